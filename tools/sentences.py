@@ -54,10 +54,10 @@ GAUSSIAN = ["Gaussian noise on gains", "tree-aggregated prefix sums", "factorise
 @cache
 def numbers() -> dict[str, Any]:
     """Return all numbers that sentences quote, by the names that tools/sentences.yaml has."""
-    seconds = pd.read_csv(DURATIONS, index_col="command")["seconds"]
-    minutes = {f"minutes of {name}": math.ceil(of / 60) for name, of in seconds.items()}
+    runs = pd.read_csv(DURATIONS, index_col="command", dtype="Int64")
     return {
-        **minutes,
+        **{f"minutes of {name}": math.ceil(of / 60) for name, of in runs["seconds"].dropna().items()},
+        **{f"MB of {name}": of for name, of in runs["mb"].dropna().items()},
         **of_states(),
         **of_worlds(),
         **of_rivals(),

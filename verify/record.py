@@ -4,8 +4,8 @@
 
 Writes verify/runs/<run>/*.csv, from which tools/recorded_numbers.py makes the tables of the pages
 and tools/sentences.py the numbers in sentences, what they were made with into
-verify/runs/made-with.yaml, and the length of the run into verify/runs/durations.csv. That file also
-has commands that are no run, by hand.
+verify/runs/made-with.yaml, and the seconds of the run and the memory of its largest job into
+verify/runs/durations.csv. That file also has commands that are no run, by hand.
 """
 
 from __future__ import annotations
@@ -233,14 +233,18 @@ def amplification(base: Path) -> pd.DataFrame:
     return frame
 
 
-def record_duration(base: Path) -> None:
-    """Record how long a run took, from its first job to its last."""
+def record_size(base: Path) -> None:
+    """Record how long a run took, from its first job to its last, and the MB of its largest job."""
     crate = json.loads((base / "ro-crate-metadata.json").read_text(encoding="utf-8"))
     (run,) = (each for each in crate["@graph"] if each["@id"] == "#run")
     began, ended = (datetime.fromisoformat(run[name]) for name in ("startTime", "endTime"))
     durations = pd.read_csv(DURATIONS, index_col="command")
-    durations.loc[base.name, "seconds"] = round((ended - began).total_seconds())
-    durations.astype(int).to_csv(DURATIONS)
+    measured = [pd.read_csv(path, sep="\t") for path in base.glob("benchmarks/**/*.tsv")]
+    durations.loc[base.name] = {
+        "seconds": round((ended - began).total_seconds()),
+        "mb": math.ceil(pd.concat(measured)["max_rss"].max()),
+    }
+    durations.astype("Int64").to_csv(DURATIONS)
 
 
 MADE = {
@@ -264,7 +268,7 @@ def main(base: Path) -> None:
     config = yaml.safe_load((base / "provenance" / "config.yaml").read_text(encoding="utf-8"))
     assert config == read_config(base.name), "another config"
     note(base.name, plays(config), __file__)
-    record_duration(base)
+    record_size(base)
     folder = RUNS / base.name
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in OF_RUN.get(base.name, KEPT).items():
