@@ -90,7 +90,7 @@ class LogHandler(LogHandlerBase):
         self._made: list[str] = []
         self._last_lines: Callable[[], list[str]] = list
         """The last lines of a run; Snakemake asks for them only if a job ran."""
-        self._told = -math.inf
+        self._told = 0.0
         """Time of the last line about progress."""
         self._ended = Event()
         self._is_closed = False
@@ -163,6 +163,7 @@ class LogHandler(LogHandlerBase):
         text = counted(sum(self._progress.totals.values()), "job")
         if seconds := self._progress.seconds_in_all():
             text += f", about {in_words(seconds)} on {counted(self._cores or 1, 'core')}"
+        self._told = now
         if self._shown:
             self._say(f"{text}. Ctrl-C is safe: the same command continues from there.")
             Thread(target=self._keep_telling, daemon=True).start()
@@ -182,6 +183,8 @@ class LogHandler(LogHandlerBase):
 
     def _finish(self, job: int, now: float) -> None:
         self._failed.pop(job, None)  # a later attempt succeeded
+        if self._progress and not self._progress.took:
+            self._told = -math.inf
         stage = self._progress and self._progress.finish(job, now)
         if self._progress and stage and self._shown:
             self._tell(self._progress, stage, now)

@@ -93,8 +93,8 @@ class Config(Settings):
     """Suites of algorithms."""
     replicates: Annotated[int, Field(ge=1, le=1_000_000)] = 100
     """Independent repetitions of every randomised run."""
-    points_per_job: PositiveInt = 1
-    """Most points of one job; a larger number saves time if games are short.
+    points_per_job: PositiveInt = 8
+    """Most points of one job; 1 if games have thousands of experts.
 
     The points of a job read the same stream, and a job is full when it is expected to take 20 s.
     Results do not depend on it."""
