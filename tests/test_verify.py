@@ -99,7 +99,7 @@ def test_values_are_written_as_they_are_read(
 def test_every_check_has_values_tolerances_and_a_page() -> None:
     expected = verify.read_expected()
     checks = verify.SPECIFIED["checks"]
-    in_order = sorted(checks, key=lambda check: verify.CONFIGS.index(check["run"]))
+    in_order = sorted(checks, key=lambda check: [*verify.CONFIGS].index(check["run"]))
     assert list(expected) == [check["check"] for check in in_order]
     for check in checks:
         assert {"relative", "absolute"} & set().union(
