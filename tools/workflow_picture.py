@@ -17,7 +17,7 @@ PICTURE = ROOT / "docs/images/workflow.svg"
 COMPUTED = {
     'f"{study.name}_point"': ("games_point", "STUDY_point"),
     'f"{study.name}_results"': ("games_results", "STUDY_results"),
-    "shown": ("SECTION_shown",),
+    "shown": ("CHAPTER_shown",),
 }
 """Rule names that the workflow computes, by the code that computes them."""
 TARGETS = ("data", "streams", "games", "results")
@@ -68,7 +68,7 @@ BOXES = (
     Box("Summary", "means and intervals", ("games_results",), 3, 0),
     Box("Studies", "one job per point", ("STUDY_point",), 2, 1),
     Box("Results of studies", "one or more tables per study", ("STUDY_results",), 3, 1),
-    Box("Tables and figures", "one job per section of the report", ("SECTION_shown",), 4),
+    Box("Tables and figures", "one job per chapter of the report", ("CHAPTER_shown",), 4),
     Box("Report", "one page, with the provenance of the run", ("render_report", "results"), 5),
 )
 ARROWS = (

@@ -75,7 +75,7 @@ def test_a_run_believes_what_it_wrote_and_what_it_was_asked_and_nothing_else(
     said = succeed(snakemake(tmp_path, "--dry-run"))
     assert said.count(" will run again because of seed: 2 → 1\n") == 1
     assert "games_results will run again because of settings.seed: 2 → 1\n" in said
-    assert "switches_shown 1" in re.sub(" +", " ", said)
+    assert "beyond_shown 1" in re.sub(" +", " ", said)
     write_config(tmp_path, CONFIG, seed=2)
     assert planned(tmp_path, *database) == set(), "the dry run left no trace"
 

@@ -236,7 +236,7 @@ def test_results_may_be_in_a_bucket(imported: Path, bucket: Any, tmp_path: Path)
     flags += ["--storage-s3-endpoint-url", bucket.meta.client.meta.endpoint_url]
     keys = {f"SNAKEMAKE_STORAGE_S3_{kind}_KEY": "key" for kind in ("ACCESS", "SECRET")}
     flags += ["--configfile", str(tmp_path / "config.yaml")]
-    succeed(start(tmp_path, "league_shown", *flags, **keys))
+    succeed(start(tmp_path, "beyond_shown", *flags, **keys))
     objects = {file.key: file.get()["Body"].read() for file in bucket.objects.all()}
     assert {"results/test/summary.parquet", "results/test/tables/league.csv"} <= {*objects}
     assert objects == {key: (imported / key).read_bytes() for key in objects}

@@ -22,9 +22,8 @@ CONFIG = TEST | {
     "report": {"algorithms": ["rw-ftpl"]},
 }
 GAMES = {
-    *("games_results", "switches_shown"),
-    *("comparison_point", "comparison_results"),
-    *("privacy_utility_shown", "privacy_shown", "league_shown"),
+    *("games_results", "comparison_point", "comparison_results"),
+    *("answer_shown", "privacy_shown", "beyond_shown"),
 }
 
 pytestmark = pytest.mark.workflow
@@ -88,7 +87,7 @@ def test_words_rerun_nothing(finished: Path) -> None:
         (
             "labels/game.py",
             by(" * ", " / "),
-            {"labels_point", "labels_results", "labels_shown"},
+            {"labels_point", "labels_results", "third_shown"},
             "labels",
         ),
         (
@@ -107,7 +106,7 @@ def test_words_rerun_nothing(finished: Path) -> None:
         (
             "studies/paper3/figures.py",
             by('"alpha": 0.8', '"alpha": 0.7'),
-            {"labels_shown"},
+            {"third_shown"},
             "studies.paper3",
         ),
         (
@@ -119,13 +118,13 @@ def test_words_rerun_nothing(finished: Path) -> None:
         (
             "studies/paper3/show.py",
             by("Selecting the true hypothesis", "Selection of the true hypothesis"),
-            {"labels_shown"},
+            {"third_shown"},
             "studies.paper3",
         ),
         (
             "studies/games/results.yaml",
             by("columns:", "columns: # words"),
-            {*GAMES, "labels_shown"},
+            {*GAMES, "third_shown"},
             "studies.games",
         ),
         ("report/templates/report.css", by("{", "{ "), set(), "report"),

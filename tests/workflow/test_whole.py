@@ -142,9 +142,9 @@ def code_of_jobs() -> dict[str, frozenset[str]]:
         called = study.module, study.collecting
         codes[f"{study.name}_results"] = parts_of_job("study_results", *called)
         for section in study.sections_of(block, plan.config.plan_facts):
-            rule = f"{section.name.replace('-', '_')}_shown"
             called = study.showing, section.drawing, *IN_EVERY_RUN
-            codes[rule] = parts_of_job("study_shown", *called)
+            own, rule = parts_of_job("study_shown", *called), f"{section.chapter}_shown"
+            codes[rule] = codes.get(rule, frozenset()) | own
     return codes
 
 
@@ -152,7 +152,7 @@ def test_no_job_imports_or_reads_what_it_does_not_watch(whole: Path) -> None:
     """Else a job would stay as it is although its code changed."""
     codes, package = code_of_jobs(), whole / "src/dpol"
     jobs = [json.loads(path.read_text()) for path in (whole / "notes").glob("*.json")]
-    assert {job["rule"] for job in jobs} >= {"games_point", "labels_shown", "render_report"}
+    assert {job["rule"] for job in jobs} >= {"games_point", "third_shown", "render_report"}
     for job in jobs:
         # The page records a hash of all that computes.
         if job["rule"] == "render_report":
@@ -178,14 +178,10 @@ def planned(folder: Path) -> tuple[set[str], set[str]]:
 def jobs_of(*studies: str) -> set[str]:
     """Return the rules of studies, and of the report."""
     made = {f"{study}_{kind}" for study in studies for kind in ("point", "results")}
-    shown = {section for study in studies for section in SHOWN.get(study, {f"{study}_shown"})}
-    return made | shown | {"render_report"}
+    sections = [it for study in studies for it in load_study(study).sections if it.made]
+    return made | {f"{it.chapter}_shown" for it in sections} | {"render_report"}
 
 
-SHOWN = {
-    "games": {"paper_shown", "switches_shown"},
-    "comparison": {"privacy_utility_shown", "privacy_shown", "league_shown", "promises_shown"},
-}
 # The standings and some of the claims read results of the games.
 MAIN = jobs_of("games", "comparison", "claims")
 ALL_SUITES = {*WHOLE["suites"]}

@@ -1,10 +1,12 @@
-# For each study of the config: a job per group of points, a job for its result tables, and a job for
-# each section that shows them.
+# For each study of the config: a job per group of points, and a job for its result tables. For each
+# chapter of the page: a job that draws its sections.
 facts = settings.plan_facts
 # Figures of every study may show the results that every run has.
 IN_EVERY_RUN = [study.showing for study, _ in plan.studies if study.name in EVERY_RUN]
 # What points write, and result tables with their figures and tables.
 PLAYED, SHOWN = [], []
+# Sections by chapter, each with its study.
+CHAPTERS = {}
 
 for study, block in plan.studies:
     points, jobs = plan.points[study.name].values(), plan.jobs[study.name]
@@ -91,52 +93,56 @@ for study, block in plan.studies:
     SHOWN += tables.values()
     # An interactive figure has no file.
     for section in [it for it in study.sections_of(block, facts) if it.made]:
-        title = section.title or study.title
-        shown = f"{section.name.replace('-', '_')}_shown"
-        figures = [it.name for it in section.figures]
-        rendered = [it.name for it in section.tables]
+        CHAPTERS.setdefault(section.chapter, []).append((study, section))
 
-        rule:
-            """Draw the figures and render the tables of the section."""
-            name:
-                shown
-            input:
-                asked(shown),
-                **{name: f"{RESULTS}/{name}.parquet" for name in section.results},
-            output:
-                # `snakemake --report` shows the first file of each figure and table.
-                [
-                    report(f"{RESULTS}/figures/{name}.svg", **about("figure", name, title))
-                    for name in figures
-                ],
-                expand(f"{RESULTS}/figures/{{name}}.{{kind}}", name=figures, kind=["png", "pdf"]),
-                [
-                    report(f"{RESULTS}/tables/{name}.html", **about("table", name, title))
-                    for name in rendered
-                ],
-                expand(
-                    f"{RESULTS}/tables/{{name}}.{{kind}}",
-                    name=rendered,
-                    kind=["fragment.html", "md", "tex", "csv"],
-                ),
-            log:
-                local(f"{RESULTS}/logs/{shown}.log"),
-            benchmark:
-                local(f"{RESULTS}/benchmarks/{shown}.tsv")
-            conda:
-                "../envs/dpol.yaml"
-            params:
-                code=code_of_job("study_shown", study.showing, section.drawing, *IN_EVERY_RUN),
-                study=study.package,
-                section=section.name,
-                facts=vars(settings.facts) | {"width": settings.report.width},
-                about=section.about,
-            message:
-                f"{title}: drawing the figures, rendering the tables"
-            script:
-                "../scripts/study_shown.py"
 
-        SHOWN += getattr(rules, shown).output
+for chapter, parts in CHAPTERS.items():
+    shown = f"{chapter}_shown"
+    figures = {it.name: part.title or study.title for study, part in parts for it in part.figures}
+    rendered = {it.name: part.title or study.title for study, part in parts for it in part.tables}
+    drawing = [it for study, part in parts for it in (study.showing, part.drawing)]
+
+    rule:
+        """Draw the figures and render the tables of the chapter."""
+        name:
+            shown
+        input:
+            asked(shown),
+            **{name: f"{RESULTS}/{name}.parquet" for _, part in parts for name in part.results},
+        output:
+            # `snakemake --report` shows the first file of each figure and table.
+            [
+                report(f"{RESULTS}/figures/{name}.svg", **about("figure", name, title))
+                for name, title in figures.items()
+            ],
+            expand(f"{RESULTS}/figures/{{name}}.{{kind}}", name=figures, kind=["png", "pdf"]),
+            [
+                report(f"{RESULTS}/tables/{name}.html", **about("table", name, title))
+                for name, title in rendered.items()
+            ],
+            expand(
+                f"{RESULTS}/tables/{{name}}.{{kind}}",
+                name=rendered,
+                kind=["fragment.html", "md", "tex", "csv"],
+            ),
+        log:
+            local(f"{RESULTS}/logs/{shown}.log"),
+        benchmark:
+            local(f"{RESULTS}/benchmarks/{shown}.tsv")
+        conda:
+            "../envs/dpol.yaml"
+        params:
+            code=code_of_job("study_shown", *drawing, *IN_EVERY_RUN),
+            facts=vars(settings.facts) | {"width": settings.report.width},
+            sections={
+                part.name: {"study": study.package, "about": part.about} for study, part in parts
+            },
+        message:
+            f"Drawing figures, rendering tables: {', '.join([*figures, *rendered])}"
+        script:
+            "../scripts/study_shown.py"
+
+    SHOWN += getattr(rules, shown).output
 
 
 rule games:

@@ -4,10 +4,11 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
     from dpol.studies.showing import write_shown
     from dpol.studies.study import Facts
 
-    write_shown(
-        snakemake.params.study,
-        snakemake.params.section,
-        Facts(**snakemake.params.facts),
-        results=dict(snakemake.input.items()),
-        files=list(snakemake.output),
-    )
+    for section, of in snakemake.params.sections.items():
+        write_shown(
+            of["study"],
+            section,
+            Facts(**snakemake.params.facts),
+            results=dict(snakemake.input.items()),
+            files=list(snakemake.output),
+        )

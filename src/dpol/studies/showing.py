@@ -1,4 +1,4 @@
-"""The job of a section of the page: draw its figures, render its tables.
+"""The job of a chapter of the page: draw the figures of its sections, render their tables.
 
 It imports `show.py` of a study and `drawn.py` of the package that draws, not the plan of the study,
 which may name algorithms.
@@ -24,18 +24,18 @@ def write_shown(
         package: dotted name of the package of the study.
         name: name of the section.
         facts: facts about the run.
-        results: file of each result table.
-        files: output files: figures/<name>.* and tables/<name>.*.
+        results: files of result tables, which may be of other sections too.
+        files: output files, likewise: figures/<name>.* and tables/<name>.*.
 
     Raises:
         DataError: a result table is missing, or does not fit its schema.
     """
     (section,) = (section for section in sections_in(package) if section.name == name)
-    drawn = drawn_of(section)
-    frames, targets = frames_of(package, results), list(map(Path, files))
-    for figure, draw in drawn.figures.items():
-        if paths := [path for path in targets if path.match(f"figures/{figure}.*")]:
-            save_figure(draw(frames, facts), paths)
-    for table, build in drawn.tables.items():
-        if paths := [path for path in targets if path.match(f"tables/{table}.*")]:
-            write_table(build(frames, facts), *paths)
+    drawn, targets = drawn_of(section), list(map(Path, files))
+    frames = frames_of(package, {table: results[table] for table in section.results})
+    for figure in section.figures:
+        if paths := [path for path in targets if path.match(f"figures/{figure.name}.*")]:
+            save_figure(drawn.figures[figure.name](frames, facts), paths)
+    for table in section.tables:
+        if paths := [path for path in targets if path.match(f"tables/{table.name}.*")]:
+            write_table(drawn.tables[table.name](frames, facts), *paths)
