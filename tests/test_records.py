@@ -135,6 +135,15 @@ def test_a_rival_is_of_another_family_and_keeps_the_promise() -> None:
     assert nobody[strongest(nobody)]["algorithm"].tolist() == ["ours elsewhere"]
 
 
+def test_no_recorded_job_takes_more_memory_than_it_asks_for() -> None:
+    """A job is two more processes of Snakemake; jobs of the default run are below 700 MB."""
+    took = pd.read_csv(record.DURATIONS, index_col="command")["mb"].dropna()
+    assert took["central-texas"] <= 700
+    profile = yaml.safe_load((ROOT / "profiles/slurm/profile.yaml").read_text("utf-8"))
+    asked = profile["default-resources"]["mem_mb"].removeprefix("attempt * ")
+    assert (took + 2 * 205 <= int(asked)).all()
+
+
 OWN = {"random-effects", META, "rw-ftpl", "rw-adabatch"}
 """Our method and the first paper's algorithms."""
 

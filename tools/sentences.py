@@ -54,9 +54,12 @@ GAUSSIAN = ["Gaussian noise on gains", "tree-aggregated prefix sums", "factorise
 @cache
 def numbers() -> dict[str, Any]:
     """Return all numbers that sentences quote, by the names that tools/sentences.yaml has."""
-    runs = pd.read_csv(DURATIONS, index_col="command", dtype="Int64")
+    runs = pd.read_csv(DURATIONS, index_col="command").astype("Int64")
     return {
-        **{f"minutes of {name}": math.ceil(of / 60) for name, of in runs["seconds"].dropna().items()},
+        **{
+            f"minutes of {name}": math.ceil(of / 60)
+            for name, of in runs["seconds"].dropna().items()
+        },
         **{f"MB of {name}": of for name, of in runs["mb"].dropna().items()},
         **of_states(),
         **of_worlds(),

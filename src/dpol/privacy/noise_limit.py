@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, optimize
 
 from dpol.core.randomness import Floats
@@ -146,14 +145,13 @@ def _news_and_directions(design: Floats, covariance: Floats) -> tuple[Floats, Fl
     common = design @ covariance
     root = np.linalg.cholesky(np.eye(len(design)) + common @ design.T)
     told = linalg.solve_triangular(root, common, lower=True, check_finite=False)
-    upper = _upper(len(design))
-    news = np.where(upper, told, 0.0)
-    return news, np.where(upper, covariance - told.T @ news, 0.0)
+    news = _upper(len(design)) * told
+    return news, _upper(len(design)) * (covariance - told.T @ news)
 
 
 @cache
-def _upper(rounds: int) -> NDArray[np.bool_]:
-    return np.triu(np.ones((rounds, rounds), dtype=bool))
+def _upper(rounds: int) -> Floats:
+    return np.triu(np.ones((rounds, rounds)))
 
 
 # ---- the least variance --------------------------------------------------------------------------
@@ -197,7 +195,7 @@ def least_variance(holder: Holder, accuracy: float = 1e-3) -> LeastVariance:
         moves = design @ stays.T
         pull = np.maximum(weights + _PENALTY * ((moves**2).sum(axis=0) / budget - 1), 0)
         news, directions = _news_and_directions(design, shares)
-        told = np.where(_upper(len(design)), design @ directions, 0.0)
+        told = _upper(len(design)) * (design @ directions)
         slope = (pull * moves) @ stays / budget - told @ directions.T
         value = (pull**2).sum() / (2 * _PENALTY) - (news**2).sum()
         return float(value), 2 * slope[lower]

@@ -36,12 +36,14 @@ def heuristic(seed: int) -> Findings:
     A quantile is a whole number of rounds, with the probability that the heuristic gives it.
     """
     pair = heuristic_batch(_ROUNDS, rule_of(RWAdaBatch(0.1), (_ROUNDS, 2), 1.0), 1.0)
-    usual = _last_batches(2, 1.0, seed, FEWER)
+    usual = _last_batches(2, 1.0, generator(seed, "heuristic", 2, 1.0))
     share_of_usual = float((usual < quantile(pair, 0.5)[0]).mean())
     for n, runs, levels in ((2, RUNS, (0.5, 0.75)), (3, FEWER, (0.75,))):
         rule = rule_of(RWAdaBatch(0.1), (_ROUNDS, n), LARGE_NOISE)
         guess = heuristic_batch(_ROUNDS, rule, LARGE_NOISE)
-        sizes = _last_batches(n, LARGE_NOISE, seed, runs)
+        rng = generator(seed, "heuristic", n, LARGE_NOISE)
+        parts = [_last_batches(n, LARGE_NOISE, rng) for _ in range(runs // FEWER)]  # for memory
+        sizes = np.concatenate(parts)
         for level in levels:
             batch, below = quantile(guess, level)
             count = int((sizes < batch).sum())
@@ -59,20 +61,13 @@ def quantile(mixture: BatchMixture, level: float) -> tuple[int, float]:
     return int(mixture.sizes[at]), float(below[at])
 
 
-def _last_batches(n: int, mu: float, seed: int, runs: int) -> BatchSizes:
-    """Return the sizes (R,) of the batches with the last round of games without gains.
-
-    One generator draws all their noise.
-    """
+def _last_batches(n: int, mu: float, rng: np.random.Generator) -> BatchSizes:
+    """Return the sizes (R,) of the batches with the last round of games without gains."""
     zeros = synthetic_stream(f"claims: heuristic, n = {n}", np.zeros((_ROUNDS, n)))
-    one, unused = noisy_game(zeros, mu, seed, range(1))
-    rng, sizes = generator(seed, "heuristic", n, mu), []
-    for _ in range(0, runs, FEWER):  # for memory
-        noise = rng.standard_normal((_ROUNDS + 1, FEWER, n))
-        noise *= one.noise_scale[0]  # constant
-        games = replace(one, initial=noise[0], gains=noise[1:].swapaxes(0, 1))
-        sizes.append(play_batches(RWAdaBatch(0.1), games, unused.of([0] * FEWER))[1][:, -1])
-    return np.concatenate(sizes)
+    one, unused = noisy_game(zeros, mu, 0, range(1))
+    noise = rng.standard_normal((_ROUNDS + 1, FEWER, n)) * one.noise_scale[0]  # constant
+    games = replace(one, initial=noise[0], gains=noise[1:].swapaxes(0, 1))
+    return play_batches(RWAdaBatch(0.1), games, unused.of([0] * FEWER))[1][:, -1]
 
 
 # ---- the tolerance -----------------------------------------------------------------------------

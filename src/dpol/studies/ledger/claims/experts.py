@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -88,56 +89,39 @@ def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:
 _ROUNDS, _REPLICATES, _ALPHA = 1000, 100, 0.1
 
 
-def regrets(seed: int) -> Findings:
-    """Check the regret of RW-FTPL and RW-AdaBatch, and the cost of batching.
+def regrets(seed: int, n: int) -> Findings:
+    """Check the regret of RW-FTPL, RW-AdaBatch and factorised sums, and the cost of batching.
 
     The trivial number is the regret of experts drawn uniformly at random.
     """
-    for stream, mu, at in _games(seed):
-        gains, time, n = stream.gains, np.arange(_ROUNDS), stream.n_experts
-        best = gains.sum(axis=0).max()
+    games = game_streams(generator(seed, "gains", n), n)
+    for (label, gains), mu in itertools.product(games.items(), (0.5, 1.0)):
+        stream = synthetic_stream(f"claims: {label}, n = {n}", gains)
+        time, best = np.arange(_ROUNDS), gains.sum(axis=0).max()
         random = float(best - gains.sum(axis=0).mean())
         eta = math.sqrt(n) / mu
         bound = (eta + 2 / eta) * math.sqrt(2 * _ROUNDS * math.log(n))
+        numbers = {"R": _REPLICATES, "T": _ROUNDS, "alpha": _ALPHA}
         game = noisy_game(stream, mu, seed, range(_REPLICATES))
         leaders = play_rounds(RandomWalkFTPL(), *game)
         followed = play_batches(RWAdaBatch(_ALPHA), *game)[0]
         plain, batched = (best - gains[time, each].sum(axis=1) for each in (leaders, followed))
-        differ = int((leaders != followed).any(axis=1).sum())
-        numbers = {"R": _REPLICATES, "T": _ROUNDS, "alpha": _ALPHA, "differ": differ}
+        numbers["differ"] = int((leaders != followed).any(axis=1).sum())
+        source = RawGains(stream, mu, _REPLICATES)
+        coins = replicate_generators(seed, ("claims", label, n, mu), source.numbers, "matrix")
+        actions = play_rounds(MatrixFTPL(), source, coins)
+        summed = best - gains[time, actions].sum(axis=1)
+        of = MatrixFTPL().mechanism(setup_of(source))
+        of_sums = _regret_bound(of.scale[0] * of.factorization.row_norms, n)
         left = random - float(plain.mean())
         for name, claimed, sample, trivial in (
             ("regret-of-ftpl", bound, plain, random),
             ("regret-of-adabatch", (1 + _ALPHA / 2) * bound, batched, random),
             ("regret-of-batches", _ALPHA / 2 * bound, batched - plain, left),
+            ("regret-of-mf-ftpl", of_sums, summed, random),
         ):
-            about: Any = {"at": at, "numbers": numbers}
+            about: Any = {"at": {"gains": label, "n": n, "mu": mu}, "numbers": numbers}
             yield of_mean(name, claimed, sample, 16, trivial=trivial, **about)
-
-
-def regret_of_sums(seed: int) -> Findings:
-    """Check the regret of factorised sums; the trivial number is as in `regrets`."""
-    for stream, mu, at in _games(seed):
-        gains, source = stream.gains, RawGains(stream, mu, _REPLICATES)
-        best = gains.sum(axis=0).max()
-        key = ("claims", at["gains"], at["n"], mu)
-        coins = replicate_generators(seed, key, source.numbers, "matrix")
-        actions = play_rounds(MatrixFTPL(), source, coins)
-        of = MatrixFTPL().mechanism(setup_of(source))
-        claimed = _regret_bound(of.scale[0] * of.factorization.row_norms, stream.n_experts)
-        about: Any = {"at": at, "numbers": {"R": _REPLICATES, "T": _ROUNDS}}
-        about["trivial"] = float(best - gains.sum(axis=0).mean())
-        summed = best - gains[np.arange(_ROUNDS), actions].sum(axis=1)
-        yield of_mean("regret-of-mf-ftpl", claimed, summed, 16, **about)
-
-
-def _games(seed: int) -> Iterator[tuple[GainStream, float, dict[str, Any]]]:
-    """Yield gains with a level mu, and what they are."""
-    for n in (2, 10):
-        games = game_streams(generator(seed, "gains", n), n)
-        for (label, gains), mu in itertools.product(games.items(), (0.5, 1.0)):
-            stream = synthetic_stream(f"claims: {label}, n = {n}", gains)
-            yield stream, mu, {"gains": label, "n": n, "mu": mu}
 
 
 def _regret_bound(scales: Floats, n: int) -> float:
@@ -535,8 +519,8 @@ def hidden_trade_off(weights: Floats, ours: Floats, theirs: Floats) -> tuple[Flo
 
 
 CHECKS = (
-    local_noise, regrets, regret_of_sums, tree,
-    meta_of_turncoats, meta_of_constants, meta_of_thirteen, special_case,
+    local_noise, partial(regrets, n=2), partial(regrets, n=10), tree, meta_of_turncoats,
+    meta_of_constants, meta_of_thirteen, special_case,
     cliques, switching, gaps, gap_distribution, containing_batches, smaller_batches,
     joint_concavity,
 )  # fmt: skip
