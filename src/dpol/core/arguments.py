@@ -31,20 +31,20 @@ def check_number(name: str, value: object, interval: str, more: str = "") -> flo
     Raises:
         ValueError: the value is outside, NaN or not a number; true and false are not numbers.
     """
-    low, high, ends = _ends(interval)
-    number, (least, most) = as_float(value), ends
+    ends, number = _ends(interval), as_float(value)
+    least, most = ends
     if least < number < most or ends.get(number):
         return number
-    closed = all(ends.values())
-    where = f"from {low} to {high}" if closed else f"in {interval}"
+    low, high = interval[1:-1].split(", ")
+    where = f"from {low} to {high}" if all(ends.values()) else f"in {interval}"
     raise ValueError(f"{name} must be a number {where}, got {_shown(value)}{more}")
 
 
 @cache
-def _ends(interval: str) -> tuple[str, str, dict[float, bool]]:
-    """Return both ends as text, and whether each belongs to the interval."""
+def _ends(interval: str) -> dict[float, bool]:
+    """Return whether each end belongs to the interval, the lower one first."""
     low, high = interval[1:-1].split(", ")
-    return low, high, {float(low): interval[0] == "[", float(high): interval[-1] == "]"}
+    return {float(low): interval[0] == "[", float(high): interval[-1] == "]"}
 
 
 def check_numbers(interval: str, **values: object) -> None:
@@ -61,8 +61,6 @@ def check_mu(mu: object) -> float:
 
 def as_float(value: object) -> float:
     """Return a number as a float; nan for any other value, and beyond the range of floats."""
-    if type(value) is float:  # fast, for searches that check thousands
-        return value
     try:
         return float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     except OverflowError:

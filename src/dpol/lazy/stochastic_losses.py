@@ -52,18 +52,14 @@ class GapLosses:
     def batches(self, size: int) -> Iterator[Bits]:
         """Yield the (rounds, d) losses of consecutive batches; the last may be shorter."""
         check_whole("size", size)
-        waiting: list[Bits] = []
-        count = 0
+        rest = np.empty((0, self.n_experts), dtype=np.int8)
         for block in self._blocks():
-            while len(block):
-                part, block = block[: size - count], block[size - count :]
-                waiting.append(part)
-                count += len(part)
-                if count == size:
-                    yield np.concatenate(waiting) if len(waiting) > 1 else part
-                    waiting, count = [], 0
-        if waiting:
-            yield np.concatenate(waiting)
+            rest = np.concatenate([rest, block])
+            while len(rest) >= size:
+                yield rest[:size]
+                rest = rest[size:]
+        if len(rest):
+            yield rest
 
     def _blocks(self) -> Iterator[Bits]:
         """Yield the same (rounds, d) losses in the parts in which they are generated."""

@@ -149,9 +149,7 @@ def _news_and_directions(design: Floats, covariance: Floats) -> tuple[Floats, Fl
     return news, _upper(len(design)) * (covariance - told.T @ news)
 
 
-@cache
-def _upper(rounds: int) -> Floats:
-    return np.triu(np.ones((rounds, rounds)))
+_upper = cache(lambda rounds: np.tri(rounds).T)
 
 
 # ---- the least variance --------------------------------------------------------------------------
