@@ -33,6 +33,7 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "oracle_gain": 60.0,
         "unmeasured_periods": 0,
         "unmeasured_share": 0.0,
+        "unmeasured_zero_share": 0.0,
         "first_period": pd.Timestamp("2020-08-09"),
         "last_period": pd.Timestamp("2023-06-04"),
         "algorithm": algorithm,

@@ -78,6 +78,17 @@ def test_an_entity_that_moves_plays_where_its_rows_are_with_its_latest_group() -
     assert [counts(panel, stream).get("absent_rows") for stream in range(3)] == [2, 3, None]
 
 
+@pytest.mark.parametrize("hide", [False, True])
+def test_zeros_that_may_hide_counts_are_marked_and_play_as_zeros(hide: bool) -> None:
+    rules = dataset(zeros_hide=hide, max_carry=1)
+    panel = clean({**PLAIN, "a": ("0 * 0 _ 7", "10 10 10 10 10")}, rules)
+    assert line(panel, "a", "count") == [0, 2, 0, 0, 7]
+    zero = "zero_or_hidden" if hide else "reported"
+    assert line(panel, "a", "count_source") == [zero, "suppressed", zero, "carried", "reported"]
+    assert panel.reports[0].changed == 2
+    assert ("zero_share" in panel.reports[0].unmeasured) == hide
+
+
 def test_other_markers_and_another_suppressed_value_can_be_chosen_as_text_or_number() -> None:
     hidden, missing = ["<4", "-1"], ["?", "-2"]
     rules = dataset(suppressed_markers=hidden, missing_markers=missing, suppressed_value=1.5)

@@ -35,7 +35,7 @@ from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.second_look import EXAMPLES, Doubt, DoubtError, cells_named, rule, second_look
 from dpol.data.settings import Dataset, Stream
 from dpol.data.several_rows import HIDDEN, one_row_each
-from dpol.data.stream import unmeasured_best
+from dpol.data.stream import ZERO_OR_HIDDEN, unmeasured_best
 from dpol.data.tables.parse import CELL_KINDS
 from dpol.data.tables.raw_table import RawTable, read_capacities
 from dpol.data.tables.settings import Cleaning, Columns
@@ -237,7 +237,7 @@ def _clean_stream(
             "periods with almost no entity, check their dates": sparse,
             "entities in few periods, check their spelling": entities_seen_seldom(played),
         },
-        changed=int((cut | (table[_SOURCES] != "reported").any(axis=1)).sum()),
+        changed=int((cut | ~table[_SOURCES].isin(["reported", ZERO_OR_HIDDEN]).all(axis=1)).sum()),
     )
     return table, report
 

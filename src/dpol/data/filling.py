@@ -14,6 +14,7 @@ from dpol.core.errors import DataError, Key, in_lines, keyed
 from dpol.core.words import counted, shortened
 from dpol.data.settings import Periods
 from dpol.data.several_rows import HIDDEN
+from dpol.data.stream import MEASURED, ZERO_OR_HIDDEN
 from dpol.data.tables.settings import Cleaning
 
 MOST_CAUSES = 5
@@ -83,7 +84,12 @@ def fill(
             "capacity": flat(capacity),
             "density": flat(density.clip(upper=at_most)),
             "count_source": sources(
-                absent=absent, zero=zero, suppressed=hidden, sum=summed, carried=carried
+                absent=absent,
+                zero=zero,
+                suppressed=hidden,
+                sum=summed,
+                carried=carried,
+                **{ZERO_OR_HIDDEN: (count == 0) & rules.zeros_hide},
             ),
             "capacity_source": sources(
                 zero=idle, sum=summed_beds & known, carried=beds_carried, backfilled=backfilled
@@ -147,7 +153,7 @@ def successions(table: pd.DataFrame) -> list[str]:
 
     Of several that begin then, the one with the most similar name is named.
     """
-    given = table["count_source"].isin(["reported", "suppressed", "sum"])
+    given = table["count_source"].isin([*MEASURED, ZERO_OR_HIDDEN, "suppressed"])
     held = table[given].groupby("entity")["period"]
     first, last = held.min(), held.max()
     after = dict(itertools.pairwise(np.sort(table["period"].unique())))

@@ -38,6 +38,7 @@ IDLE_READ = {
     "carry": "counts above 0 beside a capacity of 0 or less, over the last capacity above 0",
 }
 """What is done with these counts, by `cleaning.capacity_zero`."""
+ZERO_WOULD_BE_BEST = "a zero would be the best if it hid a count"
 _LONGEST = 300
 """Number of characters of a warning on the terminal."""
 
@@ -102,11 +103,12 @@ class StreamReport:
         zeroed, cells = self.cells["zero_counts"], self.entities * self.periods
         if zeroed > _MANY_ZEROED * cells:
             yield f"missing counts set to 0: {zeroed:,} of {cells:,} cells"
-        if self.unmeasured["share"] > MANY_UNMEASURED:
-            yield (
-                f"{unmeasured_in_words(**self.unmeasured, of=self.periods)}; results depend on how"
-                " these are read"
-            )
+        periods, share = self.unmeasured["periods"], self.unmeasured["share"]
+        if share > MANY_UNMEASURED:
+            said = unmeasured_in_words(periods, share, of=self.periods)
+            yield f"{said}; results depend on how these are read"
+        if zeros := self.unmeasured.get("zero_share"):
+            yield f"with {100 * zeros:.0f}% of the possible gain, {ZERO_WOULD_BE_BEST}"
         for what, texts in self.checks.items():
             if texts:
                 yield f"{what}: {'; '.join(texts)}"
@@ -223,6 +225,8 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     best = [stream["unmeasured"] for stream in streams]
     rows["periods in which no measured number is the largest"] = [it["periods"] for it in best]
     rows["their share of the possible gain, %"] = [round(100 * it["share"], 1) for it in best]
+    if any(zeros := [round(100 * it.get("zero_share", 0), 1) for it in best]):
+        rows[f"share of the possible gain with which {ZERO_WOULD_BE_BEST}, %"] = zeros
     simulated = " (simulated data)" if provenance["simulated"] else ""
     fetched = provenance.get("fetched", {})
     told = (("retrieved", "retrieved"), ("from", "url"))  # one placed by hand lacks them

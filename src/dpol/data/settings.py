@@ -97,6 +97,8 @@ class Dataset(Settings):
     """Licence of the table, for the report."""
     citation: str | None = None
     """Citation of the table, for the report."""
+    caveat: str | None = None
+    """What a reader must know about the numbers, for the lead of the page and its part on data."""
     public: bool = False
     """Whether anyone may see the counts, as with simulated data.
 
@@ -119,9 +121,9 @@ class Dataset(Settings):
 
     @property
     def untitled(self) -> Dataset:
-        """The dataset without texts that affect no number: titles, licence, citation, `public`."""
+        """The dataset without texts that affect no number: as `citation`, and `public`."""
         columns = self.columns and self.columns.model_copy(update={"titles": Titles()})
-        words = {"licence": None, "citation": None, "public": False}
+        words = {"licence": None, "citation": None, "caveat": None, "public": False}
         return self.model_copy(update={**words, "columns": columns})
 
     def as_local(self, file: str) -> Dataset:
@@ -201,7 +203,7 @@ class Dataset(Settings):
         if layout != "long" and kind in ("gains", "simulated"):
             yield Problem(("dataset", "format", "layout"), layout, not_of_kind)
         if kind == "gains":
-            of_gains = {"source", "licence", "citation", "public", "format"}
+            of_gains = {"source", "licence", "citation", "caveat", "public", "format"}
             for key in sorted(self.model_fields_set - of_gains):
                 allowed = not_of_kind, ": there is nothing to clean"
                 yield Problem(("dataset", key), "a block", allowed)

@@ -54,11 +54,16 @@ fewest and the most days reported (`days`), and what a suppressed count is read 
 its days is unknown (`uncovered`), None if all are known; absent without sums."""
 UNMEASURED = "unmeasured"
 """Key in a stream's provenance: in how many periods no measured number is the largest gain
-(`periods`), and with which share of the possible gain (`share`); absent without a panel."""
+(`periods`), and with which share of the possible gain (`share`); for which share a zero would be
+the largest if it were a suppressed count (`zero_share`); absent without a panel."""
 MANY_UNMEASURED = 0.05
 """Share of the possible gain that numbers which nobody measured may decide without a word."""
+UNMEASURED_SHARES = ["unmeasured_share", "unmeasured_zero_share"]
+"""Columns of results with what `UNMEASURED` says of the possible gain."""
 MEASURED = ("reported", "sum")
 """Sources of the numbers of a panel that somebody measured."""
+ZERO_OR_HIDDEN = "zero_or_hidden"
+"""Source of a count of 0 that may be a suppressed one (`dataset.cleaning.zeros_hide`)."""
 _ROUNDING = 1e-12
 """A share of the largest gain that a mean of equal gains may miss."""
 _GIVEN = "sensitivity"
@@ -254,7 +259,7 @@ def _problems(stream: GainStream) -> Iterator[str]:
 
 def unmeasured_of(stream: GainStream) -> dict[str, Any]:
     """Return `UNMEASURED` of a stream; of gains without a panel, nothing is unmeasured."""
-    return dict(stream.provenance.get(UNMEASURED, {"periods": 0, "share": 0.0}))
+    return {"periods": 0, "share": 0.0, "zero_share": 0.0, **stream.provenance.get(UNMEASURED, {})}
 
 
 def unmeasured_in_words(periods: int, share: float, of: int, period: str = "period") -> str:
@@ -354,8 +359,18 @@ def unmeasured_best(rows: pd.DataFrame, gain: str, sources: Sequence[str]) -> di
     best, possible = gains.max(), gains.max() - gains.mean()
     known = rows[measured].groupby("period")[gain].max().reindex(best.index)
     decided = ~(known >= best) & (possible > _ROUNDING * best)
-    share = float(possible[decided].sum() / possible.sum()) if decided.any() else 0.0
-    return {"periods": int(decided.sum()), "share": round(share, 6)}
+
+    def share(decided: pd.Series[bool]) -> float:
+        of = possible[decided].sum() / possible.sum() if decided.any() else 0.0
+        return round(float(of), 6)
+
+    found = {"periods": int(decided.sum()), "share": share(decided)}
+    zero = rows["count_source"] == ZERO_OR_HIDDEN
+    if not zero.any():
+        return found
+    read_as = rows.loc[rows["count_source"] == "suppressed", "count"].max()
+    least = rows[zero].groupby("period")["capacity"].min().reindex(best.index)
+    return {**found, "zero_share": share(read_as / least > best)}
 
 
 def build_stream(

@@ -37,7 +37,8 @@ def data_part(
     files: RunFiles, dataset: Dataset, provenance: Mapping[str, Any], *, period: str
 ) -> Part:
     """Build the part on the origin of the data and on cleaning; gains are not cleaned."""
-    source = source_facts(provenance, licence=dataset.licence, citation=dataset.citation)
+    words = {"licence": dataset.licence, "citation": dataset.citation, "caveat": dataset.caveat}
+    source = source_facts(provenance, **words)
     if dataset.columns is None:
         intro = "The table of gains was used as it is, without cleaning."
         return Part(key="data", title="Data", intro=intro, facts=source)
@@ -68,7 +69,8 @@ def data_part(
 def _decided(stream: Mapping[str, Any]) -> str:
     found = stream["unmeasured"]
     share = f"{100 * found['share']:.0f}% of the possible gain"
-    return f"{stream['stream']}: {found['periods']} of {stream['periods']} ({share})"
+    zeros = f"; {100 * found['zero_share']:.0f}% if zeros are hidden" * ("zero_share" in found)
+    return f"{stream['stream']}: {found['periods']} of {stream['periods']} ({share}{zeros})"
 
 
 def _once(streams: Iterable[Mapping[str, Any]]) -> list[Mapping[str, str]]:
@@ -78,7 +80,11 @@ def _once(streams: Iterable[Mapping[str, Any]]) -> list[Mapping[str, str]]:
 
 
 def source_facts(
-    provenance: Mapping[str, Any], *, licence: str | None = None, citation: str | None = None
+    provenance: Mapping[str, Any],
+    *,
+    licence: str | None = None,
+    citation: str | None = None,
+    caveat: str | None = None,
 ) -> tuple[tuple[str, str], ...]:
     """Turn the provenance of a table (`dpol.data.panel.provenance_of`) into terms and texts."""
     fetched = provenance.get("fetched", {})
@@ -93,5 +99,6 @@ def source_facts(
         "address": fetched.get("url"),
         "licence": licence or fetched.get("licence"),
         "citation": citation,
+        "what to know": caveat,
     }
     return tuple((term, str(text)) for term, text in every.items() if text)

@@ -175,6 +175,7 @@ def page_facts(config: Config) -> PageFacts:
         columns=dataset.columns,
         algorithms=config.report.algorithms,
         chosen_on=config.comparison.chosen_on,
+        caveat=dataset.caveat or "",
     )
 
 

@@ -40,6 +40,8 @@ class PageFacts(Facts):
     """Labels of the algorithms of its report, in order."""
     chosen_on: str
     """Data on which our method was chosen, in words; empty if the config does not say."""
+    caveat: str = ""
+    """What a reader must know about the numbers; empty if the config does not say."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,8 +41,10 @@ def attacked(mu: float) -> str:
     )
 
 
-def leads(frame: pd.DataFrame, facts: PageFacts = FACTS, chosen_on: str = "") -> list[str]:
-    told = leads_of(frame, replace(facts, chosen_on=chosen_on))
+def leads(
+    frame: pd.DataFrame, facts: PageFacts = FACTS, chosen_on: str = "", caveat: str = ""
+) -> list[str]:
+    told = leads_of(frame, replace(facts, chosen_on=chosen_on, caveat=caveat))
     return [" ".join(it).rstrip() for it in told]
 
 
@@ -112,12 +114,13 @@ def test_means_over_streams_lead_where_people_differ() -> None:
 def test_it_says_on_which_data_ours_was_chosen_and_what_nobody_measured() -> None:
     some = {"unmeasured_periods": 13, "unmeasured_share": 0.06}
     rows = [it | some for it in compared([30.0, 36.0, 24.0])]
-    lead = leads(standings_of(rows, MINE), chosen_on="other data")[1]
+    frame = standings_of(rows, MINE)
+    lead = leads(frame, chosen_on="other data", caveat="Zeros may hide counts.")[1]
     assert "It is ahead of the paper’s method, which keeps 30, and behind the strongest" in lead
     assert "which keeps 60, at this reading of unmeasured numbers. In 13" in lead
     assert lead.endswith(
-        " In 13 of 148 weeks, with 6% of the possible gain, nobody measured the best number. Our"
-        " method was chosen on other data."
+        " In 13 of 148 weeks, with 6% of the possible gain, nobody measured the best number. Zeros"
+        " may hide counts. Our method was chosen on other data."
     )
     both = standings_of([*rows, *compared([30.0, 36.0, 24.0], "pa")], MINE)
     few = "In 1 of 2 streams, nobody measured the best number of weeks with more than 5% of the"

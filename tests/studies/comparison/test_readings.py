@@ -14,7 +14,7 @@ import pytest
 from dpol.config.experiment import parse_experiment
 from dpol.core.intervals import half_width
 from dpol.core.schemas import write_frame
-from dpol.data.stream import UNMEASURED, write_stream
+from dpol.data.stream import UNMEASURED, UNMEASURED_SHARES, write_stream
 from dpol.studies.comparison.points import ReadingsPoint
 from dpol.studies.comparison.readings import agreed, play_readings, with_verdicts
 from dpol.studies.comparison.study import points
@@ -33,20 +33,25 @@ AHEAD = "ahead at this reading"
 
 
 @pytest.mark.parametrize(
-    ("share", "found", "said"),
+    ("shares", "found", "said"),
     [
-        (0.05, ["below", "below"], "above"),
-        (0.06, ["above", "above"], "above"),
-        (0.06, ["above", "undecided"], AHEAD),
-        (0.06, ["below", "above"], AHEAD),
-        (0.06, [], AHEAD),
+        ((0.05, 0.0), ["below", "below"], "above"),
+        ((0.06, 0.05), ["above", "above"], "above"),
+        ((0.06, 0.0), ["above", "undecided"], AHEAD),
+        ((0.06, 0.0), ["below", "above"], AHEAD),
+        ((0.06, 0.0), [], AHEAD),
+        ((0.06, 0.06), ["above", "above"], AHEAD),
+        ((0.0, 0.06), [], AHEAD),
     ],
 )
 def test_above_needs_measured_numbers_or_all_readings(
-    share: float, found: Sequence[str], said: str
+    shares: tuple[float, float], found: Sequence[str], said: str
 ) -> None:
-    """Ours is above the paper's method, which is the strongest rival, at the level played again."""
-    facts = {"unmeasured_share": share}
+    """Ours is above the paper's method, which is the strongest rival, at the level played again.
+
+    No reading plays zeros that may hide counts.
+    """
+    facts = dict(zip(UNMEASURED_SHARES, shares, strict=True))
     rows = [run("rw-meta", mu, 20.0, **facts) for mu in (1.0, 0.5)]
     rows += [run(OURS[0], mu, 30.0, noise=OURS[1], **facts) for mu in (1.0, 0.5)]
     frame = standings_of(rows, OURS)
@@ -56,7 +61,7 @@ def test_above_needs_measured_numbers_or_all_readings(
     opposite = {"above": "below", AHEAD: "behind at this reading"}
     for column in ("to_baseline_verdict", "to_strongest_verdict"):
         assert made.loc[("our method", 1.0), column] == said
-        assert made.loc[("our method", 0.5), column] == (AHEAD if share > 0.05 else "above")
+        assert made.loc[("our method", 0.5), column] == (AHEAD if max(shares) > 0.05 else "above")
     assert made.loc[("the baseline", 1.0), "to_ours_verdict"] == opposite[said]
     assert made.loc[("the baseline", 1.0), "to_strongest_verdict"] == "equal"
 

@@ -13,6 +13,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpol.data.stream import UNMEASURED_SHARES
 from dpol.studies.comparison.points import StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.study import schemas_in
@@ -57,7 +58,7 @@ def plainly(
                     cells[question, "", *system] = its[0] | {
                         "shares": [sum(column) / len(its) for column in columns],
                         "keeps_level": all(it["keeps_level"] for it in its),
-                        "unmeasured_share": max(it["unmeasured_share"] for it in its),
+                        **{name: max(it[name] for it in its) for name in UNMEASURED_SHARES},
                     }
     for key, it in cells.items():
         kept = "one week" if key[2:4] in longer else "the level"
@@ -87,8 +88,9 @@ def one_level(
             [a - b for a, b in zip(one["shares"], other["shares"], strict=True)]
         )
         if abs(middle) > half:
-            words = ("ahead", "behind") if one["unmeasured_share"] > 0.05 else ("above", "below")
-            at = " at this reading" * (one["unmeasured_share"] > 0.05)
+            reads = any(one[name] > 0.05 for name in UNMEASURED_SHARES)
+            words = ("ahead", "behind") if reads else ("above", "below")
+            at = " at this reading" * reads
             return middle, half, words[middle < 0] + at
         return middle, half, "equal" if middle == half == 0 else "undecided"
 
@@ -149,7 +151,7 @@ def drawn(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame, StandingsPoint]:
     for stream in questions:
         possible = draw(st.sampled_from([16.0, 64.0]))
         fields = {"stream": stream, "uniform_gain": 4.0, "oracle_gain": 4 + possible}
-        fields["unmeasured_share"] = draw(st.sampled_from([0.0, 0.05, 0.06]))
+        fields |= {it: draw(st.sampled_from([0.0, 0.05, 0.06])) for it in UNMEASURED_SHARES}
         for kind in KINDS:
             if draw(st.integers(0, 9)) == 0:
                 continue  # not played in every stream

@@ -62,9 +62,8 @@ def leads_of(standings: pd.DataFrame, facts: PageFacts) -> list[Lead]:
     asked = standings[(standings["question"] == question) & (standings["stream"] != "")]
     if len(rows) and rows["stream"].iloc[0] == "":
         where = f" on average over {asked['stream'].nunique()} streams"
-    ends = _unmeasured(asked, facts)
-    if facts.chosen_on:
-        ends = f"{ends} Our method was chosen on {facts.chosen_on}.".lstrip()
+    chosen = f"Our method was chosen on {facts.chosen_on}." if facts.chosen_on else ""
+    ends = " ".join(filter(None, (_unmeasured(asked, facts), facts.caveat, chosen)))
     compares, rules, leads = names_ours(standings), _rules_of(rows), []
     for mu in ordered_levels(facts.levels):
         if compares:

@@ -109,6 +109,8 @@ def agreed(standings: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
     sure = found[found["verdict"].map(len) == 1]
     for stream, mu, algorithm, noise, (verdict,) in sure.itertuples(index=False, name=None):
         at = frame[(frame["stream"] == stream) & (frame["mu"] == mu)]
+        if at["unmeasured_zero_share"].max() > MANY_UNMEASURED:  # no reading plays its zeros
+            continue
         (ours,) = at.index[at["role"] == OUR_METHOD]
         for place, row in at[is_system(at, (algorithm, noise))].iterrows():
             cells = [(place, "to_ours_verdict", OPPOSITE[verdict])]

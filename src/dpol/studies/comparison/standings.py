@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpol.core.intervals import standard_error, student_factor
 from dpol.core.randomness import Floats
-from dpol.data.stream import MANY_UNMEASURED
+from dpol.data.stream import MANY_UNMEASURED, UNMEASURED_SHARES
 from dpol.privacy.account import best_guess
 from dpol.privacy.stays import STAYS
 from dpol.studies.comparison.names import ONE_WEEK, OUR_METHOD, RAW, THE_BASELINE, THE_LEVEL, WEAKER
@@ -27,7 +27,7 @@ from dpol.studies.verdicts import verdicts_on
 SYSTEM = ["algorithm", "noise"]
 _LEVEL = ["question", "stream", "mu"]
 _MOST = [
-    *("guaranteed_mu", "mu_1_week", "mu_4_weeks", "mu_8_weeks", "epsilon", "unmeasured_share"),
+    *("guaranteed_mu", "mu_1_week", "mu_4_weeks", "mu_8_weeks", "epsilon", *UNMEASURED_SHARES),
 ]
 """Columns of a mean over streams that have the largest value of any stream."""
 _MEAN = ["best_fixed_share", "named_right", "named_right_half_width"]
@@ -184,7 +184,7 @@ def _compared(
     )
     # The paper's method may be ours, too.
     others = {"baseline": _is_the_papers(rows), "ours": rows["role"] == OUR_METHOD}
-    depends = rows["unmeasured_share"] > MANY_UNMEASURED
+    depends = rows[UNMEASURED_SHARES].max(axis=1) > MANY_UNMEASURED
     for name, other in {"strongest": rows["strongest"], **others}.items():
         gap = half = np.full(len(rows), math.nan)
         for place in np.flatnonzero(other)[:1]:

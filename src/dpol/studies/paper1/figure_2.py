@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from dpol.data.stream import MANY_UNMEASURED
+from dpol.data.stream import MANY_UNMEASURED, UNMEASURED_SHARES
 from dpol.show import panels
 from dpol.show.looks import ENVELOPE, GREY, REFERENCES, Look, looks_of
 from dpol.show.words import privacy_title
@@ -77,7 +77,7 @@ def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
         _set_scales(drawn.axes[0], most, dated=bool(rows["period"].notna().all()))
         drawn.legend(_legend_keys(rows))
         drawn.caption(*_subtitle(rows, facts))
-        depends = bool(frames["summary"]["unmeasured_share"].max() > MANY_UNMEASURED)
+        depends = bool((frames["summary"][UNMEASURED_SHARES] > MANY_UNMEASURED).any(axis=None))
         drawn.find(_finding(rows, facts) + " This depends on unmeasured numbers." * depends)
     return drawn.figure
 
