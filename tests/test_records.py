@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import fillings
+import hidden
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,6 +19,7 @@ import record
 import regressors
 import worlds
 import yaml
+import zeros
 from made_with import MADE_WITH, asked, read_config
 
 import dpol
@@ -33,6 +35,8 @@ SCRIPTS: dict[str, Callable[[], dict[str, Any]]] = {
     "worlds": worlds.plays,
     "fillings": fillings.plays,
     "regressors": regressors.plays,
+    "hidden": hidden.plays,
+    "zeros": zeros.plays,
     **{run: partial(record.plays, read_config(run)) for run in OF_RUNS},
 }
 """What the script of each record plays now."""

@@ -1,4 +1,4 @@
-"""Write the tables of recorded numbers into README.md, docs/ and verify/runs/README.md.
+"""Write the tables of recorded numbers into README.md, docs/, verify/runs and data/hospitals.
 
 A page marks the place of a table with `<!-- numbers: NAME -->` and `<!-- /numbers -->`. The numbers
 come from verify/runs, which verify/record.py writes after a run.
@@ -35,12 +35,13 @@ from dpol.studies.games.names import (
 from dpol.studies.ledger.claims.core import Kind
 from dpol.studies.ledger.claims.gains import reported_ratios
 from dpol.studies.paper1.table_2 import HEADERS
-from dpol.studies.verdicts import ABOVE, AHEAD
+from dpol.studies.verdicts import ABOVE, AHEAD, BELOW
 
 ROOT = Path(__file__).parents[1]
 SYSTEM = ["algorithm", "noise"]
 PAGES = [
     ROOT / "README.md",
+    ROOT / "data/hospitals/README.md",
     ROOT / "verify/runs/README.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
@@ -155,6 +156,8 @@ def real_data() -> str:
             (own,), (theirs,) = kept_by(at[at["role"] == OUR_METHOD]), kept_by(at[at["strongest"]])
             gap, half = 100 * ours["to_strongest"], 100 * ours["to_strongest_half_width"]
             verdict = VERDICTS[ours["to_strongest_verdict"]]
+            if run in set(ZEROS["run"]) and not in_all_draws(mean_of(run)).loc[mu]:
+                verdict = "not so in all draws of zeros"
             lines.append(
                 (
                     "" if mu < math.inf else data,
@@ -182,6 +185,80 @@ def real_data() -> str:
         f"\nOur method keeps more than the best algorithm of a curator, who sees the raw numbers,"
         f" in {above} of {len(leads)} rows. Its smallest lead is {min(leads):.1f} points.\n"
     )
+
+
+ZEROS = pd.read_csv(ROOT / "verify" / "runs" / "zeros.csv").fillna({"question": "", "stream": ""})
+HIDDEN = pd.read_csv(ROOT / "verify" / "runs" / "hidden.csv", dtype={"group": str})
+QUESTIONS = {
+    ("states", "share"): "fifteen states",
+    ("states", "large"): "fifteen states, 50 beds or more",
+    ("held-out", ""): "eight held-out states",
+}
+"""Runs and questions that play with hidden zeros, by the names that the table gives to them."""
+
+
+def mean_of(run: str) -> pd.DataFrame:
+    """Return the rows with hidden zeros of the mean over states, for a run's first question."""
+    return ZEROS[(ZEROS["run"] == run) & (ZEROS["stream"] == "") & (ZEROS["question"] != "large")]
+
+
+def in_all_draws(rows: pd.DataFrame, verdict: str = ABOVE) -> pd.Series:
+    """Return whether a verdict on our method holds in all draws of hidden zeros, by level.
+
+    The draws include the zeros as they are.
+    """
+    return (rows["verdict"] == verdict).groupby([rows["stream"], rows["mu"]]).all().droplevel(0)
+
+
+def hidden_zeros() -> str:
+    """How many zeros of the states' tables hide counts, where another table tells."""
+    rows = []
+    for by in ("all", "quarter", "beds"):
+        of = HIDDEN[HIDDEN["by"] == by].set_index(["group", "table"])[["hidden", "weeks"]]
+        for group in of.index.get_level_values("group").unique():
+            cells = [
+                "{:.0f} of {:.0f}".format(*of.loc[(group, name)])
+                if (group, name) in of.index
+                else ""
+                for name in HIDDEN["table"].unique()[2:]
+            ]
+            name = "all" if by == "all" else f"{group} beds" * (by == "beds") or str(group)
+            rows.append((name, *cells))
+    return table(("zeros", *HIDDEN["table"].unique()[2:]), rows)
+
+
+def zeros() -> str:
+    """Our method beside the strongest rival where zeros of the states' tables hide counts."""
+    lines = []
+    for (run, question), data in QUESTIONS.items():
+        every = ZEROS[(ZEROS["run"] == run) & (ZEROS["question"] == question)]
+        over, own = every[every["stream"] == ""], every[every["stream"] != ""]
+        for mu, at in over.groupby("mu", sort=False):
+            cells = [
+                "; ".join(f"{100 * share:.1f}" for share in at[name]).replace("-", "−")
+                for name in ("baseline", "rival_share", "ours")
+            ]
+            ends = (
+                f"{100 * it.lead:.1f}"
+                + f" ({100 * it.lead_least:.1f} to {100 * it.lead_most:.1f})" * (it.hidden > 0)
+                for it in at.itertuples()
+            )
+            lead = "; ".join(ends).replace("-", "−")
+            ahead = "yes" if in_all_draws(at).all() else "no"
+            alone = own[own["mu"] == mu]
+            states = [in_all_draws(alone, verdict).sum() for verdict in (ABOVE, BELOW)]
+            counts = "{}; {}".format(*states)
+            lines.append((data if mu == math.inf else "", level(mu), *cells, lead, ahead, counts))
+    heads = (
+        "data",
+        "μ",
+        "RW-Meta",
+        "strongest rival",
+        "our method †",
+        "lead",
+        "ahead in all draws",
+    )
+    return table((*heads, "states: ahead; behind"), lines, words=2)
 
 
 def losses() -> str:
@@ -592,6 +669,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "regressors": regressors,
     "real-data": real_data,
     "losses": losses,
+    "hidden-zeros": hidden_zeros,
+    "zeros": zeros,
     "lost-worlds": lost_worlds,
     "shares": shares,
     "rivals": rivals,

@@ -19,10 +19,14 @@ from typing import Any
 import pandas as pd
 import yaml
 from recorded_numbers import (
+    HIDDEN,
+    PAPERS,
+    QUESTIONS,
     READ,
     ROOT,
     STRONGEST,
     WORLDS,
+    ZEROS,
     beside_curators,
     guess_under,
     kept,
@@ -38,6 +42,7 @@ from dpol.labels.bounds import exp3_bound, informative_from
 from dpol.privacy.account import best_guess, noises_for
 from dpol.privacy.noise_laws import Promise
 from dpol.show.reported import load_reported
+from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
 from dpol.studies.comparison.promises import promises_of
 from dpol.studies.games.names import BEST_LINEAR, META, PAPER_NOISE, TITLES
 from dpol.studies.paper1.table_2 import orders_of
@@ -62,6 +67,7 @@ def numbers() -> dict[str, Any]:
         },
         **{f"MB of {name}": of for name, of in runs["mb"].dropna().items()},
         **of_states(),
+        **of_zeros(),
         **of_worlds(),
         **of_rivals(),
         **of_promises(),
@@ -95,6 +101,38 @@ def of_states() -> dict[str, Any]:
         "below the fixed": (above < -widest).sum(),
         "above the fixed": (above > widest).sum(),
         "beside the fixed": (above.abs() <= widest).sum(),
+    }
+
+
+def of_zeros() -> dict[str, Any]:
+    """Return the ends, over all draws with hidden zeros, of what is kept at mu = 0.25 in percent.
+
+    With what is kept of the question about large hospitals, whose zeros hardly matter.
+    """
+    at = ZEROS.query("stream == '' and mu == 0.25 and hidden > 0")
+    names = {
+        "baseline": "RW-Meta",
+        "rival_share": STRONGEST,
+        "ours": "our method †",
+        "lead": "lead",
+    }
+    found = {
+        f"{names[column]} of {data}": (
+            100 * own[f"{column}_least"].min(),
+            100 * own[f"{column}_most"].max(),
+        )
+        for (run, question), data in QUESTIONS.items()
+        for own in [at[(at["run"] == run) & (at["question"] == question)]]
+        for column in names
+    }
+    large = recorded("states", "standings").query("question == 'large' and stream == ''")
+    rows = {PAPERS: large["role"] == THE_BASELINE, STRONGEST: large["strongest"]}
+    rows["our method †"] = large["role"] == OUR_METHOD
+    told = HIDDEN[HIDDEN["by"] == "all"].set_index("table").astype({"hidden": int, "weeks": int})
+    return {
+        "hidden": found,
+        "large": {name: kept(large[of], 0.25) for name, of in rows.items()},
+        "zeros": told.loc[:, ["hidden", "weeks"]].T.to_dict(),
     }
 
 
