@@ -35,7 +35,7 @@ from dpol.studies.games.names import (
 from dpol.studies.ledger.claims.core import Kind
 from dpol.studies.ledger.claims.gains import reported_ratios
 from dpol.studies.paper1.table_2 import HEADERS
-from dpol.studies.verdicts import ABOVE, AHEAD, BELOW
+from dpol.studies.verdicts import ABOVE, AHEAD
 
 ROOT = Path(__file__).parents[1]
 SYSTEM = ["algorithm", "noise"]
@@ -202,12 +202,19 @@ def mean_of(run: str) -> pd.DataFrame:
     return ZEROS[(ZEROS["run"] == run) & (ZEROS["stream"] == "") & (ZEROS["question"] != "large")]
 
 
-def in_all_draws(rows: pd.DataFrame, verdict: str = ABOVE) -> pd.Series:
-    """Return whether a verdict on our method holds in all draws of hidden zeros, by level.
+def in_all_draws(rows: pd.DataFrame) -> pd.Series:
+    """Return whether our method is above by its whole interval in all draws, by level.
 
     The draws include the zeros as they are.
     """
-    return (rows["verdict"] == verdict).groupby([rows["stream"], rows["mu"]]).all().droplevel(0)
+    return rows["verdict"].eq(ABOVE).groupby(rows["mu"]).all()
+
+
+def signs_of(rows: pd.DataFrame) -> pd.Series:
+    """Return 1 or -1 where our mean lead has this sign in all draws, else 0, by stream, level."""
+    key = [rows["stream"], rows["mu"]]
+    ahead, behind = rows["lead_least"] > 0, rows["lead_most"] < 0
+    return ahead.groupby(key).all().astype(int) - behind.groupby(key).all()
 
 
 def hidden_zeros() -> str:
@@ -245,8 +252,8 @@ def zeros() -> str:
             )
             lead = "; ".join(ends).replace("-", "−")
             ahead = "yes" if in_all_draws(at).all() else "no"
-            alone = own[own["mu"] == mu]
-            states = [in_all_draws(alone, verdict).sum() for verdict in (ABOVE, BELOW)]
+            signs = signs_of(own[own["mu"] == mu])
+            states = [(signs == sign).sum() for sign in (1, -1)]
             counts = "{}; {}".format(*states)
             lines.append((data if mu == math.inf else "", level(mu), *cells, lead, ahead, counts))
     heads = (
@@ -291,7 +298,7 @@ def _lost(where: str, rows: pd.DataFrame) -> str:
 def readings() -> str:
     """Where hidden counts decide: in how many states our method is above at every reading."""
     rivals = {"to_baseline_verdict": PAPERS, "to_strongest_verdict": "the strongest rival"}
-    cells, titles = {name: list[str]() for name in rivals.values()}, []
+    cells, titles, draws = {name: list[str]() for name in rivals.values()}, [], list[str]()
     for run in ("states", "held-out"):
         every = recorded(run, "standings")
         played = {*recorded(run, "readings")["stream"]}
@@ -302,7 +309,16 @@ def readings() -> str:
         for column, name in rivals.items():
             above = (ours[column] == "above").sum()
             cells[name].append(f"{above} of {len(ours)}")
-    return table(("rival", *titles), [(name, *row) for name, row in cells.items()])
+        first = ZEROS[(ZEROS["run"] == run) & (ZEROS["question"] != "large")]
+        key = pd.MultiIndex.from_arrays([ours["stream"].str[:2], ours["mu"]])
+        agreed = (ours["to_strongest_verdict"] == ABOVE) & (
+            signs_of(first).loc[key] == 1
+        ).to_numpy()
+        draws.append(f"{agreed.sum()} of {len(ours)}")
+    rows = [(name, *row) for name, row in cells.items()]
+    return table(
+        ("rival", *titles), [*rows, ("the strongest rival, in all draws of zeros", *draws)]
+    )
 
 
 WORLDS = pd.read_csv(ROOT / "verify" / "runs" / "worlds.csv")

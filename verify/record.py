@@ -260,7 +260,9 @@ MADE = {
 
 def plays(config: dict[str, Any]) -> dict[str, Any]:
     """Return the labels and settings that a run of a config plays."""
-    return asked([member.label for _, member in systems_of(config)], config)
+    dataset = {key: said for key, said in config["dataset"].items() if key != "caveat"}
+    labels = [member.label for _, member in systems_of(config)]
+    return asked(labels, {**config, "dataset": dataset})  # a caveat moves no number
 
 
 def main(base: Path) -> None:
