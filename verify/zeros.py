@@ -267,8 +267,11 @@ def plays() -> dict[str, Any]:
     settings = [HIDDEN, DRAWS, REPLICATES, SPREAD, CONFIDENCE, NEAR, hidden_averages().tolist()]
     for run in RUNS:
         config = read_config(run)
-        keys = ("seed", "dataset", "streams", "questions", "privacy", "suites", "comparison")
-        settings.append({key: config.get(key) for key in keys})
+        keys = ("seed", "streams", "questions", "privacy", "suites", "comparison")
+        of = {key: config["dataset"][key] for key in ("source", "columns")}
+        rules = config["dataset"]["cleaning"]  # zeros play as such, whether they may hide or not
+        of["cleaning"] = {key: rules[key] for key in rules if key != "zeros_hide"}
+        settings.append({**{key: config.get(key) for key in keys}, "dataset": of})
     return asked([member.label for run in RUNS for _, member in local_systems(run)], settings)
 
 
