@@ -13,7 +13,9 @@ import recorded_numbers
 from dpol.show.reported import FILLINGS
 from dpol.studies.games.names import LINEAR
 
-MARKED = [path for path in recorded_numbers.PAGES if "<!-- numbers: " in path.read_text()]
+MARKED = [recorded_numbers.DATA] + [
+    path for path in recorded_numbers.PAGES if "<!-- numbers: " in path.read_text()
+]
 
 
 @pytest.mark.parametrize("path", MARKED, ids=lambda path: path.name)

@@ -28,6 +28,18 @@ def test_the_data_have_what_to_check_in_the_table(tmp_path: Path) -> None:
     assert part.facts[-1] == ("check in the table", text)
 
 
+def test_the_data_say_what_zeros_may_hide(tmp_path: Path) -> None:
+    (stream,) = CLEANING["streams"]
+    found = stream["unmeasured"] | {"zero_share": 0.19}
+    hides = CLEANING | {"streams": [stream | {"unmeasured": found}]}
+    write_json(tmp_path / "data/cleaning.json", hides)
+    dataset = config().dataset.model_copy(update={"caveat": "Zeros may hide counts."})
+    part = data_part(files_of(tmp_path), dataset, hides["provenance"], period="week")
+    said = "9% of the possible gain; with 19%, a zero would be the best if it hid a count"
+    assert f"nm: 13 of 148 ({said})" in dict(part.facts).values()
+    assert ("what to know", "Zeros may hide counts.") in part.facts
+
+
 def test_the_source_has_only_recorded_facts() -> None:
     assert [term for term, _ in source_facts(CLEANING["provenance"])] == [
         *("table", "data", "SHA-256", "retrieved", "address"),

@@ -8,7 +8,7 @@ from typing import Any
 from dpol.config.models import Config
 from dpol.core.files import read_json
 from dpol.core.schemas import reading
-from dpol.data.panel import IDLE, rows_read_of
+from dpol.data.panel import IDLE, ZERO_WOULD_BE_BEST, rows_read_of
 from dpol.data.settings import Dataset
 from dpol.data.stream import read_stream
 from dpol.report.chapters import Part
@@ -69,8 +69,9 @@ def data_part(
 def _decided(stream: Mapping[str, Any]) -> str:
     found = stream["unmeasured"]
     share = f"{100 * found['share']:.0f}% of the possible gain"
-    zeros = f"; {100 * found['zero_share']:.0f}% if zeros are hidden" * ("zero_share" in found)
-    return f"{stream['stream']}: {found['periods']} of {stream['periods']} ({share}{zeros})"
+    zeros = found.get("zero_share", 0)
+    share += f"; with {100 * zeros:.0f}%, {ZERO_WOULD_BE_BEST}" * (zeros > 0)
+    return f"{stream['stream']}: {found['periods']} of {stream['periods']} ({share})"
 
 
 def _once(streams: Iterable[Mapping[str, Any]]) -> list[Mapping[str, str]]:
