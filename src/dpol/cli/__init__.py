@@ -18,7 +18,7 @@ from dpol.core.safe_text import printable
 
 # Commands import what they need when they run, so Ctrl-C gives one line from the start.
 
-_COMMANDS = "pipeline", "league", "compare", "config", "extensions", "account"
+_COMMANDS = "pipeline", "choose", "league", "compare", "config", "extensions", "account"
 """Modules of this package in the order of the help; the function `add` of each adds commands."""
 
 GROUP = "dpol.commands"

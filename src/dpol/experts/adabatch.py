@@ -80,6 +80,7 @@ class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
     bound: Bound = "borell-tis"
 
     constant_noise: ClassVar[bool] = True
+    needs_rounds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_choice("bound", self.bound, BOUNDS)

@@ -18,12 +18,13 @@ class RecentRounds:
     """Scores of the next round (R, n), and the rounds they come from, oldest first.
 
     `gains` holds arrays (R, n) of noisy gains, `variances` arrays (n,) of the variance of their
-    noise.
+    noise, and `known` whether they were reported; those that were not are 0.
     """
 
     scores: Floats
     gains: tuple[Floats, ...] = ()
     variances: tuple[Floats, ...] = ()
+    known: tuple[Floats | float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,9 @@ class CautiousMean(LocalAlgorithm[RecentRounds]):
     The largest of many noisy means is often that of the noisiest expert, so `caution` standard
     errors of the noise are subtracted from each. Such a lower confidence bound plays the noisiest
     expert only if its mean is far above the others. Noise of one size on all experts takes the same
-    off every mean, and leaves the plain mean. A mean of one round reads any noise.
+    off every mean, and leaves the plain mean. A mean of one round reads any noise. A missing report
+    is left out of its mean; an expert without any in the window comes last. Rounds in which nobody
+    reports do not count.
 
     Args:
         window: w, rounds in the mean.
@@ -47,6 +50,7 @@ class CautiousMean(LocalAlgorithm[RecentRounds]):
     caution: float = 1.0
 
     origin: ClassVar[Origin] = "standard"
+    skips_gaps: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_whole("window", self.window)
@@ -59,13 +63,20 @@ class CautiousMean(LocalAlgorithm[RecentRounds]):
     def init(self, setup: LocalSetup) -> RecentRounds:
         return RecentRounds(np.zeros((setup.n_replicates, setup.n_experts)))
 
+    def scores(self, state: RecentRounds) -> Floats:
+        return state.scores
+
     def step(
         self, state: RecentRounds, observation: Observation | None, generators: ReplicateGenerators
     ) -> tuple[RecentRounds, Actions]:
-        if observation is not None:
-            gains = (*state.gains, observation.gains)[-self.window :]
-            variances = (*state.variances, observation.noise_scale**2)[-self.window :]
-            error = np.sqrt(sum(variances)) / len(gains)
-            scores = sum(gains) / len(gains) - self.caution * error
-            state = RecentRounds(np.asarray(scores), gains, variances)
+        if observation is not None and not observation.silent:
+            now = observation.known
+            gains = (*state.gains, now * observation.gains)[-self.window :]
+            variances = (*state.variances, now * observation.noise_scale**2)[-self.window :]
+            known = (*state.known, now)[-self.window :]
+            reports = np.asarray(sum(known))
+            error = np.sqrt(sum(variances)) / np.maximum(reports, 1)
+            scores = sum(gains) / np.maximum(reports, 1) - self.caution * error
+            scores = np.where(reports > 0, scores, -np.inf)
+            state = RecentRounds(scores, gains, variances, known)
         return state, state.scores.argmax(axis=1).astype(np.int32)

@@ -7,16 +7,16 @@ generators that acts for all its learners at once.
 # Live games
 # ----------
 # A live game is played while its rounds happen: each step reads what was reported so far, the
-# number of rounds is unknown, and an expert may report nothing in a round, or join late. Only the
-# package for weekly decisions (weekly/ in the repository) plays such games. Members that only they
-# need stand last in their class, below the line "For live games".
+# number of rounds may be unknown, and an expert may report nothing in a round, or join late.
+# `dpol.choose` and the package for weekly decisions (weekly/ in the repository) play such games.
+# Members that only they need stand last in their class, below the line "For live games".
 
 from __future__ import annotations
 
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, is_dataclass
 from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar
 
@@ -197,6 +197,8 @@ class Algorithm(ABC, Generic[AnySetup, State]):
     """Whether the algorithm needs noise of one scale for all rounds and experts."""
     one_round: ClassVar[bool] = False
     """Whether the guarantee holds for a person in one round only, not for stays."""
+    needs_rounds: ClassVar[bool] = False
+    """Whether the algorithm reads the number of rounds."""
 
     @property
     def origin(self) -> Origin:
@@ -212,6 +214,15 @@ class Algorithm(ABC, Generic[AnySetup, State]):
     def n_learners(self) -> int:
         """Number of learners m; memory is planned for arrays of m x m."""
         return 1
+
+    @property
+    def skips_gaps(self) -> bool:
+        """Whether it skips an expert that reports nothing in a round (`Observation.reported`)."""
+        return False
+
+    def scores(self, state: State) -> Floats | None:
+        """Return the (R, n) scores of which `step` has just played the largest; None without."""
+        return None
 
     @abstractmethod
     def init(self, setup: AnySetup) -> State:
@@ -265,6 +276,15 @@ class LearnerBank(ABC, Generic[State]):
     def reads_noise(self) -> ReadsNoise:
         """Kind of local noise that the learners can read."""
         return "independent"
+
+    @property
+    def skips_gaps(self) -> bool:
+        """Whether the learners skip an expert that reports nothing in a round."""
+        return False
+
+    def scores(self, state: State) -> Sequence[Floats] | None:
+        """Return the (R, n) scores of each learner, as `Algorithm.scores`; None without."""
+        return None
 
     @property
     @abstractmethod

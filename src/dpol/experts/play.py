@@ -8,6 +8,7 @@ looks ahead.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from html import escape
@@ -133,8 +134,11 @@ def observations(source: Source) -> Iterator[Observation]:
     """
     if isinstance(source, NoisyGains):
         for t in range(source.n_rounds):
-            fresh = None if source.fresh_scale is None else source.fresh_scale[t]
-            yield Observation(_copy(source.gains[:, t]), source.noise_scale[t], fresh_scale=fresh)
+            fresh, reported = (
+                None if it is None else it[t] for it in (source.fresh_scale, source.reported)
+            )
+            gains, scale = _copy(source.gains[:, t]), source.noise_scale[t]
+            yield Observation(gains, scale, fresh_scale=fresh, reported=reported)
     else:
         shape = (source.n_replicates, source.stream.n_experts)
         silence = np.zeros(source.stream.n_experts)
@@ -292,14 +296,17 @@ def play_rounds(
 
 
 def rounds(
-    algorithm: AnyAlgorithm, source: Source, generators: ReplicateGenerators
+    algorithm: AnyAlgorithm,
+    source: Source,
+    generators: ReplicateGenerators | Sequence[ReplicateGenerators],
 ) -> Iterator[tuple[Any, Actions]]:
     """Play a game and yield the state and the (R,) actions of every round, in order.
 
     Args:
         algorithm: algorithm whose `model` fits the source.
         source: noisy gains for local algorithms, raw gains for all others.
-        generators: the algorithm's own randomness, one generator per replicate.
+        generators: the algorithm's own randomness, one generator per replicate: for the game, or
+            for each round of its beginning, after which the game stops.
 
     Raises:
         TypeError: the source does not fit the algorithm's model.
@@ -309,14 +316,15 @@ def rounds(
             cannot read the correlated noise.
     """
     refuse_source(algorithm, source)
-    _refuse(algorithm, source, generators)
+    each = generators if isinstance(generators, Sequence) else itertools.repeat(generators)
+    _refuse(algorithm, source, generators[0] if isinstance(generators, Sequence) else generators)
     setup: Any = setup_of(source)
     name = type(algorithm).__name__
     state = algorithm.init(setup)
     observation: Observation | None = None
-    for t, revealed in enumerate(observations(source)):
+    for t, (own, revealed) in enumerate(zip(each, observations(source), strict=False)):
         try:
-            state, actions = algorithm.step(state, observation, generators)
+            state, actions = algorithm.step(state, observation, own)
         except Exception as error:
             read_only = "read-only" in str(error)  # NumPy's words
             error.add_note(f"in {name}.step, round {t + 1}{_ONLY_READ if read_only else ''}")

@@ -180,6 +180,7 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
     forgetting: float = 0.97
 
     reads_noise: ClassVar[ReadsNoise] = "chains"
+    skips_gaps: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.scales, tuple) or not self.scales:
@@ -232,6 +233,9 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
             sizes=sizes,
             typical=before_round_1(setup),
         )
+
+    def scores(self, state: RandomEffectsState) -> list[Floats]:
+        return [state.typical.unit * state.predicted]
 
     def step(
         self, state: RandomEffectsState, observation: Observation | None

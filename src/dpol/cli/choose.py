@@ -1,0 +1,82 @@
+"""`dpol choose`: the next choice of a rule, from numbers that were released."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from dpol.core.options import Commands, add_answer_options, add_command, answer, between, path
+
+if TYPE_CHECKING:
+    from dpol.experts.choose import Choice
+
+_CHOOSE = """\
+Let a rule choose a place for the next period, from a table of released numbers (CSV, Parquet or
+xlsx) with the columns place, period, share or count, and deviation (standard deviation of the
+noise); also capacity for counts, and noise with its name if it is not Gaussian. A run of the
+experiments writes such a table without numbers. No raw number is read, and the same table gives the
+same choice."""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    words = "choose a place for the next period from released numbers"
+    example = "dpol choose window-mean released.csv"
+    parser = add_command(commands, "choose", words=words, example=example, description=_CHOOSE)
+    words = "a local rule, as in a config: a name, package.module:Class, or a block in braces"
+    parser.add_argument("rule", metavar="RULE", help=words)
+    parser.add_argument("table", metavar="TABLE", type=path, help="released numbers")
+    words = "first day of the period to choose for (default: the one after the last number)"
+    parser.add_argument("--period", metavar="DATE", help=words)
+    words = "seeds a rule that draws: a name of yours, chosen before the first release"
+    parser.add_argument("--name", help=words)
+    parser.add_argument("--learner", metavar="LABEL", help="learner, if the rule has several")
+    words = "largest possible gain (default: 1), or count if there are no capacities"
+    limits = between(1e-12, 1e12)
+    parser.add_argument("--range", type=limits, dest="gain_range", metavar="R", help=words)
+    words = "number of periods of the whole game, for a rule that must know it"
+    rounds = between(1, 999_999, whole=True)
+    parser.add_argument("--rounds", type=rounds, dest="n_rounds", metavar="T", help=words)
+    add_answer_options(parser)
+    parser.set_defaults(run=_choose)
+
+
+def _choose(options: argparse.Namespace) -> None:
+    from dpol.core.errors import ConfigError, DataError, UsageError
+    from dpol.core.yaml_files import parse_yaml
+    from dpol.data.tables.raw_table import read_raw_table
+    from dpol.experts.choose import choose
+
+    table = read_raw_table(options.table)
+    keys = "period", "name", "learner", "gain_range", "n_rounds"
+    more = {key: getattr(options, key) for key in keys}
+    rule: Any = parse_yaml(options.rule, "RULE")
+    try:
+        made = choose(rule, table.cells, file=table.file, **more)
+    except DataError as error:  # of several lines
+        raise ConfigError(*error.args) from None
+    except ValueError as error:
+        raise UsageError(f"{error}") from None
+    answer(options, _lines(made), {**asdict(made), "silent": made.silent})
+
+
+def _lines(made: Choice) -> Iterator[str]:
+    from dpol.core.words import counted
+
+    yield f"{made.rule} chooses for {made.period}: {made.place}"
+    if not made.periods:
+        yield "This rests on nothing: no number is released yet."
+        return
+    yield f"This rests on {counted(made.periods, 'period')}, and on {made.law} noise as told."
+    if made.mu is not None:
+        yield f"Then a person who changes two counts by 1 in a period has mu = {made.mu:.4g}."
+    yield ""
+    width = max(map(len, made.reports))
+    for place in made.ranking or made.reports:
+        score, last = made.ranking.get(place), made.reports[place]
+        told = "nothing reported" if last is None else f"last number: {last[1]}"
+        silent = " (silent in the period before)" * (place in made.silent)
+        shown = "" if score is None else f"{score:.4g}"
+        yield f"{place:{width}}  {shown:>9}  {told}{silent}"
