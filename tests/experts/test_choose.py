@@ -238,9 +238,9 @@ def test_one_period_does_not_tell_the_next() -> None:
 @pytest.mark.parametrize("rule", ["rw-meta", "split-budget"])
 def test_draws_follow_from_rule_name_and_period_only(rule) -> None:
     rng = np.random.default_rng(1)
-    days = np.repeat([f"2024-03-{day:02}" for day in range(1, 13)], 3)
+    days = np.repeat([f"2024-03-{day:02}" for day in range(1, 21)], 3)
     frame = pd.DataFrame(
-        {"place": [*"abc"] * 12, "period": days, "share": rng.random(36), "deviation": 0.5}
+        {"place": [*"abc"] * 20, "period": days, "share": rng.random(60), "deviation": 0.5}
     )
     weeks = [*dict.fromkeys(days)]
 
@@ -251,8 +251,8 @@ def test_draws_follow_from_rule_name_and_period_only(rule) -> None:
     assert made == choices(frame), "the same table gives the same choices"
     assert made[:5] == choices(frame.head(15), weeks[:5]), "a new week redraws nothing older"
     corrected = frame.copy()
-    corrected.loc[24:, "share"] = 0.5
-    assert choices(corrected)[:8] == made[:8], "nor does a correction"
+    corrected.loc[36:, "share"] = 0.5
+    assert choices(corrected)[:12] == made[:12], "nor does a correction"
     assert choices(frame, name="other") != made
     labelled = {"algorithm": rule, "label": "another-try"}
     assert choose(labelled, frame, name="mine").place == choose(rule, frame, name="mine").place
