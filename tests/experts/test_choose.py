@@ -11,7 +11,6 @@ import pytest
 
 import dpol
 from dpol.core.errors import DataError
-from dpol.experts.choose import game_of
 from dpol.experts.play import play_rounds
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise.released import read_released
@@ -50,7 +49,7 @@ def both(spec, label, stream, noise, counts=False):
     (member,) = (it for it in make_members(spec) if it.label == label)
     noisy = dpol.privatize(stream, noise, 0.5, seed=3, replicates=1)
     frame = released(noisy, stream, rounds=ROUNDS - 1, counts=counts)
-    game = game_of(member, read_released(frame, file="x"), stream.gain_range, ROUNDS)
+    game = read_released(frame, n_rounds=ROUNDS).noisy
     games = noisy, dataclasses.replace(game, initial=noisy.initial)
     return [play_rounds(member.algorithm, it, noisy.seeds.algorithm(label)) for it in games]
 

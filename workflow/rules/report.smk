@@ -13,10 +13,17 @@ rule render_report:
         asked("render_report"),
         rules.data.input,
         SHOWN,
+        STREAM.format(stream=next(iter(settings.played))),
     output:
         page=f"{RESULTS}/report/index.html",
         crate=f"{RESULTS}/ro-crate-metadata.json",
         parts=[f"{RESULTS}/provenance/{name}" for name in ("Snakefile", "config.yaml")],
+        # Without numbers; `dpol choose` reads them with numbers.
+        templates=[
+            f"{RESULTS}/choose/{label}.csv"
+            for label, mu in settings.privacy.levels.items()
+            if mu < float("inf")
+        ],
     log:
         local(f"{RESULTS}/logs/render_report.log"),
     benchmark:

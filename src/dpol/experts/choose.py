@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpol.core.arguments import check_number, check_whole
 from dpol.core.errors import DataError
 from dpol.core.randomness import replicate_generators
 from dpol.core.words import shortened
 from dpol.experts.games import Entry, members_of
 from dpol.experts.interface import Member
 from dpol.experts.play import rounds
-from dpol.noise import NoisyGains
-from dpol.noise.released import Released, read_released
-from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.noise.released import read_released
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,39 +94,45 @@ def choose(
     ('b', '2024-06-03', 2)
     """
     member = _member(rule, learner)
-    seen = read_released(frame, period=period, file=file)
-    if gain_range is None and seen.counts and seen.capacity is None:
-        raise ValueError("counts without capacities have no known range; give it (--range)")
-    noisy = game_of(member, seen, gain_range, n_rounds, file)
-    key = member.family, name or ""
+    label, algorithm = member.label, member.algorithm
+    if n_rounds is None and algorithm.needs_rounds:
+        raise ValueError(f"{label} must know how many periods the game has; give --rounds")
+    seen = read_released(frame, period=period, gain_range=gain_range, n_rounds=n_rounds, file=file)
+    places, days, noisy, periods = seen.places, seen.days, seen.noisy, len(seen.days) - 1
+    known = np.ones((periods, len(places))) if noisy.reported is None else noisy.reported[:periods]
+    for t, i in () if algorithm.skips_gaps else np.argwhere(known == 0)[:1]:
+        raise DataError(
+            f"{file}: {shortened(places[i])} has no number for {days[t]}, and {label} cannot skip"
+            " it; window-mean, cautious-mean and random-effects can"
+        )
     draws, unused = (
-        [replicate_generators(0, (*key, day), [0], "choice") for day in seen.days] for _ in "12"
+        [replicate_generators(0, (member.family, name or "", day), [0], "choice") for day in days]
+        for _ in range(2)
     )
-    *_, (state, actions) = rounds(member.algorithm, noisy, draws)
+    *_, (state, actions) = rounds(algorithm, noisy, draws)
     drawn, new = ([it.generators[0].bit_generator.state for it in own] for own in (draws, unused))
     if not name and drawn != new:
         raise ValueError(
-            f"{member.label} draws random numbers; give the name that you chose before the first"
-            " release (--name)"
+            f"{label} draws random numbers; give the name that you chose before the first release"
+            " (--name)"
         )
-    scores = member.algorithm.scores(state) if len(seen.gains) else None
     ranking: dict[str, float | None] = {}
-    reports: dict[str, tuple[int, str] | None] = {}
-    if scores is not None:
+    if periods and (scores := algorithm.scores(state)) is not None:
         for i in np.argsort(-scores[0], kind="stable"):
             score = float(scores[0, i])
-            ranking[seen.places[i]] = score if np.isfinite(score) else None
-    for place, own in zip(seen.places, ~np.isnan(seen.gains.T), strict=True):
-        last = int(np.argmax(own[::-1])) if own.any() else None
-        reports[place] = None if last is None else (last + 1, seen.days[-2 - last])
+            ranking[places[i]] = score if np.isfinite(score) else None
+    last = [np.flatnonzero(own)[-1:].tolist() for own in known.T]
     return Choice(
-        rule=member.label,
-        period=seen.days[-1],
-        place=seen.places[actions[0]],
-        periods=len(seen.gains),
+        rule=label,
+        period=days[-1],
+        place=places[actions[0]],
+        periods=periods,
         ranking=ranking,
-        reports=reports,
-        law=seen.noise.law.name,
+        reports={
+            place: (periods - t[0], days[t[0]]) if t else None
+            for place, t in zip(places, last, strict=True)
+        },
+        law=seen.law,
         mu=seen.mu,
     )
 
@@ -148,46 +151,3 @@ def _member(rule: Entry, learner: str | None) -> Member:
             " numbers only a local rule can choose"
         )
     return members[learner]
-
-
-def game_of(
-    member: Member,
-    seen: Released,
-    gain_range: float | None = None,
-    n_rounds: int | None = None,
-    file: str = "the table",
-) -> NoisyGains:
-    """Return released numbers as a game with one replicate and no initial noise.
-
-    Raises:
-        DataError: a number is missing that the rule cannot skip.
-        ValueError: the range is not above 0, or the rule must know the number of rounds, which is
-            not given or too small.
-    """
-    (periods, n), known = seen.gains.shape, ~np.isnan(seen.gains)
-    if not (known.all() or member.algorithm.skips_gaps):
-        t, i = np.argwhere(~known)[0]
-        raise DataError(
-            f"{file}: {shortened(seen.places[i])} has no number for {seen.days[t]}, and"
-            f" {member.label} cannot skip it; window-mean, cautious-mean and random-effects can"
-        )
-    if n_rounds is None and member.algorithm.needs_rounds:
-        raise ValueError(f"{member.label} must know how many periods the game has; give --rounds")
-    size = check_whole("rounds", n_rounds or periods + 1, periods + 1)
-    made_up, later = ((0, size - periods), (0, 0)), np.minimum(np.arange(size), periods)
-    scale, fresh = seen.scale[later], None
-    if seen.memory:  # the noise of a place goes on where it reports
-        before = np.concatenate([np.zeros((1, n), int), known.cumsum(axis=0)])[later]
-        fresh = scale / seen.memory.deviations(size, n)[before, np.arange(n)]
-    return NoisyGains(
-        initial=np.zeros((1, n)),
-        gains=np.pad(np.nan_to_num(seen.gains), made_up)[None],
-        noise_scale=scale,
-        gain_range=check_number("range", 1.0 if gain_range is None else gain_range, "(0, inf)"),
-        guarantee=NO_PRIVACY,
-        memory=seen.memory,
-        fresh_scale=fresh,
-        capacity=None if seen.capacity is None else seen.capacity[later],
-        mechanism=seen.noise.mechanism,
-        reported=None if known.all() else np.pad(known.astype(float), made_up),
-    )

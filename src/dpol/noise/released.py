@@ -19,13 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpol.core.arguments import check_number, check_whole
 from dpol.core.errors import DataError
-from dpol.core.extras import needs_pipeline
-from dpol.core.randomness import Floats
 from dpol.core.words import listed
+from dpol.data.stream import GainStream
 from dpol.data.tables.bad_cells import BadCells, refuse_cells
-from dpol.noise.noises import ISOTROPIC, Noise, find_noise
+from dpol.noise.noises import ISOTROPIC, MemoryChoice, find_noise, memory_of
+from dpol.noise.noisy_gains import NoisyGains, noise_scale
 from dpol.privacy.chains import Chains
+from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.privacy.stays import mu_of_stays
 
 if TYPE_CHECKING:
@@ -37,52 +39,47 @@ _LIMITS = {"deviation": (0, math.inf), "capacity": (0, math.inf), "a": (-1, 1), 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Released:
-    """Released numbers of n places in T periods as gains, and the period to choose for.
+    """Released numbers as a game with one replicate and no initial noise.
 
     Args:
         places: n names, in the order of the table.
-        days: first days of the T periods, from the first with a number, and of the next.
-        gains: (T, n) gains; NaN where nothing was reported.
-        scale: (T + 1, n) standard deviations.
-        capacity: (T + 1, n) capacities, if they are known.
-        noise: noise of the numbers.
-        memory: memory of the noise; None for independent noise.
-        counts: whether the numbers are counts.
+        days: first days of the T periods, from the first with a number, and of the next, for which
+            a rule chooses.
+        noisy: the game, of T + 1 rounds or more, of which later ones are made up.
+        law: law of the noise.
+        mu: mu of a person who changes two counts of a period by 1; None if the table does not say.
     """
 
     places: tuple[str, ...]
     days: tuple[str, ...]
-    gains: Floats
-    scale: Floats
-    capacity: Floats | None
-    noise: Noise
-    memory: Chains | None
-    counts: bool
-
-    @property
-    def mu(self) -> float | None:
-        """The mu of a person who changes two counts of a period by 1, if the table says it."""
-        unknown = self.capacity is None and not self.counts
-        if unknown or self.noise.mechanism or self.memory or not len(self.gains):
-            return None
-        moved = 1.0 if self.capacity is None else 1 / self.capacity[:-1]
-        return mu_of_stays(np.where(np.isnan(self.gains), 0, moved / self.scale[:-1]), None, 1)
+    noisy: NoisyGains
+    law: str
+    mu: float | None
 
 
-def read_released(frame: pd.DataFrame, *, period: str | None = None, file: str) -> Released:
+def read_released(
+    frame: pd.DataFrame,
+    *,
+    period: str | None = None,
+    gain_range: float | None = None,
+    n_rounds: int | None = None,
+    file: str = "the table",
+) -> Released:
     """Read released numbers up to a period, whose own numbers are not read.
 
     Args:
         frame: the table; a message names a row by its index.
         period: first day of the period to choose for; by default the one after the last number.
+        gain_range: largest possible gain, 1 by default; counts without capacities have no default.
+        n_rounds: number of rounds of the game; T + 1 by default.
         file: name of the table in messages.
 
     Raises:
         DataError: the table breaks a rule above; the text has the rows and remedies.
-        ValueError: the period is not a date, or begins no period.
+        ValueError: an argument is out of range, or the period begins none.
     """
-    with needs_pipeline():
-        import pandas as pd
+    import pandas as pd
+
     number = "count" if "count" in frame else "share"
     if lost := [it for it in ("place", "period", number, "deviation") if it not in frame]:
         raise DataError(f"{file}: lacks the column {listed(lost)} of a table of released numbers")
@@ -91,37 +88,54 @@ def read_released(frame: pd.DataFrame, *, period: str | None = None, file: str) 
     cells = texts[["place"]].assign(noise=texts.get("noise", ""))
     cells["noise"] = cells["noise"].replace("", ISOTROPIC.name)
     cells["day"] = pd.to_datetime(texts["period"], format="%Y-%m-%d", errors="coerce")
-    for name in (number, *filter(texts.__contains__, _LIMITS)):
+    public = [*filter(texts.__contains__, _LIMITS)]
+    for name in (number, *public):
         cells[name] = texts[name].map(_number)
     refuse_cells(file, [*_bad_cells(texts, cells, number)])
     noise = find_noise(cells["noise"].iloc[0])
-    told = cells[cells[number].notna()]
-    days = _periods(cells["day"], told["day"], period, file)
+    if (chains := noise.memory == "chains") and not {"a", "b"} <= {*public}:
+        raise DataError(f"{file}: lacks the columns a and b, the memory of the noise {noise.name}")
+    counts = number == "count" and "capacity" not in public
+    if counts and gain_range is None:
+        raise ValueError("counts without capacities have no known range; give it (--range)")
+    days = _periods(cells["day"], cells.loc[cells[number].notna(), "day"], period, file)
     cells = cells[cells["day"] <= days[-1]]
     places = cells["place"].unique()
+    size = check_whole("rounds", len(days) if n_rounds is None else n_rounds, len(days))
+    later = np.minimum(np.arange(size), len(days) - 1)
     grids = {}
-    for name in filter(cells.__contains__, (number, *_LIMITS)):
+    for name in (number, *public):
         grid = cells.pivot(index="day", columns="place", values=name).reindex(days)[places]
-        # Public numbers hold until others are told, and before the first ones.
-        grids[name] = (grid if name == number else grid.ffill().bfill()).to_numpy()
-        if name != number and (lost := places[np.isnan(grids[name][0])].tolist()):
+        # A public number holds until the next one is told, and before the first.
+        grids[name] = (grid if name == number else grid.ffill().bfill()).to_numpy()[later]
+        if name in public and (lost := places[np.isnan(grids[name][0])].tolist()):
             raise DataError(f"{file}: {listed(lost)} has no {name} in any row; write it")
-    gains, scale, capacity = grids[number][:-1], grids["deviation"], grids.get("capacity")
+    gains, scale, capacity = grids[number], grids["deviation"], grids.get("capacity")
+    gains[len(days) - 1 :] = math.nan
     if number == "count" and capacity is not None:
-        gains, scale = gains / capacity[:-1], scale / capacity
-    chains = noise.memory == "chains"
-    if chains and not {*"ab"} <= grids.keys():
-        raise DataError(f"{file}: lacks the columns a and b, the memory of the noise {noise.name}")
-    return Released(
-        places=tuple(places),
-        days=tuple(days.strftime("%Y-%m-%d")),
-        gains=gains,
-        scale=scale,
+        gains, scale = gains / capacity, scale / capacity
+    known, memory, fresh = ~np.isnan(gains), None, None
+    if chains:  # the noise of a place goes on where it reports
+        memory = Chains(grids["a"][0], grids["b"][0])
+        ratios = memory.deviations(*gains.shape)
+        fresh = scale / np.take_along_axis(ratios, known.cumsum(axis=0) - known, axis=0)
+    moved, mu = (1 if capacity is None else 1 / capacity), None
+    if known.any() and (counts or capacity is not None) and not (noise.mechanism or chains):
+        mu = mu_of_stays(known * moved / scale, None, 1)
+    noisy = NoisyGains(
+        initial=np.zeros((1, len(places))),
+        gains=np.nan_to_num(gains)[None],
+        noise_scale=scale,
+        gain_range=check_number("range", 1.0 if gain_range is None else gain_range, "(0, inf)"),
+        guarantee=NO_PRIVACY,
+        memory=memory,
+        fresh_scale=fresh,
         capacity=capacity,
-        noise=noise,
-        memory=Chains(grids["a"][0], grids["b"][0]) if chains else None,
-        counts=number == "count",
+        mechanism=noise.mechanism,
+        reported=None if known[: len(days) - 1].all() else known.astype(float),
     )
+    starts = tuple(days.strftime("%Y-%m-%d"))
+    return Released(places=tuple(places), days=starts, noisy=noisy, law=noise.law.name, mu=mu)
 
 
 def _number(text: str) -> float:
@@ -166,17 +180,16 @@ def _periods(
     known = pd.DatetimeIndex(rows.unique()).sort_values()
     if len(known) == 1 and period is not None:
         known = pd.DatetimeIndex([*known, period]).unique().sort_values()
-    monthly = len(known) > 1 and known.day.nunique() == 1
-    places = 12 * known.year + known.month if monthly else (known - known[0]).days
+    places, offset = _apart(known)
     step = int(np.diff(places).min()) if len(known) > 1 else 0
-    offset = pd.DateOffset(months=step) if monthly else pd.DateOffset(days=step)
     if period is None and step == 0 and len(told):
         raise DataError(f"{file}: tells one period, so not the next; give it (period, --period)")
     if period is None:
         period = told.max() + offset if len(told) else known[0]
     told = told[told < period]
     every = pd.date_range(known[0], max(known[-1], period), freq=offset) if step else known
-    wanted = f"periods {step} {'months' if monthly else 'days'} apart, like {known[0]:%Y-%m-%d}"
+    (unit,) = offset.kwds
+    wanted = f"periods {step} {unit} apart, like {known[0]:%Y-%m-%d}"
     wrong, texts = ~rows.isin(every), rows.dt.strftime("%Y-%m-%d").rename("period")
     if step and 2 * len(known) < len(every[every <= known[-1]]):
         closest = int(np.diff(places).argmin())
@@ -185,3 +198,46 @@ def _periods(
     if period not in every:
         raise ValueError(f"{period:%Y-%m-%d} begins no period; {file} has {wanted}")
     return every[(every >= told.min() if len(told) else every >= period) & (every <= period)]
+
+
+def _apart(known: pd.DatetimeIndex) -> tuple[Any, pd.DateOffset]:
+    """Return the places of ordered periods in days or months, and the smallest distance."""
+    import pandas as pd
+
+    monthly = len(known) > 1 and known.day.nunique() == 1
+    places = 12 * known.year + known.month if monthly else (known - known[0]).days
+    step = int(np.diff(places).min()) if len(known) > 1 else 7
+    return places, pd.DateOffset(months=step) if monthly else pd.DateOffset(days=step)
+
+
+def template_of(stream: GainStream, noise: str, mu: float, memory: MemoryChoice) -> pd.DataFrame:
+    """Return a table of the two periods after a stream, without numbers.
+
+    It has the places, their last capacities, and the deviation that each number must have.
+
+    Args:
+        stream: raw gains; none is in the table.
+        noise: name of the noise.
+        mu: privacy level.
+        memory: memory of the noise `capacity-memory`.
+    """
+    import pandas as pd
+
+    known, n, made = pd.DatetimeIndex(stream.periods), stream.n_experts, find_noise(noise)
+    days = [known[-1] + k * _apart(known)[1] for k in (1, 2)]
+    deviations, columns = np.tile(noise_scale(stream, noise, mu)[-1], (2, 1)), {}
+    if chains := memory_of(made, stream, mu, memory):
+        fresh = made.scale(stream, mu)[-1] * chains.norm(stream.stay)
+        deviations, columns = fresh * chains.deviations(2, n), {"a": chains.a, "b": chains.b}
+    if stream.capacity is not None:
+        columns["capacity"] = stream.capacity[-1]
+    return pd.DataFrame(
+        {
+            "place": [*(stream.names if len({*stream.names}) == n else stream.entities)] * 2,
+            "period": np.repeat([f"{day:%Y-%m-%d}" for day in days], n),
+            "share": "",
+            "deviation": deviations.ravel(),
+            "noise": noise,
+            **{name: np.tile(values, 2) for name, values in columns.items()},
+        }
+    )

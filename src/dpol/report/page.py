@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,9 @@ from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
 from dpol.data.panel import last_warnings
 from dpol.data.settings import HOLDS_RAW_COUNTS
+from dpol.data.stream import read_stream
+from dpol.experts.registry import make_members
+from dpol.noise.released import template_of
 from dpol.report.chapters import Chapter, Part, Picture
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
@@ -26,7 +31,7 @@ from dpol.report.reading import read_fragment, read_image
 from dpol.report.record import CONFIG, CRATE
 from dpol.reruns.notes import check_notes, checksums, read_notes
 from dpol.show.pages import load_template
-from dpol.studies.answer.lead import first_level, leads_of
+from dpol.studies.answer.lead import chosen_rules, first_level, leads_of
 from dpol.studies.drawing import PageFacts, Widget, drawn_of, frames_of
 from dpol.studies.study import FigureSpec, Frames, PlanFacts, Section, Study
 
@@ -61,10 +66,36 @@ def write_report(
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     provenance = provenance_of(params, made, checkout)
     write_text(page, build_page(there, config, provenance))
+    templates = write_templates(there, config)
     write_text(folder / WORKFLOW, params.snakefile)
     write_text(folder / CONFIG, params.config_text)
-    outputs = {**checksums(folder, [page]), **there.files}
+    outputs = {**checksums(folder, [page, *templates]), **there.files}
     write_json(folder / CRATE, build_crate(folder, config, provenance, outputs))
+
+
+def write_templates(files: RunFiles, config: Config) -> list[Path]:
+    """Write the table that the command of each lead reads, without numbers; return their files.
+
+    Where no rule can choose from noisy numbers, the table is empty.
+
+    Raises:
+        DataError: a file of the run is missing or invalid.
+    """
+    standings = frames_of(
+        "dpol.studies.comparison", {"standings": files.file("standings.parquet")}
+    )["standings"]
+    rules, written = chosen_rules(standings, page_facts(config)), []
+    stream = read_stream(files.file(f"streams/{next(iter(config.played))}.parquet"))
+    for label, mu in config.privacy.levels.items():
+        if mu == math.inf:
+            continue
+        rule, table = rules.get(mu), ""
+        if rule and rule["model"] == "local":
+            made = template_of(stream, rule["noise"], mu, config.privacy.memory)
+            table = made.to_csv(index=False, lineterminator="\n")
+        written.append(files.folder / f"choose/{label}.csv")
+        write_text(written[-1], table)
+    return written
 
 
 def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[str]:
@@ -86,9 +117,8 @@ def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[st
     if "standings.parquet" in files.files:
         table = files.file("standings.parquet")
         standings = frames_of("dpol.studies.comparison", {"standings": table})["standings"]
-        leads = leads_of(standings, facts)
-        _, answer, _ = leads[first_level(standings, facts)]
-        return [*lines, answer]
+        _, answer, _, *following = leads_of(standings, facts)[first_level(standings, facts)]
+        return [*lines, answer, " ".join(following).rstrip()]
     try:
         check_notes(folder, notes, {}, jobs)  # and a storage provider has the results
     except DataError:
@@ -109,12 +139,12 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
     """
     facts = page_facts(config)
     chapters = {key: Chapter(key=key, title=title) for key, title in _titles(facts).items()}
-    widgets, leads, first = dict[str, str](), [""], 0
+    widgets, leads, first = dict[str, str](), [[""] * 3], 0
     for study, settings in config.studies():
         results = _read_results(files, study, settings, config.plan_facts)
         if "standings" in results:
             told = leads_of(results["standings"], facts)
-            leads = [" ".join(it).rstrip() for it in told]
+            leads = [[" ".join(it[:3]).rstrip(), *it[3:]] for it in told]
             first = first_level(results["standings"], facts)
         for section in study.sections_of(settings, config.plan_facts):
             part = _part(files, replace(section, title=section.title or study.title))
@@ -176,7 +206,25 @@ def page_facts(config: Config) -> PageFacts:
         algorithms=config.report.algorithms,
         chosen_on=config.comparison.chosen_on,
         caveat=dataset.caveat or "",
+        run=config.run,
+        commands=_commands(config),
     )
+
+
+def _commands(config: Config) -> dict[str, tuple[str, str]]:
+    """Return what `dpol choose` is given before and after the table, by label."""
+    source, (gain, *_) = config.dataset.source, config.gains.values()
+    largest = source.gain_range if source.kind == "gains" else gain.largest
+    commands = {}
+    for entry in chain.from_iterable(suite.algorithms for suite in config.suites.values()):
+        members = make_members(entry)
+        spec = shlex.quote(entry if isinstance(entry, str) else json.dumps(entry))
+        for member in members:
+            options = f" --learner {member.label}" * (len(members) > 1)
+            options += f" --range {largest:g}" * (largest != 1)
+            options += " --rounds {}" * member.algorithm.needs_rounds + f" --name {config.run}"
+            commands[member.label] = spec, options
+    return commands
 
 
 def _read_results(files: RunFiles, study: Study, settings: Any, facts: PlanFacts) -> Frames:

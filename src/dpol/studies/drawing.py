@@ -42,6 +42,11 @@ class PageFacts(Facts):
     """Data on which our method was chosen, in words; empty if the config does not say."""
     caveat: str = ""
     """What a reader must know about the numbers; empty if the config does not say."""
+    run: str = ""
+    """Name of the run."""
+    commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """What `dpol choose` is given before and after the table, by label of a local algorithm; `{}`
+    stands for the number of rounds."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@
   const find = (selector) => root.querySelector(selector);
   const [slider, output, choice] = ["input", "output", "select"].map(find);
   const [svg, list, tip] = [".plot svg", "ol", ".tip"].map(find);
-  const lead = document.querySelector(".lead");
+  const said = document.querySelectorAll(".lead, .next > *");
   const table = document.querySelector(".part:has(#answer-widget) table");
   // `over`: the line under the pointer; `system`: the one that was chosen.
   const state = { level: data.start, panel: panels[0], over: null, system: null };
@@ -57,7 +57,7 @@
   function draw() {
     svg.replaceChildren();
     const { x, y, low, high, width, height } = scales();
-    svg.setAttribute("aria-label", `Share of the possible gain at each privacy level. ${lead.textContent}`);
+    svg.setAttribute("aria-label", `Share of the possible gain at each privacy level. ${said[0].textContent}`);
     for (let tenth = Math.round(10 * low); tenth <= Math.round(10 * high); tenth++) {
       const at = y(tenth / 10);
       add(svg, "line", { x1: EDGE.left, x2: width - EDGE.right, y1: at, y2: at, class: "grid" });
@@ -157,7 +157,7 @@
     choice.value = panels.indexOf(state.panel);
     output.textContent = attacked(level);
     slider.setAttribute("aria-valuetext", output.textContent);
-    if (leads[state.level]) lead.textContent = leads[state.level];
+    leads[state.level]?.forEach((text, k) => { said[k].textContent = text; });
     for (const it of table?.querySelectorAll("thead th, td[data-header]") ?? []) {
       const head = it.dataset.header ?? it.textContent.trim();
       it.classList.toggle("marked", head.replaceAll("\u00a0", " ") === level.head);

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.rounding import AtMost, fixed
+from dpol.core.words import counted
 from dpol.data.stream import MANY_UNMEASURED, unmeasured_in_words
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import groups_of, names_ours, system_title
@@ -29,8 +30,9 @@ _WORDS = {
 _SCALE = "0 is a random choice, and 100 the best of every"
 Row = Mapping[Any, Any]
 """A row of the standings."""
-Lead = tuple[str, str, str]
-"""What is decided, the answer, and what bounds it, each in a sentence or two."""
+Lead = tuple[str, str, str, str, str]
+"""What is decided, the answer, and what bounds it, each in a sentence or two; for when a command
+chooses, or why there is none; and the command."""
 
 
 def first_level(standings: pd.DataFrame, facts: PageFacts) -> int:
@@ -64,16 +66,26 @@ def leads_of(standings: pd.DataFrame, facts: PageFacts) -> list[Lead]:
         where = f" on average over {asked['stream'].nunique()} streams"
     chosen = f"Our method was chosen on {facts.chosen_on}." if facts.chosen_on else ""
     ends = " ".join(filter(None, (_unmeasured(asked, facts), facts.caveat, chosen)))
-    compares, rules, leads = names_ours(standings), _rules_of(rows), []
+    compares, rules, leads = names_ours(standings), chosen_rules(standings, facts), []
     for mu in ordered_levels(facts.levels):
-        if compares:
-            said = _of_ours(rows[rows["mu"] == mu], facts, where)
+        rule = rules.get(mu)
+        if rule is None:
+            said = f"No private algorithm was played at {privacy_title(mu)}."
+        elif compares:
+            said = _of_ours(rule, rows[rows["mu"] == mu], facts, where)
         else:
-            said = _of_the_rule(rules.get(mu), facts, where)
-            said += _decision(rules, facts) if said else ""
-        said = said or f"No private algorithm was played at {privacy_title(mu)}."
-        leads.append((_decided(facts), said, ends))
+            said = _of_the_rule(rule, facts, where)
+            said += "" if _undecided(rule) else _decision(rules, facts)
+        leads.append((_decided(facts), said, ends, *_next(rule, facts)))
     return leads
+
+
+def chosen_rules(standings: pd.DataFrame, facts: Facts) -> dict[float, Row]:
+    """Return the row of the rule that the lead names at each level: ours, or the decision."""
+    rows = _first_group(standings, facts)[1]
+    if not names_ours(standings):
+        return _rules_of(rows)
+    return {row["mu"]: row for row in rows[rows["role"] == OUR_METHOD].to_dict("records")}
 
 
 def _first_group(standings: pd.DataFrame, facts: Facts) -> tuple[str, pd.DataFrame]:
@@ -82,13 +94,10 @@ def _first_group(standings: pd.DataFrame, facts: Facts) -> tuple[str, pd.DataFra
     return title, rows[rows["keeps_level"]].dropna(subset="gain_share")
 
 
-def _of_ours(at: pd.DataFrame, facts: PageFacts, where: str) -> str:
+def _of_ours(ours: Row, at: pd.DataFrame, facts: PageFacts, where: str) -> str:
     """Say what our method keeps at a level, and whether it is above the two others."""
-    by_role = {row["role"]: row for row in at[at["role"] != ""].to_dict("records")}
-    if (ours := by_role.get(OUR_METHOD)) is None:
-        return ""
     beside = []
-    if baseline := by_role.get(THE_BASELINE):
+    for baseline in at[at["role"] == THE_BASELINE].to_dict("records"):
         beside.append(_beside(ours["to_baseline_verdict"], "the paper’s method", baseline))
     for rival in at[at["strongest"]].to_dict("records"):
         system = system_title(rival["algorithm"], rival["noise"])
@@ -106,16 +115,41 @@ def _beside(verdict: str, name: str, other: Row) -> str:
     return f"{_WORDS[verdict]} {name}, which keeps {_points(other)}"
 
 
-def _of_the_rule(rule: Row | None, facts: PageFacts, where: str) -> str:
-    """Say which rule should choose at a level, and what it keeps."""
-    if rule is None:
-        return ""
+def _of_the_rule(rule: Row, facts: PageFacts, where: str) -> str:
+    """Say which rule should choose at a level, and what it keeps, or that the runs do not say."""
     system = f"{rule['algorithm']} with {rule['noise']} noise"
+    if _undecided(rule):
+        return (
+            f"{_attacked(rule, facts)} {counted(rule['replicates'], 'run')} cannot decide: they do"
+            f" not tell the simplest rule that is not below the best, {system}, from a random"
+            f" choice{where}. Raise replicates."
+        )
     return (
         f"{_attacked(rule, facts)} let {system} choose, the simplest rule that is not below the"
         f" best in hindsight: it keeps {_points(rule)} of 100 points{where}, where {_SCALE}"
         f" {facts.period}."
     )
+
+
+def _undecided(rule: Row) -> bool:
+    """Return whether intervals admit that a rule is a random choice, or as far from the best."""
+    half = max(rule["gain_share_half_width"], rule["to_strongest_half_width"])
+    return bool(rule["gain_share"] <= half)
+
+
+def _next(rule: Row | None, facts: PageFacts) -> tuple[str, str]:
+    """Say how the rule chooses next, with the command; or why there is no command."""
+    if rule is None or (_undecided(rule) and not rule["role"]):
+        return "", ""
+    if rule["model"] != "local":
+        return "It needs a curator, somebody whom all trust with the raw numbers.", ""
+    if rule["mu"] == math.inf:
+        return "A command chooses from noisy numbers only: take another level.", ""
+    streams = f", in {next(iter(facts.streams.values()))}" * (len(facts.streams) > 1)
+    spec, options = facts.commands[rule["algorithm"]]
+    table = f"results/{facts.run}/choose/{facts.labels[rule['mu']]}.csv"
+    words = f"dpol choose {spec} {table}{options.format(rule['n_rounds'])}"
+    return f"Next {facts.period}{streams}:", words
 
 
 def _rules_of(rows: pd.DataFrame) -> dict[float, Row]:
