@@ -16,6 +16,7 @@ from dpol.config.models import WHOLE, Config
 from dpol.core.files import sha256, write_json, write_text
 from dpol.core.schemas import Schema, write_frame
 from dpol.data.panel import IDLE
+from dpol.data.stream import write_stream
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.door import RunFiles
 from dpol.report.page import build_page
@@ -36,6 +37,7 @@ from tables_by_hand import LEVELS, STREAM, rows, summary
 
 ODD = "a < b & \"c\" <script>alert('d')</script>"
 
+NAMES = ODD, "South", "North"
 SVG = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="72pt" height="36pt" viewBox="0 0 72 36">
  <title>12 of 34 &lt;b&gt; hold.</title>
@@ -179,14 +181,15 @@ def audits() -> pd.DataFrame:
 
 def replay() -> pd.DataFrame:
     """Return six weeks of three hospitals, with the choices of rw-ftpl in the name of rw-meta."""
-    rows = replay_of(stream_of(6, 3, names=(ODD, "South", "North")))
+    rows = replay_of(stream_of(6, 3, names=NAMES))
     return rows.assign(chosen_by=rows["chosen_by"].str.replace("rw-ftpl", "rw-meta"))
 
 
 def write_run(folder: Path) -> None:
     """Write all files for a page with every section."""
-    for name in ("tables", "figures", "data"):
+    for name in ("tables", "figures", "data", "streams"):
         (folder / name).mkdir(parents=True)
+    write_stream(stream_of(6, 3, names=NAMES), folder / "streams/nm.parquet")
     frames = {
         "summary": summary(),
         "cumulative": pd.DataFrame(index=[0]),

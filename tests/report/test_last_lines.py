@@ -44,7 +44,12 @@ def lines(jobs: dict[str, str]) -> list[str]:
 
 def test_a_run_that_answers_its_plan_tells_doubts_and_answer(jobs: dict[str, str]) -> None:
     assert lines(jobs)[0] == f"warning: {CLEANING['warnings'][0]}"
-    assert lines(jobs)[-1].startswith("Where an attacker is right")
+    *_, answer, command = lines(jobs)
+    assert answer.startswith("Where an attacker is right")
+    assert command == (
+        "Next week: dpol choose ridge results/hand/choose/low.csv --learner ridge-w64-strong --name"
+        " hand"
+    )
 
 
 @pytest.mark.parametrize("name", ["clean", "sum", "rank"])

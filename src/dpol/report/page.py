@@ -219,7 +219,7 @@ def _commands(config: Config) -> dict[str, tuple[str, str]]:
     for entry in chain.from_iterable(suite.algorithms for suite in config.suites.values()):
         members = make_members(entry)
         spec = shlex.quote(entry if isinstance(entry, str) else json.dumps(entry))
-        for member in members:
+        for member in (it for it in members if it.algorithm.model == "local"):
             options = f" --learner {member.label}" * (len(members) > 1)
             options += f" --range {largest:g}" * (largest != 1)
             options += " --rounds {}" * member.algorithm.needs_rounds + f" --name {config.run}"

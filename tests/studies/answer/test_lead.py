@@ -45,7 +45,7 @@ def leads(
     frame: pd.DataFrame, facts: PageFacts = FACTS, chosen_on: str = "", caveat: str = ""
 ) -> list[str]:
     told = leads_of(frame, replace(facts, chosen_on=chosen_on, caveat=caveat))
-    return [" ".join(it).rstrip() for it in told]
+    return [" ".join(it[:3]).rstrip() for it in told]
 
 
 def at_levels(algorithm: str, *gains: float, **changes: Any) -> list[Row]:
@@ -236,9 +236,51 @@ def test_several_questions_are_led_by_the_first() -> None:
 
 
 def test_a_share_that_rounds_to_zero_has_no_minus() -> None:
-    assert "it keeps 0 of" in leads(standings_of([run("rw-meta", 1.0, -0.01)]))[1]
+    rows = [run("rw-ftpl", 1.0, -0.01, noise="capacity")]
+    assert "keeps 0 of" in leads(standings_of(rows, MINE))[1]
 
 
 def test_a_table_of_gains_has_experts() -> None:
     text = leads(standings_of([run("rw-meta", 1.0, 30.0)]), replace(FACTS, columns=None))[1]
     assert text.startswith("Each round an algorithm picks one expert from noisy gains")
+
+
+# --- The command that carries it out ---
+
+COMMANDS = {"ridge-w8-weak": ("ridge", " --learner ridge-w8-weak --rounds {}")}
+
+
+def nexts(frame: pd.DataFrame, facts: PageFacts = FACTS) -> list[tuple[str, str]]:
+    return [it[3:] for it in leads_of(frame, replace(facts, run="mine", commands=COMMANDS))]
+
+
+def test_each_lead_ends_with_the_command_for_the_rule_that_it_names() -> None:
+    frame = standings_of(own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0]))
+    free, *noisy = nexts(frame)
+    assert free == ("A command chooses from noisy numbers only: take another level.", "")
+    words = "dpol choose ridge results/mine/choose/{}.csv --learner ridge-w8-weak --rounds 148"
+    assert noisy == [("Next week:", words.format(it)) for it in "bc"]
+    rows = own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0])
+    rows += [it | {"stream": "pa"} for it in rows]
+    assert nexts(standings_of(rows), TWO)[1][0] == "Next week, in Here:"
+
+
+def test_an_answer_that_needs_a_curator_says_who_must_be_trusted() -> None:
+    mine = "tree-ftpl-min-noise", "isotropic"
+    told = nexts(standings_of(own([54.0] * 3, [0.0] * 3), mine))
+    said = "It needs a curator, somebody whom all trust with the raw numbers."
+    assert told == [(said, "")] * 3
+
+
+def test_too_few_runs_to_decide_are_said_and_not_advised_on() -> None:
+    """A rule is named for gains of 36 of 60 in both runs, but not for 60 and 12."""
+    rows = own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0])
+    assert "let ridge-w8-weak with isotropic noise choose" in leads(standings_of(rows))[2]
+    rows[2] |= {"totals": [60.0, 12.0]}
+    frame = standings_of(rows)
+    assert leads(frame)[2].endswith(
+        "(a coin: 50), 2 runs cannot decide: they do not tell the simplest rule that is not below"
+        " the best, persistence with capacity noise, from a random choice. Raise replicates."
+    )
+    assert nexts(frame)[2] == ("", "")
+    assert nexts(frame)[1][1]

@@ -141,7 +141,7 @@ def _next(rule: Row | None, facts: PageFacts) -> tuple[str, str]:
     """Say how the rule chooses next, with the command; or why there is no command."""
     if rule is None or (_undecided(rule) and not rule["role"]):
         return "", ""
-    if rule["model"] != "local":
+    if rule["algorithm"] not in facts.commands:
         return "It needs a curator, somebody whom all trust with the raw numbers.", ""
     if rule["mu"] == math.inf:
         return "A command chooses from noisy numbers only: take another level.", ""
