@@ -11,6 +11,7 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
 
 from dpol.config.experiment import parse_experiment
@@ -33,6 +34,7 @@ from dpol.reruns.notes import check_notes, checksums, read_notes
 from dpol.show.pages import load_template
 from dpol.studies.answer.lead import chosen_rules, first_level, leads_of
 from dpol.studies.drawing import PageFacts, Widget, drawn_of, frames_of
+from dpol.studies.games.levels import ordered_levels
 from dpol.studies.study import FigureSpec, Frames, PlanFacts, Section, Study
 
 
@@ -81,10 +83,7 @@ def write_templates(files: RunFiles, config: Config) -> list[Path]:
     Raises:
         DataError: a file of the run is missing or invalid.
     """
-    standings = frames_of(
-        "dpol.studies.comparison", {"standings": files.file("standings.parquet")}
-    )["standings"]
-    rules, written = chosen_rules(standings, page_facts(config)), []
+    rules, written = chosen_rules(_standings(files), page_facts(config)), []
     stream = read_stream(files.file(f"streams/{next(iter(config.played))}.parquet"))
     for label, mu in config.privacy.levels.items():
         if mu == math.inf:
@@ -115,8 +114,7 @@ def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[st
         lines += last_warnings(files.file("data/cleaning.json"))
     lines += config.left_out
     if "standings.parquet" in files.files:
-        table = files.file("standings.parquet")
-        standings = frames_of("dpol.studies.comparison", {"standings": table})["standings"]
+        standings = _standings(files)
         _, answer, _, *following = leads_of(standings, facts)[first_level(standings, facts)]
         return [*lines, answer, " ".join(following).rstrip()]
     try:
@@ -137,15 +135,15 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
     Raises:
         DataError: a file of the run is missing or invalid.
     """
-    facts = page_facts(config)
+    facts, standings = page_facts(config), _standings(files)
+    leads = [[" ".join(it[:3]).rstrip(), *it[3:]] for it in leads_of(standings, facts)]
+    first = first_level(standings, facts)
+    if rule := chosen_rules(standings, facts).get(ordered_levels(facts.levels)[first]):
+        facts = replace(facts, led=(rule["algorithm"], rule["noise"], rule["mu"]))
     chapters = {key: Chapter(key=key, title=title) for key, title in _titles(facts).items()}
-    widgets, leads, first = dict[str, str](), [[""] * 3], 0
+    widgets = dict[str, str]()
     for study, settings in config.studies():
         results = _read_results(files, study, settings, config.plan_facts)
-        if "standings" in results:
-            told = leads_of(results["standings"], facts)
-            leads = [[" ".join(it[:3]).rstrip(), *it[3:]] for it in told]
-            first = first_level(results["standings"], facts)
         for section in study.sections_of(settings, config.plan_facts):
             part = _part(files, replace(section, title=section.title or study.title))
             if section.widget:
@@ -165,6 +163,11 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
         simulated=facts.simulated,
         warning=HOLDS_RAW_COUNTS if config.dataset.private else "",
     )
+
+
+def _standings(files: RunFiles) -> pd.DataFrame:
+    table = {"standings": files.file("standings.parquet")}
+    return frames_of("dpol.studies.comparison", table)["standings"]
 
 
 def _titles(facts: PageFacts) -> dict[str, str]:

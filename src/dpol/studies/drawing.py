@@ -42,6 +42,8 @@ class PageFacts(Facts):
     """Data on which our method was chosen, in words; empty if the config does not say."""
     caveat: str = ""
     """What a reader must know about the numbers; empty if the config does not say."""
+    led: tuple[str, str, float] = ("", "", 0.0)
+    """Algorithm, noise and mu of which the lead tells at first."""
     run: str = ""
     """Name of the run."""
     commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)

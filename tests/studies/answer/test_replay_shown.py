@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -126,3 +127,22 @@ def test_a_table_of_gains_has_gains_and_rounds() -> None:
     data = replay_data(frame, summary(), ["rw-meta"], facts_of_gains())
     assert max(data["truth"]) == 1000
     assert data["words"] == {"period": "round", "entity": "expert", "count": "", "capacity": ""}
+
+
+def test_play_begins_with_the_rule_noise_and_level_of_the_lead() -> None:
+    levels = {"none": math.inf, "low": 1.0, "high": 0.25}
+    frame = replay_of(stream_of(6, 3), games(stream_of(6, 3), levels=levels), levels=levels)
+    frame["chosen_by"] = frame["chosen_by"].str.replace("rw-ftpl", "ridge-w8-weak")
+    facts = page_facts(config())
+    assert "ridge-w8-weak" not in facts.algorithms
+    rows = pd.concat([summary(), summary().assign(algorithm="ridge-w8-weak", model="local")])
+    frames = {"replay": frame, "summary": rows}
+    for led in (("ridge-w8-weak", "capacity", 1.0), ("ridge-w8-weak", "isotropic", 0.25)):
+        data = replay_widget(frames, replace(facts, led=led)).data
+        setting, algorithm = data["start"]
+        played = data["settings"][setting]
+        assert (played["noise"], played["mu"]) == (led[1], f"{led[2]:g}")
+        assert data["algorithms"][algorithm][0] == led[0]
+        assert played["actions"][algorithm]
+    other = replay_widget(frames, facts).data
+    assert other["settings"][other["start"][0]]["noisy"], "without such a rule, with noise"

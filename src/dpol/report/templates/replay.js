@@ -16,7 +16,7 @@
   // `each`: show the truth after each choice, not at the end. `refused`: why a link starts no game.
   // `game`: its first round, its length, and the choices so far.
   const state = {
-    t: 0, setting: settings.find((it) => it.noisy) ?? settings[0], algorithm: 0,
+    t: 0, setting: settings[data.start[0]], algorithm: data.start[1],
     each: false, game: null, timer: null, refused: "",
   };
 
@@ -300,16 +300,21 @@
     return [setting, from, 1 + place("weeks", span(1, last + 2 - from).map(String))];
   }
 
-  // The ten weeks in which the best single choice keeps least: the leader changes most.
+  // Of the ten weeks of which no two hold more than 40% of the possible gain, those in which the best
+  // single choice keeps least: the leader changes most. Without such, the most even ones.
   function stretch() {
-    const kept = span(0, last + 2 - LENGTH).map((from) => {
+    const all = span(0, last + 2 - LENGTH).map((from) => {
       const rounds = span(from, from + LENGTH);
-      const sum = (value) => rounds.reduce((whole, t) => whole + value(t), 0);
-      const [uniform, best] = [sum((t) => data.uniform[t]), sum((t) => gain(t, data.best[t]))];
-      const single = Math.max(...span(0, shown).map((i) => sum((t) => gain(t, i))));
-      return best > uniform ? (single - uniform) / (best - uniform) : 1;
+      const possible = rounds.map((t) => gain(t, data.best[t]) - data.uniform[t]);
+      const whole = possible.reduce((sum, it) => sum + it, 0);
+      const [first, second = 0] = possible.sort((a, b) => b - a);
+      const kept = (i) => rounds.reduce((sum, t) => sum + gain(t, i) - data.uniform[t], 0) / whole;
+      if (whole <= 0) return { from, two: 1, single: 1 };
+      return { from, two: (first + second) / whole, single: Math.max(...span(0, shown).map(kept)) };
     });
-    return kept.indexOf(Math.min(...kept));
+    const most = Math.max(0.4, Math.min(...all.map((it) => it.two)));
+    const fair = all.filter((it) => it.two <= most);
+    return fair.reduce((old, it) => (it.single < old.single ? it : old)).from;
   }
 
   function follow() {

@@ -106,8 +106,8 @@ def replay_data(
     known = rows[rows["unseen"]].drop_duplicates(["round", "at"])
     first = rows.loc[rows.index.intersection(first.index, sort=False)]
     models = summary.drop_duplicates("algorithm").set_index("algorithm")["model"]
-    labels = [label for label in algorithms if label in models.index]
-    looks = looks_of(algorithms)
+    labels = [it for it in dict.fromkeys([*algorithms, facts.led[0]]) if it in models.index]
+    looks, settings = looks_of(labels), _settings(rows, one, labels)
     rounds = first.drop_duplicates("round")
     return {
         "words": _words(facts),
@@ -122,8 +122,21 @@ def replay_data(
             [known["round"] - 1, known["at"], _whole(one * known["gain"])]
         ).ravel().tolist() if len(known) else [],
         "algorithms": [[one, models[one], text_colour(looks[one].colour)] for one in labels],
-        "settings": _settings(rows, one, labels),
+        "settings": settings,
+        "start": _start(settings, labels, facts),
     }  # fmt: skip
+
+
+def _start(settings: list[dict[str, Any]], labels: list[str], facts: PageFacts) -> list[int]:
+    """Return the places of the setting and the algorithm that are played first: the lead's."""
+    led, noise, mu = facts.led
+    ranks = [(it["noise"] == noise, it["mu"] == f"{mu:g}", bool(it["noisy"])) for it in settings]
+    place = ranks.index(max(ranks))
+    played = [k for k, chosen in enumerate(settings[place]["actions"]) if chosen]
+    return [
+        place,
+        labels.index(led) if led in labels and labels.index(led) in played else played[0],
+    ]
 
 
 def _words(facts: PageFacts) -> dict[str, str]:

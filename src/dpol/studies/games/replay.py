@@ -38,14 +38,15 @@ def replay_rows(
     Args:
         cells: a row per cell.
         streams: streams they were played on, by label.
-        main: the algorithms of the report, and the seed and memory to draw the noise again.
+        main: the algorithms of the report, which come first, and the seed and memory to draw the
+            noise again.
         facts: streams and privacy levels.
     """
     stream = streams[next(iter(facts.streams))]
     own = cells[cells["stream"] == stream.label]
     played = [
         cell
-        for label in main.report.algorithms
+        for label in dict.fromkeys([*main.report.algorithms, *own["algorithm"]])
         for cell in own[own["algorithm"] == label].to_dict("records")
     ]
     settings = _settings_played(played, facts)
