@@ -18,10 +18,11 @@ import yaml
 
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.config.models import Config
+from dpol.core.differences import differences, flat
 from dpol.core.errors import ConfigError, DataError, OutputError
 from dpol.core.files import check_writable, sha256, write_text
 from dpol.core.words import listed
-from dpol.core.yaml_files import read_yaml
+from dpol.core.yaml_files import parse_yaml, read_yaml
 from dpol.data.query import Query, must_fetch, query_for, record_of
 from dpol.reruns.code_hashes import packages_of
 from dpol.reruns.lock import hold
@@ -225,6 +226,30 @@ class Plan:
             *reasons_to_rerun(note, asked, self._noted),
         ]
 
+    def causes(self, reasons: Sequence[str]) -> list[str]:
+        """Return why a job runs again, in the words of the config, without what follows from it.
+
+        Args:
+            reasons: what `reasons_to_rerun` returns for it.
+        """
+        found = []
+        for reason in reasons:
+            name, _, change = reason.partition(": ")
+            kind, _, what = name.partition(".")
+            texts = {"code": "other code", "contents": f"another table {what}"}
+            here = f"another {reason}" if not change else texts.get(kind, self._changed)
+            found.append(reason if name == "a missing file" else here)
+        return [*filter(None, dict.fromkeys(found))]
+
+    @cached_property
+    def _changed(self) -> str:
+        """How the config differs from the one on the page that is there; empty if it does not."""
+        before = Path(self.folder, "provenance/config.yaml")
+        if not before.exists():
+            return "other settings"
+        old, new = (dict(flat(it)) for it in (read_yaml(before), parse_yaml(self.text, self.name)))
+        return ", ".join(differences(old, new))
+
     def refuse_gaps(self, asks: Mapping[str, Mapping[str, str]], runs: Collection[str]) -> None:
         """Check that all jobs that must run will run.
 
@@ -260,7 +285,10 @@ def make_plan(
     """
     paths = [Path(file) for file in files]  # Snakemake gives the default config as text
     place = f"config of module {module}" if module else " + ".join(map(str, paths))
-    texts = [read_yaml(path) for path in paths]
+    texts: list[Any] = [read_yaml(path) for path in paths]
+    if len(texts) == 1 and isinstance(texts[0], dict):
+        over = [str(key) for key in raw if raw[key] != texts[0].get(key)]
+        place += f" with --config {', '.join(over)}" * bool(over)
     config = parse_experiment(raw, place).config
     if not module:  # a rule of an importing workflow may make the table
         check_local_table(config)

@@ -81,6 +81,8 @@ class LogHandler(LogHandlerBase):
         self._from = Path.cwd()
         self._progress: Progress | None = None
         self._expected: dict[str, float] = {}
+        self._plans: list[Mapping[str, Any]] = []
+        """What dpol's rules said of each run: why jobs run again, and what it leaves out."""
         self._cores: int | None = None
         self._before: list[str] = []
         """Messages before a run; the only ones if there is nothing to run."""
@@ -106,8 +108,11 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.RESOURCES_INFO:
             self._cores = facts.get("cores", self._cores)
         elif event == LogEvent.RUN_INFO:
+            if self._shown and not (self._made or self._progress):  # a dry run says it twice
+                self._tell_causes()
             if self.common_settings.dryrun:
-                self._made = [record.getMessage(), _DRY]
+                left_out = (line for plan in self._plans for line in plan["left_out"])
+                self._made = [record.getMessage(), *left_out, _DRY]
             else:
                 self._plan(facts["stats"], record.created)
         elif event == LogEvent.JOB_INFO:
@@ -128,11 +133,9 @@ class LogHandler(LogHandlerBase):
             self._say(record.getMessage())
         elif "expected_seconds" in facts:  # from dpol's rules
             self._expected |= facts["expected_seconds"]
+            self._plans.append(facts)
         elif "last_lines" in facts:  # too
             self._last_lines = facts["last_lines"]
-        elif "rerun" in facts:  # too
-            if self._shown:
-                self._say(record.getMessage())
         elif not (event or self._progress):
             self._before.append(record.getMessage())
 
@@ -153,6 +156,14 @@ class LogHandler(LogHandlerBase):
                 self._say(f"Time: {in_words(time.time() - self._progress.began)}")
         elif self._shown and not self._progress and self._before:
             self._say("\n".join([*self._before, *self._last_lines()]))
+
+    def _tell_causes(self) -> None:
+        """Say why jobs run again, a line for each cause."""
+        from dpol.core.words import counted  # late, because Snakemake imports every plugin
+
+        for cause, logs in (it for plan in self._plans for it in plan["causes"].items()):
+            run = "runs" if len(logs) == 1 else "run"
+            self._say(f"{cause}: {counted(len(logs), 'job')} {run} again, and all that follow")
 
     def _plan(self, totals: Mapping[str, int], now: float) -> None:
         from dpol.core.words import counted  # late, because Snakemake imports every plugin

@@ -35,8 +35,17 @@ try:
 except DpolError as error:
     sys.exit(f"error: {error}")
 
-# The view (logger: dpol) estimates the time of a run from this record, which has no text.
-logger.info("", extra={"expected_seconds": plan.seconds})
+# Why jobs run again, each with the logs of its jobs.
+causes = {}
+# The view (logger: dpol) tells them and the time that it expects from this record, which has no text.
+logger.info(
+    "",
+    extra={
+        "expected_seconds": plan.seconds,
+        "causes": causes,
+        "left_out": plan.config.left_out,
+    },
+)
 
 # All that is loaded by now stays: the garbage collector need not look through it again for each job.
 gc.freeze()
@@ -57,8 +66,6 @@ DATA_FIRST, LONGEST_FIRST = 2, 1
 is_made = lambda file: any(known.is_producer(file) for known in workflow.rules)
 # A table goes by its checksum, which a job is asked, unless a job makes it.
 by_content = lambda file: lambda wildcards: file if is_made(file) else ancient(file)
-# Differences that were told: each once, and each setting of a rule once, however many jobs it has.
-told = set()
 # The values of the wildcard of each rule whose jobs note what they were asked.
 every_job = {}
 
@@ -128,12 +135,10 @@ def asked(rule, **over):
         if not workflow.is_main_process:  # what a job's own process is told to run, it runs
             return local(ASKED)
         begin()
-        differing = plan.reasons_to_rerun(*job_of(rule, **dict(wildcards.items())))
-        for it in differing or []:
-            whys = it, (rule, it.partition(": ")[0])
-            if told.isdisjoint(whys):
-                logger.info(f"{rule} will run again because of {it}", extra={"rerun": True})
-            told.update(whys)
+        log, it = job_of(rule, **dict(wildcards.items()))
+        differing = plan.reasons_to_rerun(log, it)
+        for cause in plan.causes(differing or []):
+            causes.setdefault(cause, set()).add(log)
         return ancient(local(ASKED)) if differing == [] else local(ASKED)
 
     return file_of

@@ -20,8 +20,7 @@ from dpol.data.settings import Dataset, Stream
 from dpol.experts.registry import make_members
 from dpol.privacy.settings import Mu
 from dpol.studies.comparison.settings import Comparison
-from dpol.studies.games.exhibits import plays_table_2
-from dpol.studies.games.names import PAPER_NOISE
+from dpol.studies.games.exhibits import lacks_of_table_2
 from dpol.studies.games.settings import GamesSettings, MemoryName, Report, Suite
 from dpol.studies.registry import load_studies
 from dpol.studies.study import Facts, PlanFacts, Study, reading_label
@@ -133,10 +132,15 @@ class Config(Settings):
     @property
     def left_out(self) -> list[str]:
         """Exhibits of the first paper that a run of its question lacks, with the reason."""
-        if not self.asks_the_papers or self.games.plays_table_2:
-            return []
-        why = f"no suite plays the paper’s algorithms with {PAPER_NOISE} noise"
-        return [f"no Table 2 and no Figure 2: {why}"]
+        lacks = self._lacks_of_table_2 if self.asks_the_papers else ""
+        return [f"no Table 2 and no Figure 2: {lacks}"] if lacks else []
+
+    @property
+    def _lacks_of_table_2(self) -> str:
+        suites = self.suites.values()
+        return lacks_of_table_2(
+            ([*chain(*map(make_members, it.algorithms))], it.noises) for it in suites
+        )
 
     @property
     def played(self) -> dict[str, Game]:
@@ -216,10 +220,7 @@ class Config(Settings):
             report=self.report,
             memory=self.privacy.memory,
             seed=self.seed,
-            plays_table_2=plays_table_2(
-                ([*chain(*map(make_members, suite.algorithms))], suite.noises)
-                for suite in self.suites.values()
-            ),
+            plays_table_2=not self._lacks_of_table_2,
         )
 
 

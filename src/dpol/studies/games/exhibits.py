@@ -1,9 +1,11 @@
-"""Which exhibit of the first paper a game belongs to, and whether a run plays its Table 2."""
+"""Which exhibit of the first paper a game belongs to, and what a run lacks of its Table 2."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+from dpol.core.words import listed
 from dpol.experts.interface import Member
 from dpol.experts.registry import make_members
 from dpol.studies.games.in_paper import NOWHERE, InPaper
@@ -29,13 +31,29 @@ def places_in_paper(members: Iterable[Member], noise: str) -> list[InPaper]:
     return places
 
 
-def plays_table_2(suites: Iterable[tuple[Sequence[Member], Sequence[str]]]) -> bool:
-    """Return whether the suites, each with its noises, play all of the paper's Table 2.
+def lacks_of_table_2(suites: Iterable[tuple[Sequence[Member], Sequence[str]]]) -> str:
+    """Say how the suites, each with its noises, differ from the paper's Table 2; empty if nowhere.
 
-    >>> plays_table_2([([*make_members("ridge"), *make_members("rw-meta")], ["isotropic"])])
-    False
+    >>> lacks_of_table_2([([*make_members("ridge"), *make_members("rw-meta")], ["isotropic"])])
+    'tree-ftpl-min-noise and tree-ftpl-min-regret: no suite plays them'
     """
-    played = {
-        member.label: member for made, noises in suites if PAPER_NOISE in noises for member in made
-    }
-    return all(played.get(member.label) == member for member, _ in papers_members())
+    played, reasons = [*suites], dict[str, list[str]]()
+    for papers, _ in papers_members():
+        own = [(it, noises) for made, noises in played for it in made if it.label == papers.label]
+        here = [it for it, noises in own if PAPER_NOISE in noises]
+        if papers in here:
+            continue
+        reason = f"not with {PAPER_NOISE} noise" if own else "no suite plays them"
+        for member in here:
+            ours, theirs = (_parameters(it) for it in (member, papers))
+            names = [name for name, value in theirs.items() if ours.get(name) != value]
+            same = names and member.family == papers.family
+            other = f"other {listed(names)} than the paper’s" if same else "another algorithm"
+            reason = f"{other}; a label of its own keeps both"
+        reasons.setdefault(reason, []).append(papers.label)
+    return "; ".join(f"{listed(labels)}: {reason}" for reason, labels in reasons.items())
+
+
+def _parameters(member: Member) -> dict[str, Any]:
+    """Return the parameters of an algorithm, or of the learners that it plays one of."""
+    return vars(getattr(member.algorithm, "bank", member.algorithm))
