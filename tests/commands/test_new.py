@@ -14,6 +14,8 @@ from dpol.data.tables.settings import Cleaning
 from dpol.data.tables.table_format import Format
 from pipeline import ROOT, Done, run, succeed
 
+TAKEN = "random-effects", "fixed-share", "capacity-memory"
+
 
 def pip_install(*packages: Path, into: Path) -> None:
     """Install packages into a folder, without a network."""
@@ -52,7 +54,12 @@ def test_packages_are_installed_and_pass_their_own_tests(empty: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "code", "said"),
-    [("My_Town", 2, "lower-case letters"), ("here", 1, "exists already"), ("2-b", 2, "begin with")],
+    [
+        ("My_Town", 2, "lower-case letters"),
+        ("here", 1, "exists already"),
+        ("2-b", 2, "begin with"),
+        *((name, 2, f"{name}: dpol has one of this name") for name in TAKEN),
+    ],
 )
 def test_a_name_that_cannot_be_taken(empty, capsys, name, code, said) -> None:
     (empty / "here").mkdir()

@@ -138,10 +138,13 @@ def test_a_job_that_is_done_at_another_try_is_no_error(
 def test_the_length_of_a_run_is_told_also_where_a_module_renames_the_rules(
     view: LogHandler, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    say(view, None, expected_seconds={"games_point": 20.0, "lazy_point": 9.0})
+    seconds, causes = {"games_point": 20.0, "lazy_point": 9.0}, {"seed: 1 → 7": {"a", "b"}}
+    say(view, None, expected_seconds=seconds, causes=causes, left_out=[])
     say(view, LogEvent.RESOURCES_INFO, cores=2)
     say(view, LogEvent.RUN_INFO, stats={"mine_games_point": 8, "all": 1, "total": 9})
-    assert capsys.readouterr().err.startswith("8 jobs, about 80 s on 2 cores. ")
+    assert capsys.readouterr().err.startswith(
+        "seed: 1 → 7: 2 jobs run again, and all that follow\n8 jobs, about 80 s on 2 cores. "
+    )
 
 
 def test_the_time_left_follows_from_the_jobs_that_are_done() -> None:

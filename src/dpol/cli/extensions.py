@@ -75,6 +75,8 @@ def _check(options: argparse.Namespace) -> int:
 def _new(options: argparse.Namespace) -> None:
     from dpol.core.errors import OutputError, UsageError
     from dpol.core.files import write_text
+    from dpol.experts.registry import LEARNERS, REGISTRY
+    from dpol.noise import NOISES
     from dpol.show.pages import load_template
 
     name, folder = options.name, Path(options.name)
@@ -82,6 +84,8 @@ def _new(options: argparse.Namespace) -> None:
         raise UsageError(
             f"{name}: use lower-case letters, digits and single hyphens, and begin with a letter"
         )
+    if name in {**REGISTRY, **LEARNERS, **NOISES}:
+        raise UsageError(f"{name}: dpol has one of this name; choose another")
     if folder.exists():
         raise OutputError(f"{folder}: exists already; choose another name, or another folder")
     words = {

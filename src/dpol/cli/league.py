@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import itertools
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
 from dpol.cli.pipeline import config_named, snakemake_words
 from dpol.core.options import Commands, add_command
@@ -37,9 +38,10 @@ def add(commands: Commands) -> None:
 def _league(options: argparse.Namespace) -> int:
     from dpol.config.league import write_league
     from dpol.core.yaml_files import parse_yaml
+    from dpol.experts.registry import make_members
     from dpol.report.record import read_record
 
-    entry = parse_yaml(options.name, "NAME")
+    entry: Any = parse_yaml(options.name, "NAME")
     configs = [config_named(name, "--on CONFIG,...") for name in options.on.split(",")]
     for config in configs:
         league = Path(f"league-{config.stem}.yaml")
@@ -48,32 +50,35 @@ def _league(options: argparse.Namespace) -> int:
         if code := subprocess.run(words, check=False).returncode:
             return code
         results = Path("results", run)
-        for line in _in_text(read_record(results).file("standings.parquet")):
+        mine = {member.label for member in make_members(entry)}
+        for line in _in_text(read_record(results).file("standings.parquet"), mine):
             print(printable(line))
         print(f"For a paper: {results}/tables/league.tex, league.csv and figures/league.pdf.")
         print(f"{league} is its config.")
     return 0
 
 
-def _in_text(standings: Path) -> Iterator[str]:
-    """Yield the lines of a league: a block for each question or stream and promise."""
+def _in_text(standings: Path, mine: Collection[str]) -> Iterator[str]:
+    """Yield the lines of a league: a block for each question or stream and promise.
+
+    `mine` are the labels of the reader's algorithms.
+    """
     import pandas as pd
 
     from dpol.show.words import mu_title
     from dpol.studies.answer.league import PROMISES
     from dpol.studies.answer.systems import system_title
-    from dpol.studies.comparison.names import OUR_METHOD
 
     rows = pd.read_parquet(standings).dropna(subset="gain_share")
     rows = rows.sort_values(["mu", "gain_share"], ascending=[True, False], kind="stable")
     rows["data"] = rows["stream"].mask(rows["stream"] == "", rows["question"])
     yield "What each system keeps of the possible gain, and its rank among those with the same"
-    yield "promise. A star marks your algorithm."
+    yield "promise. A star marks each row of your algorithm."
     for data, promise in itertools.product(rows["data"].unique(), PROMISES):
         cells = dict[str, dict[str, str]]()
         own = rows[(rows["data"] == data) & (rows["promise"] == promise)]
         for row in own.to_dict("records"):
-            name = "* " * (row["role"] == OUR_METHOD) + system_title(row["algorithm"], row["noise"])
+            name = "* " * (row["algorithm"] in mine) + system_title(row["algorithm"], row["noise"])
             kept = f"{percent(row['gain_share'], 1)} ({row['rank']})"
             cells.setdefault(mu_title(row["mu"]), {})[name] = kept
         if cells:

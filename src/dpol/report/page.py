@@ -151,6 +151,9 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
                 part = _with_widget(part, widget)
                 widgets[widget.name] = _json(widget.data)
             chapters[section.chapter].parts.append(part)
+    if not facts.replayed:
+        why = "It shows every count, so private tables have none unless report.replay is true."
+        chapters["replay"].parts.append(Part(key="replay", title="Not shown", intro=why))
     source = read_source(files, config)
     chapters["data"].parts.append(data_part(files, config.dataset, source, period=facts.period))
     chapters["origin"].parts.append(provenance_part(config, provenance, source["sha256"]))

@@ -275,3 +275,15 @@ def test_where_nothing_can_be_gained_nobody_is_ahead() -> None:
     assert rows["gain_share"].isna().all()
     assert not rows["strongest"].any()
     assert {*rows["rank"]} == {1}
+
+
+def test_an_algorithm_is_one_system_without_noise() -> None:
+    rows = [
+        run(name, mu, gain, noise=noise)
+        for name, gain in {"persistence": 50.0, "rw-ftpl": 40.0, "rw-meta": 30.0}.items()
+        for mu in (INF, 1.0)
+        for noise in ("isotropic", "capacity")
+    ]
+    frame = standings_of(rows).drop_duplicates(["algorithm", "mu"])
+    ranks = frame.pivot(index="algorithm", columns="mu", values="rank")
+    assert ranks.loc[["persistence", "rw-ftpl", "rw-meta"], INF].tolist() == [1, 2, 3]

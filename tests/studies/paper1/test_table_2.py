@@ -321,8 +321,8 @@ BY_ANOTHER = {"algorithm": "rw-ftpl", "label": "rw-meta"}
         ({"central": {"algorithms": [TREES[0]]}}, f"{TREES[1]}: no suite plays them"),
         (
             {"local": {"algorithms": CHANGED}},
-            "rw-meta: other exploration_floor and learners than the paper’s; a label of its own keeps"
-            " both",
+            "rw-meta: other exploration_floor and learners than the paper’s; a label of its own"
+            " keeps both",
         ),
         (
             {"local": {"algorithms": [BY_ANOTHER, "ridge"]}},

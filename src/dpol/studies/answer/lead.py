@@ -105,7 +105,8 @@ def _of_ours(ours: Row, at: pd.DataFrame, facts: PageFacts, where: str) -> str:
         beside.append(_beside(ours["to_strongest_verdict"], name, rival))
     system = system_title(ours["algorithm"], ours["noise"])
     keeps = f"keeps {_points(ours)} of 100 points{where}: {_SCALE} {facts.period}."
-    said = f"{_attacked(ours, facts)} our method ({system}) {keeps}"
+    whose = "our" if facts.chosen_on else "your"
+    said = f"{_attacked(ours, facts)} {whose} method ({system}) {keeps}"
     verdicts = {ours["to_baseline_verdict"], ours["to_strongest_verdict"]}
     read = ", at this reading of unmeasured numbers" * bool(verdicts & {AHEAD, BEHIND})
     return f"{said} It is {', and '.join(beside)}{read}." if beside else said

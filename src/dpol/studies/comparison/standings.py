@@ -172,8 +172,10 @@ def _compared(
     # A row each for the other system, and a column for the one whose share is subtracted.
     gaps, errors = np.stack([_differences(shares, own) for own in shares], axis=2)
     alike = rows["promise"].to_numpy()[:, np.newaxis] == rows["promise"].to_numpy()
+    # Without noise, an algorithm with several noises plays one game, and is one system.
+    once = ~rows.assign(share=means).duplicated(["algorithm", "promise", "share"]).to_numpy()
     rows = rows.assign(
-        rank=1 + (alike & (gaps - factor * errors > 0)).sum(axis=0),
+        rank=1 + (alike & once[:, np.newaxis] & (gaps - factor * errors > 0)).sum(axis=0),
         gain_share=means,
         gain_share_half_width=factor * standard_error(shares.T),
         gain_per_round=gains.mean(axis=1),
