@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -55,6 +56,14 @@ def copy(finished: Path, tmp_path: Path) -> Path:
     folder = shutil.copytree(finished, tmp_path / "copy")
     write_config(folder, CONFIG, seed=2)
     return folder
+
+
+def test_the_command_below_the_answer_chooses_when_it_is_pasted(finished: Path) -> None:
+    said = succeed(call(finished))
+    (line,) = (it for it in said.splitlines() if it.startswith("Next week: dpol choose "))
+    words = shlex.split(line.removeprefix("Next week: dpol "))
+    made = succeed(run(sys.executable, "-m", "dpol", *words, folder=finished))
+    assert "This rests on nothing: no number is released yet." in made
 
 
 def shown(folder: Path) -> list[bytes]:

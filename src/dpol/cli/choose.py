@@ -13,11 +13,9 @@ if TYPE_CHECKING:
     from dpol.experts.choose import Choice
 
 _CHOOSE = """\
-Let a rule choose a place for the next period, from a table of released numbers (CSV, Parquet or
-xlsx) with the columns place, period, share or count, and deviation (standard deviation of the
-noise); also capacity for counts, and noise with its name if it is not Gaussian. A run of the
-experiments writes such a table without numbers. No raw number is read, and the same table gives the
-same choice."""
+Let a rule choose a place for the next period from released numbers: a table with the columns place,
+period, share or count, and deviation of its noise; for counts also capacity. A run writes such a
+table without numbers. The same table gives the same choice."""
 
 
 def add(commands: Commands) -> None:
@@ -28,11 +26,12 @@ def add(commands: Commands) -> None:
     words = "a local rule, as in a config: a name, package.module:Class, or a block in braces"
     parser.add_argument("rule", metavar="RULE", help=words)
     parser.add_argument("table", metavar="TABLE", type=path, help="released numbers")
-    words = "first day of the period to choose for (default: the one after the last number)"
-    parser.add_argument("--period", metavar="DATE", help=words)
-    words = "seeds a rule that draws: a name of yours, chosen before the first release"
-    parser.add_argument("--name", help=words)
-    parser.add_argument("--learner", metavar="LABEL", help="learner, if the rule has several")
+    for option, name, words in (
+        ("--period", "DATE", "first day of the period (default: the one after the last number)"),
+        ("--name", "NAME", "seeds a rule that draws: chosen before the first release"),
+        ("--learner", "LABEL", "learner, if the rule has several"),
+    ):
+        parser.add_argument(option, metavar=name, help=words)
     words = "largest possible gain (default: 1), or count if there are no capacities"
     limits = between(1e-12, 1e12)
     parser.add_argument("--range", type=limits, dest="gain_range", metavar="R", help=words)
