@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpol
@@ -56,6 +57,7 @@ MADE = {
 }
 """Records of numbers that dpol made; their classes have no checks."""
 UNUSED = {
+    **{("Choice", it): "of an answer" for it in ("mu", "periods", "ranking", "reports")},
     ("approximate.Guarantee", "mu"): "not a number with epsilon_delta",
     ("compare_runs", "confidence"): "it compares two runs; see tests/report/test_compare.py",
     ("implied_epsilon", "mu"): "not used with epsilon_delta",
@@ -167,6 +169,14 @@ OTHER = {
     "lazy.convex": {
         "game": convex.ConvexGame(n_rounds=6, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-6),
         "noise": convex.NOISES["dp-ftrl"],
+    },
+    "choose": {
+        "rule": "window-mean",
+        "frame": pd.DataFrame(
+            {"place": [*"ab"], "period": "2024-05-20", "share": [0.1, 0.2], "deviation": 0.1}
+        ),
+        "period": "2024-05-27",
+        "gain_range": 1.0,
     },
     "Noise": {"memory": "none"},
     "PairedLosses": {"replicates": 2},

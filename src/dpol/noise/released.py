@@ -101,7 +101,7 @@ def read_released(
     days = _periods(cells["day"], cells.loc[cells[number].notna(), "day"], period, file)
     cells = cells[cells["day"] <= days[-1]]
     places = cells["place"].unique()
-    size = check_whole("rounds", len(days) if n_rounds is None else n_rounds, len(days))
+    size = check_whole("n_rounds", len(days) if n_rounds is None else n_rounds, len(days))
     later = np.minimum(np.arange(size), len(days) - 1)
     grids = {}
     for name in (number, *public):
@@ -126,7 +126,7 @@ def read_released(
         initial=np.zeros((1, len(places))),
         gains=np.nan_to_num(gains)[None],
         noise_scale=scale,
-        gain_range=check_number("range", 1.0 if gain_range is None else gain_range, "(0, inf)"),
+        gain_range=check_number("gain_range", 1.0 if gain_range is None else gain_range, "(0, inf)"),
         guarantee=NO_PRIVACY,
         memory=memory,
         fresh_scale=fresh,
