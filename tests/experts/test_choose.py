@@ -128,6 +128,9 @@ def test_a_wrong_cell_is_refused_with_its_row(column, row, cell, message) -> Non
 
 @pytest.mark.parametrize("lost", ["place", "period", "share", "deviation"])
 def test_a_table_without_a_column_is_refused(lost) -> None:
+    for wrong in (table().head(0), table(count=1.0)):
+        with pytest.raises(DataError, match="needs rows with either shares or counts"):
+            choose("window-mean", wrong)
     with pytest.raises(DataError, match=f"lacks the column {lost} of a table of released numbers"):
         choose("window-mean", table().drop(columns=lost))
 

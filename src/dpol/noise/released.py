@@ -83,6 +83,8 @@ def read_released(
     number = "count" if "count" in frame else "share"
     if lost := [it for it in ("place", "period", number, "deviation") if it not in frame]:
         raise DataError(f"{file}: lacks the column {listed(lost)} of a table of released numbers")
+    if frame.empty or {"count", "share"} <= {*frame.columns}:
+        raise DataError(f"{file}: needs rows with either shares or counts")
     texts = frame.astype(object).where(frame.notna(), "").map(lambda cell: str(cell).strip())
     texts["period"] = texts["period"].str.removesuffix(" 00:00:00")
     cells = texts[["place"]].assign(noise=texts.get("noise", ""))
