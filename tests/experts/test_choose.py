@@ -268,7 +268,7 @@ def test_the_command_prints_the_choice_and_what_it_rests_on(tmp_path) -> None:
     assert out.splitlines()[:3] == [
         "window-mean chooses for 2024-05-27: b",
         "This rests on 3 periods, and on Gaussian noise as told.",
-        "Then a person who changes two counts by 1 in a period has mu = 1.414.",
+        "Then a person who changes two counts by 1 in a period has mu = 1.415.",
     ]
     made = json.loads(command("choose", "window-mean", file, "--json")[1])
     assert (made["place"], made["silent"], [*made["ranking"]]) == ("b", [], ["b", "a"])

@@ -51,7 +51,8 @@ def _choose(options: argparse.Namespace) -> None:
     table = read_raw_table(options.table)
     keys = "period", "name", "learner", "gain_range", "n_rounds"
     more = {key: getattr(options, key) for key in keys}
-    rule: Any = parse_yaml(options.rule, "RULE")
+    block: Any = parse_yaml(options.rule, "RULE")
+    rule = block if isinstance(block, dict) else options.rule
     try:
         made = choose(rule, table.cells, file=table.file, **more)
     except DataError as error:  # of several lines
@@ -62,6 +63,7 @@ def _choose(options: argparse.Namespace) -> None:
 
 
 def _lines(made: Choice) -> Iterator[str]:
+    from dpol.core.rounding import AtMost
     from dpol.core.words import counted
 
     yield f"{made.rule} chooses for {made.period}: {made.place}"
@@ -70,7 +72,8 @@ def _lines(made: Choice) -> Iterator[str]:
         return
     yield f"This rests on {counted(made.periods, 'period')}, and on {made.law} noise as told."
     if made.mu is not None:
-        yield f"Then a person who changes two counts by 1 in a period has mu = {made.mu:.4g}."
+        mu = AtMost(made.mu, digits=4)
+        yield f"Then a person who changes two counts by 1 in a period has mu = {mu}."
     yield ""
     width = max(map(len, made.reports))
     for place in made.ranking or made.reports:

@@ -128,7 +128,9 @@ def read_released(
         initial=np.zeros((1, len(places))),
         gains=np.nan_to_num(gains)[None],
         noise_scale=scale,
-        gain_range=check_number("gain_range", 1.0 if gain_range is None else gain_range, "(0, inf)"),
+        gain_range=check_number(
+            "gain_range", 1.0 if gain_range is None else gain_range, "(0, inf)"
+        ),
         guarantee=NO_PRIVACY,
         memory=memory,
         fresh_scale=fresh,

@@ -116,7 +116,7 @@ def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[st
     if "standings.parquet" in files.files:
         standings = _standings(files)
         _, answer, _, *following = leads_of(standings, facts)[first_level(standings, facts)]
-        return [*lines, answer, " ".join(following).rstrip()]
+        return [*lines, answer, *filter(None, [" ".join(following).rstrip()])]
     try:
         check_notes(folder, notes, {}, jobs)  # and a storage provider has the results
     except DataError:
