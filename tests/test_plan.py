@@ -24,7 +24,7 @@ from dpol.reruns.job import job_log
 from dpol.studies.comparison.points import ComparisonPoint
 from dpol.studies.jobs import settings_from
 from dpol.studies.registry import STUDIES, load_study
-from pipeline import ROOT, run, succeed
+from pipeline import ROOT, run, succeed, write_config
 
 SMALL: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
 GAMES = load_study("games")
@@ -257,3 +257,38 @@ def test_a_job_takes_the_time_of_its_points_and_of_its_start() -> None:
     jobs, points = small.jobs["claims"], small.points["claims"].values()
     expected = 1.3 + sum(point.seconds for point in points) / len(jobs)
     assert small.seconds["claims_point"] == pytest.approx(expected)
+
+
+def test_a_fault_of_the_command_line_is_named_as_such(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_config(tmp_path, SMALL)
+    with pytest.raises(
+        ConfigError, match=r"^config.yaml with --config seed: 1 problem\n  seed = 'a"
+    ):
+        make_plan({**SMALL, "seed": "abc"}, ["config.yaml"])
+    write_config(tmp_path, SMALL, seed="abc")
+    with pytest.raises(ConfigError, match="^config.yaml: 1 problem"):
+        make_plan({**SMALL, "seed": "abc"}, ["config.yaml"])
+
+
+def test_causes_are_told_in_the_words_of_the_config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_config(tmp_path, SMALL, seed=8)
+    plan = make_plan({**SMALL, "seed": 8}, ["config.yaml"])
+    assert plan.causes(["facts.seed: 7 → 8"]) == ["other settings"], "without a page"
+    page = tmp_path / plan.folder / "provenance/config.yaml"
+    page.parent.mkdir(parents=True)
+    page.write_text(yaml.safe_dump(SMALL | {"seed": 7}))
+    plan = make_plan({**SMALL, "seed": 8}, ["config.yaml"])
+    reasons = ["settings.seed: 7 → 8", "points: 72955664c08563ac → 2bdf189fc30b8eaa"]
+    assert plan.causes([*reasons, "code.noise: ab → cd", "code.report: ab → cd"]) == [
+        "seed: 7 → 8",
+        "other code",
+    ]
+    others = ["contents.t.csv: [1] → [2]", "streams/A.parquet", "a missing file: summary.parquet"]
+    assert plan.causes(others) == [
+        "another table t.csv",
+        "another streams/A.parquet",
+        "a missing file: summary.parquet",
+    ]
+    assert plan.causes(["the order of its settings"]) == ["the order of its settings"]

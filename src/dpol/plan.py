@@ -237,8 +237,11 @@ class Plan:
             name, _, change = reason.partition(": ")
             kind, _, what = name.partition(".")
             texts = {"code": "other code", "contents": f"another table {what}"}
-            here = f"another {reason}" if not change else texts.get(kind, self._changed)
-            found.append(reason if name == "a missing file" else here)
+            if not change:  # a file, or the order of its settings
+                reason = f"another {reason}" if "." in reason else reason
+            elif name != "a missing file":
+                reason = texts.get(kind, self._changed)
+            found.append(reason)
         return [*filter(None, dict.fromkeys(found))]
 
     @cached_property
