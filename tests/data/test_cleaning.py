@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,24 +44,23 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
     ).astype({"period": "datetime64[ns]"})
     pd.testing.assert_frame_equal(panel.table, expected, check_dtype=False)
     assert (panel.rows_read, panel.rows_outside) == (4, 0)
-    assert panel.reports == (
-        StreamReport(
-            stream="S",
-            entities=2,
-            periods=2,
-            cells=dict.fromkeys(RULES, 0),
-            dropped=(),
-            selection="all",
-            max_carry=4,
-            missing_periods=(),
-            smallest_capacity=4.0,
-            largest_density=0.5,
-            unknown=None,
-            sums=None,
-            unmeasured={"periods": 0, "share": 0.0},
-            checks=panel.reports[0].checks,
-            changed=0,
-        ),
+    (report,) = panel.reports
+    assert replace(report, understood={}) == StreamReport(
+        stream="S",
+        entities=2,
+        periods=2,
+        cells=dict.fromkeys(RULES, 0),
+        dropped=(),
+        selection="all",
+        max_carry=4,
+        missing_periods=(),
+        smallest_capacity=4.0,
+        largest_density=0.5,
+        unknown=None,
+        sums=None,
+        unmeasured={"periods": 0, "share": 0.0},
+        checks=panel.reports[0].checks,
+        changed=0,
     )
     assert not any(panel.reports[0].checks.values())
 

@@ -205,6 +205,7 @@ def write_run(folder: Path) -> None:
             if name in frames:
                 write_frame(complete(frames[name], schema), folder / f"{name}.parquet")
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
+    (folder / "data/understood.svg").write_text(SVG)
     studies = config(*STUDIES).studies()
     facts, planned = config(*STUDIES).facts, config(*STUDIES).plan_facts
     shown = [(own, block) for study, block in studies for own in study.sections_of(block, planned)]

@@ -12,13 +12,19 @@ from dpol.reruns.notes import Note
 from dpol.studies.showing import write_shown
 from pipeline import run as run_program
 from pipeline import succeed
-from report.run_by_hand import CLEANING, PROVENANCE, config, files_of
+from report.run_by_hand import CLEANING, PROVENANCE, SVG, config, files_of
 
 
 def test_the_data_have_what_to_check_in_the_table(tmp_path: Path) -> None:
     write_json(tmp_path / "data/cleaning.json", CLEANING)
+    (tmp_path / "data/understood.svg").write_text(SVG)
     files = files_of(tmp_path)
-    part = data_part(files, config().dataset, CLEANING["provenance"], period="week")
+    told = {"files": files, "dataset": config().dataset, "period": "week"}
+    part = data_part(**told, provenance=CLEANING["provenance"], shown=False)
+    assert part.widget == "", "a private table is only linked"
+    assert part.files[-1] == ("heat map of what plays", "../data/understood.svg")
+    part = data_part(**told, provenance=CLEANING["provenance"], shown=True)
+    assert 'alt="12 of 34 &lt;b&gt; hold."' in part.widget
     assert part.intro.startswith("4,000 rows read, 12 of them outside the chosen groups")
     best = "weeks in which nobody measured the best number"
     assert (best, "nm: 13 of 148 (9% of the possible gain)") in part.facts

@@ -13,6 +13,7 @@ else:
             panel=f"{RESULTS}/data/panel.parquet",
             report=f"{RESULTS}/data/cleaning.json",
             page=f"{RESULTS}/data/cleaning.md",
+            picture=f"{RESULTS}/data/understood.svg",
             readings=[f"{RESULTS}/data/panel@{it}.parquet" for it in settings.dataset.readings],
         log:
             local(f"{RESULTS}/logs/clean_panel.log"),

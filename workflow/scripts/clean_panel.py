@@ -1,11 +1,14 @@
 from dpol.reruns.job import job_log
 
 with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
+    from pathlib import Path
+
     from dpol.core.files import write_json, write_text
     from dpol.data.cleaning import clean_table
-    from dpol.data.panel import report_as_markdown, write_panel
+    from dpol.data.panel import picture_of, report_as_markdown, write_panel
     from dpol.data.question import Gain
     from dpol.data.settings import Dataset, Stream
+    from dpol.show.style import save_figure
 
     dataset = Dataset.model_validate(snakemake.params.dataset)
     streams = {
@@ -17,6 +20,7 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
     )
     write_panel(panel.table, snakemake.output.panel)
     write_json(snakemake.output.report, report)
+    save_figure(picture_of(panel.table, dataset.needed_columns), [Path(snakemake.output.picture)])
     write_text(snakemake.output.page, report_as_markdown(report))
     for reading, path in zip(dataset.readings, snakemake.output.readings, strict=True):
         panel, _ = clean_table(snakemake.input.table, dataset.read_as(reading), streams, gains)

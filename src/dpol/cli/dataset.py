@@ -19,7 +19,7 @@ from dpol.core.words import listed, shortened
 if TYPE_CHECKING:
     from dpol.data.second_look import Doubt
 
-_SHOWN = 5
+_SHOWN = 40
 """Number of entities that are listed."""
 _LABEL = 60
 """Largest length of a label, in characters."""
@@ -115,11 +115,12 @@ def new_dataset(options: argparse.Namespace) -> None:
     from dpol.core.logs import LOGGER
     from dpol.data.cleaning import clean_table
     from dpol.data.guess import UnclearError, look_at
-    from dpol.data.panel import in_warning
+    from dpol.data.panel import in_lines_of, in_warning, picture_of
     from dpol.data.second_look import DoubtError
     from dpol.data.stream import build_stream
     from dpol.data.tables.setting_types import TABLES
     from dpol.show.pages import load_template
+    from dpol.show.style import save_figure
 
     table = Path(options.name)
     said = {name: it for name in _OPTIONS if (it := getattr(options, name)) is not None}
@@ -175,10 +176,14 @@ def new_dataset(options: argparse.Namespace) -> None:
     whole = panel.reports[0]
     print(f"  play: {listed(map(shortened, panel.table['entity'].unique()), _SHOWN)}")
     changes = [f"  {text}" for text in whole.changes()]
-    found = "Changes by cleaning:" if changes else "No gaps."
+    found = "Changes by cleaning:" if changes else "" if whole.dropped else "No gaps."
     print(
         f"  {whole.entities:,} entities, {whole.periods:,} periods. {found}", *changes, sep="\n  "
     )
+    print("What was understood; look whether it is so:", *in_lines_of(whole.understood), sep="\n  ")
+    picture = file.with_suffix(".png")
+    save_figure(picture_of(panel.table, config.dataset.needed_columns), [picture])
+    print(f"  the picture: {picture}")
     for text in panel.warnings:
         print(f"  {in_warning(text)}")
     print(f"Written: {file}. Now: dpol run {file} --cores 2")

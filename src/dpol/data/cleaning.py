@@ -40,6 +40,7 @@ from dpol.data.tables.parse import CELL_KINDS
 from dpol.data.tables.raw_table import RawTable, read_capacities
 from dpol.data.tables.settings import Cleaning, Columns
 from dpol.data.typed_rows import drop_rows, read_rows
+from dpol.data.understood import understand
 
 _SOURCES = ["count_source", "capacity_source"]
 _OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in CELL_KINDS)]
@@ -119,7 +120,15 @@ def clean_panel(
     if doubts:
         raise DoubtError(raw.file, [*doubts.values()])
     cleaned = [_clean_stream(raw.file, label, *it, dataset, gains) for label, it in played.items()]
-    reports = tuple(report for _, report in cleaned)
+    reports = tuple(
+        replace(
+            report,
+            understood=understand(
+                raw, rows[rows["group"].isin(groups[report.stream])], table, report.dropped, dataset
+            ),
+        )
+        for table, report in cleaned
+    )
     warnings = (*left_out, *_warnings(reports))
     for text in warnings:
         LOGGER.warning("%s: %s", raw.file, text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -17,6 +17,15 @@ from dpol.data.stream import MANY_UNMEASURED, MAX_CARRY, SELECTION, SUMS, unmeas
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
+
+    from dpol.data.tables.settings import Columns
+
+LINES = {
+    "rows": "rows", "dates": "dates", "largest": "the largest number",
+    "fullest": "fullest most often", "alike": "alike", "scale": "scale",
+}  # fmt: skip
+"""What was understood of a stream, in lines of fixed meaning: the key of each and its words."""
 
 DATA_SCHEMAS = read_schemas(Path(__file__).with_name("results.yaml"))
 PANEL = DATA_SCHEMAS["data/panel"]
@@ -76,6 +85,7 @@ class StreamReport:
             (`dpol.data.stream.UNMEASURED`).
         checks: places in the table that its owner should check, by what they are.
         changed: number of cells whose count or capacity is not the one that was reported.
+        understood: the text of each of `dpol.data.understood.LINES`; empty before they are known.
     """
 
     stream: str
@@ -93,6 +103,7 @@ class StreamReport:
     unmeasured: Mapping[str, Any]
     checks: Mapping[str, tuple[str, ...]]
     changed: int
+    understood: Mapping[str, str] = field(default_factory=dict)
 
     def changes(self) -> list[str]:
         """Return the rules that touched cells, with the number of cells of each."""
@@ -188,6 +199,24 @@ def in_warning(text: str) -> str:
     return f"warning: {text if len(text) <= _LONGEST else text[:_LONGEST] + ' ...'}"
 
 
+def in_lines_of(understood: Mapping[str, str]) -> list[str]:
+    """Return what was understood as lines, for the terminal and for the cleaning report."""
+    return [f"{words}: {understood[key]}" for key, words in LINES.items() if key in understood]
+
+
+def picture_of(table: pd.DataFrame, columns: Columns) -> Figure:
+    """Draw what plays: `dpol.show.heat_map` of the shares of a panel, or of its counts."""
+    from dpol.show.heat_map import heat_map
+
+    number = "density" if columns.capacity else "count"
+    of = columns.called("count") + (f" / {columns.called('capacity')}" if columns.capacity else "")
+    wide = {
+        str(name): part.pivot(index="period", columns="entity", values=number)
+        for name, part in table.groupby("stream", sort=False)
+    }
+    return heat_map(wide, of)
+
+
 def last_warnings(report: Path | str, shown: int = 8) -> list[str]:
     """Return the warnings in a cleaning report and the number of changed cells, to end a run with.
 
@@ -246,6 +275,12 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
         lines += [f"- {escape_markdown(text)}" for text in report["warnings"]]
     for stream in streams:
         lines += [f"\n## {stream['stream']}\n", *_details(stream)]
+    lines.append("\n## What was understood\n")
+    for stream in streams:
+        lines.append(f"Of {stream['stream']}, confirm:\n")
+        lines += [f"- {escape_markdown(text)}" for text in in_lines_of(stream["understood"])]
+        lines.append("")
+    lines.append("![A row for each place, a column for each period](understood.svg)")
     return "\n".join(lines) + "\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from dpol.data.settings import Dataset
 from dpol.data.stream import read_stream
 from dpol.report.chapters import Part
 from dpol.report.door import RunFiles
+from dpol.report.reading import read_image
 
 
 def read_source(files: RunFiles, config: Config) -> dict[str, Any]:
@@ -34,9 +36,17 @@ def read_source(files: RunFiles, config: Config) -> dict[str, Any]:
 
 
 def data_part(
-    files: RunFiles, dataset: Dataset, provenance: Mapping[str, Any], *, period: str
+    files: RunFiles, dataset: Dataset, provenance: Mapping[str, Any], *, period: str, shown: bool
 ) -> Part:
-    """Build the part on the origin of the data and on cleaning; gains are not cleaned."""
+    """Build the part on the origin of the data and on cleaning; gains are not cleaned.
+
+    Args:
+        files: files of the run.
+        dataset: how the table is read.
+        provenance: its origin, from `read_source`.
+        period: what a period is called.
+        shown: whether the page may show raw counts; else it only links to their picture.
+    """
     words = {"licence": dataset.licence, "citation": dataset.citation, "caveat": dataset.caveat}
     source = source_facts(provenance, **words)
     if dataset.columns is None:
@@ -61,8 +71,21 @@ def data_part(
             ("cleaning report, with every entity dropped", "../data/cleaning.md"),
             ("cleaning.json", "../data/cleaning.json"),
             ("panel.parquet", "../data/panel.parquet"),
+            ("heat map of what plays", "../data/understood.svg"),
         ),
+        widget=_picture(files) if shown else "",
         facts=(*source, best, *idle, *check),
+    )
+
+
+def _picture(files: RunFiles) -> str:
+    """Return the heat map of what plays, as HTML."""
+    image, width, finding = read_image(files.file("data/understood.svg"))
+    style, words = f"--shown: {width * 48 / 504:.1f}rem", html.escape(finding)
+    return (
+        f"<p>{words}. Look for twins, and for a row or a column unlike the others.</p>"
+        '<div class="panel" tabindex="0">'
+        f'<img src="data:image/svg+xml;base64,{image}" style="{style}" alt="{words}"></div>'
     )
 
 

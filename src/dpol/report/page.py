@@ -155,7 +155,9 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
         why = "It shows every count, so private tables have none unless report.replay is true."
         chapters["replay"].parts.append(Part(key="replay", title="Not shown", intro=why))
     source = read_source(files, config)
-    chapters["data"].parts.append(data_part(files, config.dataset, source, period=facts.period))
+    shown = config.facts.replayed
+    data = data_part(files, config.dataset, source, period=facts.period, shown=shown)
+    chapters["data"].parts.append(data)
     chapters["origin"].parts.append(provenance_part(config, provenance, source["sha256"]))
     return load_template("report.html.j2", "dpol.report").render(
         lead=leads[first],

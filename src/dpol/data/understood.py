@@ -1,0 +1,181 @@
+"""What was understood of a table: six lines that its owner confirms at a glance.
+
+Arithmetic can only guess what a table means. The lines have a fixed meaning, say numbers and never
+stop a run; `dpol.show.heat_map` draws the picture beside them. They are computed from the panel, so
+they tell what plays.
+
+>>> whole = {"a": [1.0, 5, 2, 3], "b": [2.0, 3, 3, 9], "all": [4.0, 9, 6, 13]}
+>>> alike(pd.DataFrame(whole)).split("; ")[1]
+'follows the others most: all (1.00, 1.14 times their sum)'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.words import counted, listed, shortened
+from dpol.data.panel import LINES
+from dpol.data.settings import Dataset
+from dpol.data.several_rows import repeats
+from dpol.data.tables.parse import parse_date
+from dpol.data.tables.raw_table import RawTable, period_texts
+
+PLACES, DATES, PAIRS = 40, 6, 3
+"""Largest number of places, of periods and of pairs in a line."""
+FAR = 2.0
+"""A period is far from its neighbours if its total is so many times theirs, or the reverse."""
+
+
+def understand(
+    raw: RawTable,
+    rows: pd.DataFrame,
+    table: pd.DataFrame,
+    dropped: Sequence[Mapping[str, str]],
+    dataset: Dataset,
+) -> dict[str, str]:
+    """Return the text of each of `dpol.data.panel.LINES` for a stream.
+
+    Args:
+        raw: the whole table.
+        rows: the stream's rows from `read_rows`.
+        table: its part of the panel.
+        dropped: its entities that do not play, and why.
+        dataset: how the table is read.
+    """
+    shares = dataset.needed_columns.capacity is not None
+    counts = table.pivot(index="period", columns="entity", values="count")
+    gains = table.pivot(index="period", columns="entity", values="density") if shares else counts
+    texts = (
+        _joined(_rows(raw, rows, table, dropped, dataset)), _dates(raw, counts.index, dataset),
+        _largest(raw, rows, table, dataset), _fullest(counts, gains), alike(counts),
+        _joined(_scale(counts, gains)),
+    )  # fmt: skip
+    return dict(zip(LINES, texts, strict=True))
+
+
+def _rows(
+    raw: RawTable,
+    rows: pd.DataFrame,
+    table: pd.DataFrame,
+    dropped: Sequence[Mapping[str, str]],
+    dataset: Dataset,
+) -> Iterator[str]:
+    ours = rows[rows["entity"].isin(table["entity"])]
+    equal, merges = int(repeats(ours, dataset.rules).sum()), dataset.rules.merges_rows
+    merged = len(ours) - equal - len(ours.drop_duplicates(["entity", "period"]))
+    plays = len(ours) - equal - (0 if merges else merged)
+    yield f"{len(raw.cells):,} in the file, {plays:,} play"
+    if other := len(raw.cells) - len(rows):
+        yield f"{other:,} left out, of other groups, periods or texts"
+    sizes, why = rows["entity"].value_counts(), dict[str, list[str]]()
+    for one in dropped:
+        named = f"{shortened(one['entity'])} ({sizes[one['entity']]:,})"
+        why.setdefault(one["reason"], []).append(named)
+    for reason, names in why.items():
+        yield f"of {counted(len(names), 'place')} none plays, {reason}: {listed(names, PLACES)}"
+    if merged:
+        yield f"{merged:,} {'added to' if merges else 'give way to'} another of their period"
+    yield f"{equal:,} equal to another and not added"
+
+
+def _dates(raw: RawTable, periods: pd.Index[Any], dataset: Dataset) -> str:
+    texts, form = period_texts(raw, dataset.needed_columns.period)
+    dated = ((text, parse_date(text, form)) for text in texts if text)
+    text, day = next((text, day) for text, day in dated if day)
+    return (
+        f"{shortened(text)!r} is read as {_day(day)}; {counted(len(periods), 'period')} of"
+        f" {counted(*dataset.periods.length)}, from {_day(periods[0])} to {_day(periods[-1])}"
+    )
+
+
+def _largest(raw: RawTable, rows: pd.DataFrame, table: pd.DataFrame, dataset: Dataset) -> str:
+    entity, period, count, capacity = table.sort_values("count")[
+        ["entity", "period", "count", "capacity"]
+    ].to_numpy()[-1]
+    made = rows[(rows["entity"] == entity) & (rows["period"] == period)]
+    made = made[~repeats(made, dataset.rules)]
+    numbers = [f"{number:g}" for number in made["count"]]
+    if raw.cells.index.is_unique:
+        texts = raw.cells.loc[made["row"], dataset.needed_columns.count]
+        numbers = [repr(shortened(text)) for text in texts]
+    beside = f" beside a capacity of {capacity:g}" if np.isfinite(capacity) else ""
+    of = listed(numbers or ["another period"], PLACES)
+    lines = listed([*map(str, made["row"])] or ["0"], PLACES)
+    return f"{shortened(entity)}, {_day(period)}: {count:g}{beside}, from {of} in row {lines}"
+
+
+def _fullest(counts: pd.DataFrame, gains: pd.DataFrame) -> str:
+    often = gains.idxmax(axis=1).value_counts(normalize=True)[:2]
+    total = counts.sum().sort_values(ascending=False)
+    size = f"{_ratio(total.iloc[0], total.iloc[1])} times the next"
+    others = f"{_ratio(total.iloc[0], total.iloc[1:].sum())} times all others together"
+    each = (f"{name} in {share:.0%} of the periods" for name, share in often.items())
+    return f"{', then '.join(each)}; the largest is {total.index[0]}, {size}, {others}"
+
+
+def alike(counts: pd.DataFrame) -> str:
+    """Say which places rise and fall together, and which with the sum of all others.
+
+    The numbers are the correlation of the steps from period to period, and the ratio of the totals.
+
+    Args:
+        counts: a row for each period, a column for each place.
+    """
+    names, total, steps = [*map(str, counts)], counts.sum().to_numpy(), counts.diff()[1:].to_numpy()
+    apart = steps - steps.mean(axis=0) if len(steps) else steps
+    inner = apart.T @ apart  # products of two places; then of a place and of all others
+    rest = inner.sum(axis=1) - inner.diagonal()
+    size = np.fmax(inner.diagonal(), 1e-12)
+    both = inner / np.sqrt(np.outer(size, size))
+    with_rest = rest / np.sqrt(size * np.fmax(inner.sum() - 2 * rest - size, 1e-12))
+    first, second = np.triu_indices(len(names), 1)
+    unlike = np.abs(np.log(np.fmax(total[first], 1e-9) / np.fmax(total[second], 1e-9)))
+    nearest = np.lexsort((unlike, -both[first, second].round(3)))[:PAIRS]
+    pairs = (
+        f"{names[i]} and {names[k]} ({_short(both[i, k])}, {_ratio(total[i], total[k])} times as"
+        " large)"
+        for i, k in zip(first[nearest], second[nearest], strict=True)
+    )
+    most = int(with_rest.argmax())
+    ratio = _ratio(total[most], total.sum() - total[most])
+    follows = f"{names[most]} ({_short(with_rest[most])}, {ratio} times their sum)"
+    return f"{', '.join(pairs)}; follows the others most: {follows}"
+
+
+def _scale(counts: pd.DataFrame, gains: pd.DataFrame) -> Iterator[str]:
+    usual = gains.median().sort_values()
+    ends = usual if len(usual) < 5 else pd.concat([usual[:2], usual[-2:]])
+    named = listed((f"{name} {_short(number)}" for name, number in ends.items()), PLACES)
+    yield f"the median of a place is {_short(usual.median())}, at the ends {named}"
+    total = counts.sum(axis=1)
+    around = (total.shift() + total.shift(-1)) / 2
+    low, high = (total.index[far] for far in (total < around / FAR, total > around * FAR))
+    yield f"periods below half of their neighbours {_none_or(map(_day, low))}"
+    yield f"above twice of them {_none_or(map(_day, high))}"
+    yield f"two values only {_none_or(map(str, counts.columns[counts.nunique() < 3]))}"
+    yield f"zeros {(counts.to_numpy() == 0).mean():.0%}"
+
+
+def _none_or(names: Iterable[str]) -> str:
+    return listed([*names] or ["none"], DATES)
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "; ".join(parts)
+
+
+def _ratio(one: float, other: float) -> str:
+    return _short(one / other) if other else "more than"
+
+
+def _short(number: float) -> str:
+    """Return a number without the 0 before its decimal point."""
+    return f"{number:.2f}".replace("0.", ".", 1) if abs(number) < 100 else f"{number:,.0f}"
+
+
+def _day(day: Any) -> str:
+    return f"{day:%a} {day.day} {day:%b %Y}"

@@ -1,0 +1,65 @@
+"""A picture of a table: a row for each place, a column for each period, a colour for a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+from scipy.spatial.distance import squareform
+
+from dpol.core.randomness import Floats
+from dpol.show.panels import WIDTH, name_panel, panels
+
+NAMED, FEW = 250, 60
+"""Largest number of places that are named, and that are named in larger text."""
+_ROW, _SMALL_ROW, _LOW, _TALL = 0.13, 0.075, 1.2, 7.0
+"""Inches: the height of a row in larger and in smaller text, the smallest height of a panel, and
+its height without names."""
+_LONGEST, _TICKS = 24, 8  # characters of a name; dates below a panel
+_ORDERED = 300  # places in the best order; more are ordered roughly
+
+
+def heat_map(tables: Mapping[str, pd.DataFrame], of: str) -> Figure:
+    """Draw numbers of places, ordered by likeness, so that unlike rows and columns jump to the eye.
+
+    Args:
+        tables: by the name of a panel, a row for each period and a column for each place.
+        of: what the numbers are.
+    """
+    most, periods = (max(table.shape[k] for table in tables.values()) for k in (1, 0))
+    row = _ROW if most <= FEW else _SMALL_ROW
+    size = WIDTH, 0.5 + (max(_LOW, row * most) if most <= NAMED else _TALL)
+    top = max(table.to_numpy().max() for table in tables.values()) or 1.0
+    with panels(len(tables), 1 if len(tables) == 1 else 2, size) as drawn:
+        drawn.find(
+            f"{of}: {sum(it.shape[1] for it in tables.values()):,} places, {periods} periods"
+        )
+        drawn.caption("A place is a row; places that rise and fall together are neighbours")
+        for ax, (name, table) in zip(drawn.axes, tables.items(), strict=True):
+            table = table.iloc[:, _by_likeness(table.to_numpy())]
+            image = ax.imshow(table.T, aspect="auto", interpolation="nearest", vmin=0, vmax=top)
+            ax.grid(visible=False)
+            names = [it if len(it) <= _LONGEST else f"{it[:_LONGEST]}…" for it in map(str, table)]
+            names = names if most <= NAMED else []
+            ax.set_yticks(range(len(names)), names, fontsize=7 if most <= FEW else 5)
+            at = np.unique(np.linspace(0, len(table) - 1, _TICKS).astype(int))
+            ax.set_xticks(at, [f"{table.index[k]:%b %Y}" for k in at])
+            if len(tables) > 1:
+                name_panel(ax, name)
+        drawn.figure.colorbar(image, ax=drawn.axes, label=of, aspect=40, pad=0.01)
+    return drawn.figure
+
+
+def _by_likeness(numbers: Floats) -> NDArray[np.int32]:
+    """Return an order of columns in which those that are correlated are neighbours."""
+    apart = numbers - numbers.mean(axis=0)
+    unit = apart / np.fmax(np.sqrt((apart**2).sum(axis=0)), 1e-12)
+    distances = squareform(np.clip(1 - unit.T @ unit, 0, 2), checks=False)
+    tree = linkage(distances, "average")
+    if numbers.shape[1] <= _ORDERED:
+        tree = optimal_leaf_ordering(tree, distances)
+    return np.asarray(leaves_list(tree))
