@@ -27,6 +27,7 @@ from data.drawn import (
 )
 from dpol.data.cleaning import clean_table
 from dpol.data.panel import CleanPanel
+from dpol.data.second_look import DoubtError
 from dpol.data.settings import Dataset
 
 RULES = ("sum", "mean", "max", "last")
@@ -144,29 +145,45 @@ def test_capacities_of_a_day_have_a_rule_too(rule: str, beds: int) -> None:
     assert sources(panel, "a", "capacity_source") == idle
 
 
-def read(path: Path, text: str, **format: str) -> CleanPanel:
+def read(path: Path, text: str, equal: str | None = None, **format: str) -> CleanPanel:
     path.write_text(text)
     of = Dataset.model_validate(
         {
             "source": {"kind": "local", "file": path.name},
             "columns": {"period": "day"} if format else LONG,
             "format": format,
-            "cleaning": {"entities": "all", "several_rows": "sum"},
+            "cleaning": {"entities": "all", "several_rows": "sum", "equal_rows": equal},
         }
     )
     return clean_table(path, of, streams(S=["all"]))[0]
 
 
-def test_a_row_equal_in_every_column_is_a_repeat_and_adds_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("equal", "sick", "rules"), [
+    ("drop", 10, {"exact_duplicates": 1, "merged_rows": 1}), ("add", 15, {"merged_rows": 2}),
+])  # fmt: skip
+def test_rows_equal_in_every_column_are_asked_about(
+    tmp_path: Path, equal: str, sick: int, rules: dict[str, int]
+) -> None:
     """The column of the age group is not read otherwise."""
     once = "2021-01-03,Ulm,young,5\n2021-01-03,Ulm,old,5\n2021-01-03,Bonn,old,1\n"
-    panel = read(tmp_path / "t.csv", "day,town,age,sick\n" + once + "2021-01-03,Ulm,old,5\n")
-    assert line(panel, "Ulm", "count") == [10]
-    assert counts(panel) == {"exact_duplicates": 1, "merged_rows": 1}
+    text = "day,town,age,sick\n" + once + "2021-01-03,Ulm,old,5\n"
+    with pytest.raises(DoubtError, match=r"1 row of 4, with 31% of all counts, equals? another in"):
+        read(tmp_path / "t.csv", text)
+    panel = read(tmp_path / "t.csv", text, equal)
+    assert line(panel, "Ulm", "count") == [sick]
+    assert counts(panel) == rules
+
+
+def test_a_table_that_stands_twice_in_its_file_adds_nothing(tmp_path: Path) -> None:
+    once = "2021-01-03,Ulm,5\n2021-01-03,Bonn,1\n2021-01-10,Ulm,4\n2021-01-10,Bonn,4\n"
+    panel = read(tmp_path / "t.csv", "day,town,sick\n" + 3 * once)
+    assert line(panel, "Ulm", "count") == [5, 4]
+    with pytest.raises(DoubtError, match="equal another in every column"):  # another order
+        read(tmp_path / "t.csv", "day,town,sick\n" + "".join(sorted(2 * once.splitlines(True))))
 
 
 def test_lines_of_a_wide_table_are_parts_of_a_day(tmp_path: Path) -> None:
     text = "day,Ulm,Bonn\n2021-01-03 01:00,5,1\n2021-01-03 02:00,5,2\n2021-01-03 02:00,5,2\n"
-    panel = read(tmp_path / "t.csv", text, layout="wide")
+    panel = read(tmp_path / "t.csv", text, "drop", layout="wide")
     assert [line(panel, town, "count") for town in ("Ulm", "Bonn")] == [[10], [3]]
     assert counts(panel) == {"exact_duplicates": 2, "merged_rows": 2}

@@ -62,7 +62,10 @@ _SIGNS: tuple[Mapping[str, str], ...] = (
 
 _WEEK = re.compile("(?i:w(oche|eek)|^kw|sema|settim|t[yý]den|teden|veck|^uge|^uke)")
 """Names of columns of weeks, so that 2021-05 is asked about."""
-_KEYS = "checked", "cumulative", "above", "latest_by", "several_capacities", "capacity_zero"
+_KEYS = (
+    "checked", "cumulative", "above", "latest_by", "several_capacities", "capacity_zero",
+    "equal_rows",
+)  # fmt: skip
 """Options that are keys of `dataset.cleaning`."""
 _OTHERS = "count", "capacity", "latest_by"
 """Options that name columns without entities."""
@@ -400,7 +403,9 @@ def _markers(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[dic
     """Return how texts among the numbers are read, or ask about some."""
     rules, texts = Cleaning(), pd.concat([*measured, pd.Series(dtype=str)]).drop_duplicates()
     missing = [*rules.missing_markers, *answers.get("missing", [])]
-    hidden = [*texts[texts.str.fullmatch(_BELOW)], *answers.get("suppressed", [])]
+    # All that occur: a config that names some no longer reads the default ones.
+    default = texts[texts.str.removesuffix(".0").isin(rules.suppressed_markers)]
+    hidden = [*texts[texts.str.fullmatch(_BELOW)], *default, *answers.get("suppressed", [])]
     known = [*missing, *rules.suppressed_markers, *hidden]
     other = texts[~texts.str.fullmatch(_NUMBER) & ~texts.isin(known)]
     if len(other):

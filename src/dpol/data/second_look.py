@@ -40,9 +40,14 @@ MOST_PARTS, LARGEST = 100, 8
 FALLS, RISES, LONG, RESETS = 0.02, 0.3, 12, 0.05
 # Capacities differ, or counts have decimals, if more than this share does.
 SOME = 0.1
-# A count above the bound may be a typing error if it is so many times every other one; the bound
+# A count above the bound may be a typing error if it is so many times every other one.
+TYPED = 4.0
+# An answer is ready-made if it costs at most this share of the rows, or one of them; and the bound
 # may be wrong if more than this share of the counts is above it.
-TYPED, MANY_ABOVE = 4.0, 0.01
+LITTLE = 0.01
+# A row may hold the others, and more, if it is as large as this share of their sum in nearly all
+# periods, and its steps have this correlation with theirs.
+HOLDS, FOLLOWS = 0.95, 0.9
 # Columns may be no places if this share of their steps is equal, from so many periods on.
 STEADY, STEADY_FROM = 0.9, 5
 EXAMPLES = 5  # entities, columns or cells in a message
@@ -125,7 +130,7 @@ def second_look(
         dataset: how the table is read.
         above: whether the count of each row of `one_each` is above its bound.
     """
-    tests = (_totals, _columns, _cumulative, _rates, _periods, _several)
+    tests = (_totals, _columns, _cumulative, _rates, _periods, _several, _equal)
     doubts = [doubt for test in tests for doubt in test(rows, cells, dataset)]
     if any(doubt.check == "columns" for doubt in doubts):  # which may have the decimals
         doubts = [doubt for doubt in doubts if doubt.check != "rates"]
@@ -212,6 +217,26 @@ def find_subtotal(numbers: Floats, column: int, unit: float) -> Total | None:
     return _total(column, inside, evidence, exact=False)
 
 
+def find_holder(numbers: pd.DataFrame) -> Total | None:
+    """Return the evidence that the largest column holds all others, and more than them.
+
+    A total with places that nobody lists is no sum of the others, but follows it.
+
+    Args:
+        numbers: the numbers of names, by period, or by entity and period.
+    """
+    column = int(numbers.sum().to_numpy().argmax())
+    both = pd.DataFrame({"total": numbers.iloc[:, column], "others": numbers.sum(axis=1)})
+    both["others"] -= both["total"]
+    both = both[(numbers > 0).sum(axis=1) > 2]
+    steps = (both.groupby(level=0) if numbers.index.nlevels > 1 else both).diff().dropna()
+    inside = (both["total"] >= HOLDS * both["others"]).to_numpy()
+    if len(steps) < LONG or inside.mean() < NEARLY_ALL or (steps.std() == 0).any():
+        return None
+    follows = float(steps.corr().to_numpy()[0, 1])
+    return _total(column, inside, follows, exact=False) if follows >= FOLLOWS else None
+
+
 def find_mean(counts: Floats, beds: Floats, unit: float) -> Total | None:
     """Return the evidence that a column has the count per capacity of all others together.
 
@@ -251,14 +276,14 @@ def _mean(rows: pd.DataFrame) -> Iterator[tuple[str, Total, str]]:
         counts, beds = wide["count"], wide["capacity"]
         unit = max(_last_digit(known[name]) for name in ("count", "capacity"))
         if mean := find_mean(counts.to_numpy(), beds.to_numpy(), unit):
-            yield counts.columns[mean.column], mean, "mean share of all"
+            yield counts.columns[mean.column], mean, "equals the mean share of all"
 
 
 def _totals(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
     """Look for totals among the entities, and among the rows of an entity and period (all ages)."""
     of, rules = dataset.needed_columns.entity, dataset.rules
     looked = [(of, ["period"], rows.assign(part=rows["entity"]))]
-    if rules.merges_rows:
+    if rules.several_rows != "last":
         held = rows[~repeats(rows, rules)]
         held = held[held.duplicated(_PAIR, keep=False)]
         for name in telling(held, cells, dataset):
@@ -269,13 +294,14 @@ def _totals(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterat
         if column == of and isinstance(rules.entities, list):
             found = [it for it in found if it[0] in rules.entities]
         if found:
+            kind = "periods" if column == of else "groups"
             each = listed(
-                f"{shortened(name)} equals the {how} others in {total.holds:,} of"
-                f" {total.periods:,} {'periods' if column == of else 'groups'}"
+                f"{shortened(name)} {how} others in {total.holds:,} of {total.periods:,} {kind}"
                 for name, total, how in found
             )
+            twice = "" if column == of else " A person stands in it and in another row."
             yield Doubt(
-                says=f"{each}. Leave out such a total, which is no {column}?",
+                says=f"{each}.{twice} Leave out such a total, which is no {column}?",
                 check="totals", key=rule("drop_where"), value={column: [it[0] for it in found]},
                 sure=all(
                     total.exact and total.holds == total.periods and total.evidence > SURE
@@ -294,14 +320,16 @@ def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, Tota
     wide = bounds.groupby([*index, "part"])[["least", "most"]].sum(min_count=1).unstack("part")
     while total := find_total(wide["least"].to_numpy(), wide["most"].to_numpy(), unit):
         name = wide["least"].columns[total.column]
-        yield name, total, "sum of all"
+        yield name, total, "equals the sum of all"
         wide = wide.drop(columns=name, level="part")
     plain = wide["least"].fillna(0.0)
     if plain.shape[1] <= MOST_PARTS and hidden.empty:
         for name in [*plain.columns[np.argsort(-plain.to_numpy().sum(axis=0))][:LARGEST]]:
             if part := find_subtotal(plain.to_numpy(), plain.columns.get_loc(name), unit):
-                yield name, part, "sum of some"
+                yield name, part, "equals the sum of some"
                 plain = plain.drop(columns=name)
+    if holder := find_holder(pd.DataFrame(plain)):
+        yield plain.columns[holder.column], holder, f"follows ({holder.evidence:g}) and holds all"
 
 
 # ---- rows and periods ---------------------------------------------------------------------------
@@ -337,6 +365,7 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
         return
     pairs, sizes = held.groupby(_PAIR), once.groupby(_PAIR).size()
     columns, often = telling(held, cells, dataset), always_several(sizes)
+    spare = len(once) - len(sizes)
     dates = [it for it in columns if date_formats(cells.loc[held["row"], it].unique())]
     hint, largest = "", _pair(held, sizes)
     if often and (rules.several_rows == "last" or len(often) < rows["entity"].nunique()):
@@ -356,7 +385,8 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
                 n=counted(len(largest), "row"), of=_named(largest), places=places, hint=hint,
                 all=f"{len(held):,}",
             ),
-            key=rule("several_rows"), value="last" if are_corrections(sizes) else None,
+            key=rule("several_rows"),
+            value="last" if are_corrections(sizes) and _little(spare, once) else None,
         )  # fmt: skip
     unlike = pairs["capacity"].nunique() > 1
     if (rules.several_rows, rules.several_capacities) == ("sum", None) and unlike.mean() > SOME:
@@ -376,6 +406,21 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
             f"{f' Does the latest {dates[0]} count?' if dates else ''}",
             check="rows", value=(*dates, None)[0],
             key=rule("latest_by") if dates else Key(("dataset", "columns", "entity")),
+        )  # fmt: skip
+
+
+def _equal(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
+    """Ask about rows that are equal in all columns, unless the whole table stands there twice."""
+    rules, again, once = dataset.rules, rows[rows["repeated"]], cells[~cells.duplicated()]
+    times = len(cells) // max(len(once), 1)
+    twice = len(cells) == times * len(once) and (cells == np.tile(once, (times, 1))).all(axis=None)
+    if rules.several_rows in ("sum", "mean") and not (rules.equal_rows or again.empty or twice):
+        share = again["count"].sum() / max(rows["count"].sum(), 1)
+        yield Doubt(
+            says=f"{counted(len(again), 'row')} of {len(rows):,}, with {share:.0%} of all counts,"
+            f" equal another in every column ({'; '.join(cells_named(again))}): the same row twice"
+            " (drop), or equal parts (add)?",
+            key=rule("equal_rows"), value="drop" if _little(len(again), rows) else None,
         )  # fmt: skip
 
 
@@ -445,8 +490,9 @@ def _cumulative(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> It
     if seldom and known["period"].nunique() >= LONG:
         yield Doubt(
             says=f"counts rise in {rises:,}, fall in {falls:,} and begin again in {again:,} of"
-            f" {len(steps):,} steps: are they totals to date?",
-            check="cumulative", key=rule("cumulative"), value="difference",
+            f" {len(steps):,} steps: are they totals to date? Where they fall, a count is missing.",
+            check="cumulative", key=rule("cumulative"),
+            value="difference" if _little(falls, steps) else None,
         )  # fmt: skip
 
 
@@ -469,22 +515,29 @@ def _too_large(rows: pd.DataFrame, above: Flags) -> Iterator[Doubt]:
         return
     others = rows[~above].groupby("entity")["count"].max()
     wild = cut[cut["count"] >= TYPED * cut["entity"].map(others)]
-    if len(wild) or len(cut) > MANY_ABOVE * len(rows):
+    if len(wild) or not _little(len(cut), rows):
         shown, bounded = wild if len(wild) else cut, bool(np.isinf(rows["capacity"]).all())
+        either = "; 1.230 may be 1.23 or 1230 ({dataset.format.decimal})"
         times = f", and at least {TYPED:g} times every other count of the same entity"
         yield Doubt(
             says=keyed(
                 "{n} of {all} above the {most}{times} ({named}): are they typing errors"
                 " (missing), or real (cut, to the bound)? If the bound is wrong, give a public one"
-                " that does not come from the counts, as {key}; 1.230 may be 1.23 or"
-                " 1230 ({dataset.format.decimal}).",
+                " that does not come from the counts, as {key}; if the numbers are no counts of a"
+                " period, but totals to date, {dataset.cleaning.cumulative}"
+                + either * bool(_broken(rows["count"]).any()),
                 n=counted(len(shown), "count"), all=f"{len(rows):,}",
                 most="bound" if bounded else "capacity", times=times * bool(len(wild)),
                 named="; ".join(cells_named(shown)),
                 key=Key(("gain", "bound" if bounded else "at_most")),
             ),
-            key=rule("above"), value="missing" if len(wild) else None,
+            key=rule("above"), value="missing" if len(wild) and _little(len(wild), rows) else None,
         )  # fmt: skip
+
+
+def _little(number: int, rows: pd.DataFrame | pd.Series[Any]) -> bool:
+    """Return whether an answer that costs so many rows may be offered ready-made."""
+    return number <= max(1, LITTLE * len(rows))
 
 
 def _pair(rows: pd.DataFrame, of_pairs: pd.Series[Any]) -> pd.DataFrame:

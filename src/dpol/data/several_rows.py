@@ -60,7 +60,7 @@ def always_several(sizes: pd.Series[int]) -> list[str]:
 def repeats(rows: pd.DataFrame, rules: Cleaning) -> pd.Series[bool]:
     """Return which rows repeat another, in all columns if rows are parts of a period."""
     if rules.merges_rows:
-        return rows["repeated"]
+        return rows["repeated"] & (rules.equal_rows != "add")
     return rows.duplicated([*_PAIR, *_NUMBERS], keep="last")
 
 

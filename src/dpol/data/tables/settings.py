@@ -176,9 +176,15 @@ class Cleaning(Settings):
     one, or take the sum, mean or maximum of their counts.
 
     A row that repeats another is dropped first: one with the same time of day and numbers, or, for
-    `sum`, `mean` and `max`, with the same text in every column of the table. A suppressed count is
+    `sum`, `mean` and `max`, as `equal_rows` says. A suppressed count is
     read as `suppressed_value` before. The sum is missing if a count is missing; mean and maximum
     leave it out. Capacities have the same rule, but their mean for `sum`."""
+    equal_rows: Literal["drop", "add"] | None = None
+    """Whether rows with the same text in every column are one row that stands there twice (`drop`)
+    or equal parts (`add`), for `several_rows` other than `last`.
+
+    Required for `sum` and `mean` if there are such rows, unless the whole table stands there twice,
+    which is dropped."""
     several_capacities: Literal["sum", "mean"] | None = None
     """What `several_rows: sum` makes of capacities: their sum, as of the sites of a hospital, or
     their mean, as of the hours of a ward; required if they differ within a period."""
