@@ -42,6 +42,7 @@ from dpol.data.tables.settings import Cleaning, Columns
 from dpol.data.typed_rows import drop_rows, read_rows
 from dpol.data.understood import understand
 
+NO_CAPACITY = "never reports a capacity above 0"
 _SOURCES = ["count_source", "capacity_source"]
 _OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in CELL_KINDS)]
 
@@ -218,6 +219,7 @@ def _clean_stream(
     bound = min((gain.bound for gain in gains if gain.bound), default=math.inf)
     counts["cut_counts"] = (table["count"] > bound).sum()
     table.insert(0, "stream", label)
+    sizes = unique["entity"].value_counts()
     capacities = dataset.needed_columns.capacity is not None
     gain = "density" if capacities else "count"
     report = StreamReport(
@@ -245,6 +247,11 @@ def _clean_stream(
             "periods missing": missing,
             "periods with almost no entity, check their dates": sparse,
             "entities in few periods, check their spelling": entities_seen_seldom(played),
+            f"entities left out, as each {NO_CAPACITY}": tuple(
+                f"{shortened(it['entity'])} ({counted(int(sizes[it['entity']]), 'row')})"
+                for it in dropped
+                if it["reason"] == NO_CAPACITY
+            ),
         },
         changed=int((cut | ~table[_SOURCES].isin(["reported", ZERO_OR_HIDDEN]).all(axis=1)).sum()),
     )
@@ -337,7 +344,7 @@ def _choose(
     if _selection(rules) == "counts":
         few = f"{{:.10g}} cases in all, fewer than {rules.min_total_cases:.10g}"
         of.loc[of["cases"] < rules.min_total_cases, "reason"] = of["cases"].map(few.format)
-    of.loc[~(of["capacity"] > 0), "reason"] = "never reports a capacity above 0"
+    of.loc[~(of["capacity"] > 0), "reason"] = NO_CAPACITY
     if isinstance(rules.entities, list):
         of.loc[~of.index.isin(rules.entities), "reason"] = "not listed in cleaning.entities"
     idle = of[(of["reason"] == "") & (of["idle_counts"] > 0)]

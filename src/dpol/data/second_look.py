@@ -411,10 +411,12 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
 
 def _equal(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
     """Ask about rows that are equal in all columns, unless the whole table stands there twice."""
-    rules, again, once = dataset.rules, rows[rows["repeated"]], cells[~cells.duplicated()]
-    times = len(cells) // max(len(once), 1)
-    twice = len(cells) == times * len(once) and (cells == np.tile(once, (times, 1))).all(axis=None)
-    if rules.several_rows in ("sum", "mean") and not (rules.equal_rows or again.empty or twice):
+    rules, again = dataset.rules, rows[rows["repeated"]]
+    if rules.several_rows not in ("sum", "mean") or rules.equal_rows or again.empty:
+        return
+    once = cells[~cells.duplicated()]
+    times = len(cells) // len(once)
+    if len(cells) != times * len(once) or (cells != np.tile(once, (times, 1))).any(axis=None):
         share = again["count"].sum() / max(rows["count"].sum(), 1)
         yield Doubt(
             says=f"{counted(len(again), 'row')} of {len(rows):,}, with {share:.0%} of all counts,"

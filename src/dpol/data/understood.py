@@ -11,6 +11,7 @@ they tell what plays.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from dpol.data.tables.raw_table import RawTable, period_texts
 
 PLACES, DATES, PAIRS = 40, 6, 3
 """Largest number of places, of periods and of pairs in a line."""
+_NUMBER = re.compile("^[0-9.e+]+ | in [0-9,]+ periods?$")  # of a place, in the reason
 FAR = 2.0
 """A period is far from its neighbours if its total is so many times theirs, or the reverse."""
 
@@ -74,7 +76,7 @@ def _rows(
     sizes, why = rows["entity"].value_counts(), dict[str, list[str]]()
     for one in dropped:
         named = f"{shortened(one['entity'])} ({sizes[one['entity']]:,})"
-        why.setdefault(one["reason"], []).append(named)
+        why.setdefault(_NUMBER.sub("", one["reason"]), []).append(named)
     for reason, names in why.items():
         yield f"of {counted(len(names), 'place')} none plays, {reason}: {listed(names, PLACES)}"
     if merged:

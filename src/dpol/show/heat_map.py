@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
@@ -16,9 +17,9 @@ from dpol.show.panels import WIDTH, name_panel, panels
 
 NAMED, FEW = 250, 60
 """Largest number of places that are named, and that are named in larger text."""
-_ROW, _SMALL_ROW, _LOW, _TALL = 0.13, 0.075, 1.2, 7.0
+_ROW, _SMALL_ROW, _LOW, _TALL, _OF_SEVERAL = 0.13, 0.075, 1.2, 7.0, 2.0
 """Inches: the height of a row in larger and in smaller text, the smallest height of a panel, and
-its height without names."""
+its height without names, alone and beside others."""
 _LONGEST, _TICKS = 24, 8  # characters of a name; dates below a panel
 _ORDERED = 300  # places in the best order; more are ordered roughly
 
@@ -30,27 +31,29 @@ def heat_map(tables: Mapping[str, pd.DataFrame], of: str) -> Figure:
         tables: by the name of a panel, a row for each period and a column for each place.
         of: what the numbers are.
     """
+    alone = len(tables) == 1
     most, periods = (max(table.shape[k] for table in tables.values()) for k in (1, 0))
-    row = _ROW if most <= FEW else _SMALL_ROW
-    size = WIDTH, 0.5 + (max(_LOW, row * most) if most <= NAMED else _TALL)
-    top = max(table.to_numpy().max() for table in tables.values()) or 1.0
-    with panels(len(tables), 1 if len(tables) == 1 else 2, size) as drawn:
-        drawn.find(
-            f"{of}: {sum(it.shape[1] for it in tables.values()):,} places, {periods} periods"
-        )
-        drawn.caption("A place is a row; places that rise and fall together are neighbours")
+    named, row = alone and most <= NAMED, _ROW if most <= FEW else _SMALL_ROW
+    height = max(_LOW, row * most) if named else _TALL if alone else _OF_SEVERAL
+    colours = PowerNorm(0.5, 0, max(table.to_numpy().max() for table in tables.values()) or 1)
+    width, columns = (WIDTH, 1) if alone else (WIDTH / 2, 2)
+    with panels(len(tables), columns, (width, height + 0.5)) as drawn:
+        places = sum(table.shape[1] for table in tables.values())
+        drawn.find(f"{of}: {places:,} places, {periods} periods")
+        drawn.caption("A row is a place; places that rise and fall together are neighbours")
         for ax, (name, table) in zip(drawn.axes, tables.items(), strict=True):
             table = table.iloc[:, _by_likeness(table.to_numpy())]
-            image = ax.imshow(table.T, aspect="auto", interpolation="nearest", vmin=0, vmax=top)
+            image = ax.imshow(table.T, aspect="auto", interpolation="nearest", norm=colours)
             ax.grid(visible=False)
             names = [it if len(it) <= _LONGEST else f"{it[:_LONGEST]}…" for it in map(str, table)]
-            names = names if most <= NAMED else []
-            ax.set_yticks(range(len(names)), names, fontsize=7 if most <= FEW else 5)
-            at = np.unique(np.linspace(0, len(table) - 1, _TICKS).astype(int))
+            ax.set_yticks(
+                range(len(names) * named), names * named, fontsize=7 if most <= FEW else 5
+            )
+            at = np.unique(np.linspace(0, len(table) - 1, _TICKS // columns).astype(int))
             ax.set_xticks(at, [f"{table.index[k]:%b %Y}" for k in at])
-            if len(tables) > 1:
+            if not alone:
                 name_panel(ax, name)
-        drawn.figure.colorbar(image, ax=drawn.axes, label=of, aspect=40, pad=0.01)
+        drawn.figure.colorbar(image, ax=drawn.axes[:columns], label=of, pad=0.02)
     return drawn.figure
 
 
