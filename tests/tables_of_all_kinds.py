@@ -24,13 +24,11 @@ class Kind:
         file: name of its file.
         options: options of `dpol new dataset` that a second run needs.
         gains: (periods, entities) the expected gains, computed by pandas alone.
-        rules: lines that the owner adds to `dataset.cleaning`.
     """
 
     file: str
     options: tuple[str, ...] = ()
     gains: pd.DataFrame
-    rules: tuple[str, ...] = ()
 
 
 def _numbers(
@@ -117,9 +115,9 @@ def _messy(folder: Path) -> Kind:
     again.loc[at[31], "ill"] = "9"
     clean.loc[days[31], "Leeds"] = 9
     pd.concat([rows, again]).to_csv(folder / "messy.csv", index=False)
-    rules = ("negative_counts: missing", "identifiers: {LEEDS: Leeds}", "several_rows: last")
-    options = ("--count", "ill", "--capacity", "beds")
-    return Kind(file="messy.csv", options=options, gains=clean / beds, rules=rules)
+    options = ("--count", "ill", "--capacity", "beds", "--negative-counts", "missing")
+    more = ("--identifiers", "LEEDS=Leeds", "--each-day", "last")
+    return Kind(file="messy.csv", options=(*options, *more), gains=clean / beds)
 
 
 def _clinics(folder: Path) -> Kind:
@@ -189,8 +187,5 @@ def write_tables(folder: Path) -> list[Kind]:
 
 if __name__ == "__main__":
     for kind in write_tables(Path(sys.argv[1])):
-        name = kind.file.partition(".")[0]
         print("dpol new dataset", kind.file, *kind.options)
-        for rule in kind.rules:
-            print(f"# in {name}.yaml, below dataset.cleaning: {rule}")
-        print(f"dpol run {name}.yaml --cores 2")
+        print(f"dpol run {kind.file.partition('.')[0]}.yaml --cores 2")

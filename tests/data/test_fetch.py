@@ -8,6 +8,8 @@ import hashlib
 import importlib.metadata
 import io
 import json
+import socket
+import struct
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -126,6 +128,10 @@ def server() -> Iterator[Server]:
             if answer.framing == "silent":
                 stopped.wait(20)
                 return
+            if answer.framing == "reset":  # closing discards what was not read or sent
+                lingering = struct.pack("ii", 1, 0)
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, lingering)
+                return
             if answer.framing == "slow head":
                 self.wfile.write(b"HTTP/1.1 200 OK\r\nServer: ")
                 self.dribble()
@@ -232,6 +238,32 @@ def test_rows_are_asked_for_once_after_their_number(server: Server, fetch: Fetch
         "dpol": importlib.metadata.version("dpol"),
     }
     assert fetch.pauses == [0], "no second try"
+
+
+def test_a_connection_that_is_reset_is_tried_again(server: Server, fetch: Fetch) -> None:
+    server.faults["file"] = [change(framing="reset")] * 2
+    assert fetch(server.at("file")) == ROWS
+    assert fetch.pauses == [0, 1, 2]
+    server.faults["file"] = [change(framing="reset")] * 4
+    fetch.table.unlink()
+    assert "(tried 4x)" in fetch.refused(server.at("file"))
+
+
+@pytest.mark.parametrize(
+    ("after", "pauses"), [("7", [0, 7]), ("0", [0, 1]), ("soon", [0, 1]), ("301", [0]),
+                          ("Fri, 01 Jan 2100 00:00:00 GMT", [0])],
+)  # fmt: skip
+def test_a_server_is_asked_again_after_the_pause_that_it_wants(
+    server: Server, fetch: Fetch, after: str, pauses: list[float]
+) -> None:
+    server.faults["file"] = [change(status=429, headers={"Retry-After": after})]
+    if len(pauses) > 1:
+        assert fetch(server.at("file")) == ROWS
+    else:
+        assert "status 429 Too Many Requests, and asks for a pause of" in fetch.refused(
+            server.at("file")
+        )
+    assert fetch.pauses == pauses
 
 
 @pytest.mark.parametrize("name", ["file", "packed"])

@@ -127,12 +127,6 @@ def national(t: pd.DataFrame, name: str) -> pd.DataFrame:
     return pd.concat([t, whole], ignore_index=True)
 
 
-def average(t: pd.DataFrame) -> pd.DataFrame:
-    mean = t.groupby("week", as_index=False)[["patients", "beds"]].mean()
-    mean = mean.round({"patients": 1, "beds": 1})
-    return pd.concat([t, mean.assign(place="ENGLAND")], ignore_index=True)
-
-
 def region(t: pd.DataFrame) -> pd.DataFrame:
     north = t[t["place"].isin(t["place"].unique()[:4])]
     whole = north.groupby("week", as_index=False)[["patients", "beds"]].sum()
@@ -174,14 +168,6 @@ def revised() -> pd.DataFrame:
     return pd.concat([early, late]).sort_values("issue", ascending=False)
 
 
-def columns_of_all_kinds() -> pd.DataFrame:
-    t = wards()
-    t = t[t["place"].isin(t["place"].unique()[:4])]
-    wide = t.pivot(index="week", columns="place", values="patients").reset_index()
-    degrees = np.random.default_rng(3).normal(10, 5, 60).clip(0.1).round(1)
-    return wide.assign(week_no=[k % 52 + 1 for k in range(60)], temperature=degrees)
-
-
 def to_date() -> pd.DataFrame:
     t = wards()
     t["patients"] = t.groupby("place")["patients"].cumsum()
@@ -213,9 +199,6 @@ BEDS = "--count", "patients", "--capacity", "beds"
     [
         (lambda: without_beds(national(wards(), "ENGLAND")), "--at-most 2000", "", "",
          1.3372, 2.7290),
-        (lambda: average(wards()), "--count patients --capacity beds",
-         "--drop-where: ENGLAND equals the mean share of all others in 60 of 60 periods. Leave",
-         "--drop-where place=ENGLAND", 30.8682, 46.4130),
         (lambda: region(wards()), "--count patients --capacity beds",
          "--drop-where: North equals the sum of some others in 60 of 60 periods. Leave",
          "--drop-where place=North", 30.8682, 46.4130),
@@ -229,9 +212,6 @@ BEDS = "--count", "patients", "--capacity", "beds"
         (revised, "--period week --entity place --count patients --capacity beds --each-day last",
          "--latest-by: of several rows of an entity and period the last in the file stays. Most",
          "--latest-by issue", 21.7148, 27.5143),
-        (columns_of_all_kinds, "--at-most 200", "--drop-where: 2 columns in equal steps or with"
-         " other decimals, unlike 4 others (temperature and week_no)",
-         "--drop-where entity=temperature --drop-where entity=week_no", 10.6963, 14.6700),
         (percentages, "--capacity none --at-most 100", "--per-person: 594 of 720 counts have dec",
          "--per-person 4", 30.8685, 46.4140),
         (to_date, "--at-most 6000", "--cumulative: counts rise in 708, fall in 0 and begin again",

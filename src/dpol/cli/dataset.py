@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import re
 import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dpol.core.errors import Key, Text, in_words
@@ -24,10 +24,10 @@ _SHOWN = 40
 _LABEL = 60
 """Largest length of a label, in characters."""
 _OPTIONS = {
-    "entity": "column of the entities, or your word for them if each has its own column",
+    "entity": "column of the entities, or NAME,CITY; your word for them if each has its own column",
     "period": "column of the dates, or YEAR,MONTH: two columns",
     "count": "column of the counts, or your word for them if they have no column",
-    "capacity": "column of the capacities, or none",
+    "capacity": "column of the capacities, the columns whose sum it is, or none",
     "date": "format of the dates, such as D/M/YYYY",
     "each_day": "how several rows of an entity on a day become one: sum, mean, max or last",
     "decimal": "the decimal sign, . or ,",
@@ -40,6 +40,8 @@ _OPTIONS = {
     "capacity_zero": "how a count above 0 beside a capacity of 0 is read: drop, absent or carry",
     "drop_where": "COLUMN=TEXT: rows to leave out, such as a total; may be repeated",
     "keep": "COLUMN=TEXT: the rows to read, such as one of several measures; may be repeated",
+    "identifiers": "SPELLING=ENTITY: an entity under two names; may be repeated",
+    "negative_counts": "missing, if counts below 0 are",
     "latest_by": "column of dates, such as of a revision: the latest row of a day is kept",
     "several_capacities": "whether summed rows have their own capacities (sum) or share one (mean)",
     "equal_rows": "what rows equal in every column are: one row twice (drop), or parts (add)",
@@ -47,9 +49,11 @@ _OPTIONS = {
     "above": "how a count above its bound is read: cut or missing",
     "checked": "a test whose finding is as it should be; may be repeated",
     "at_most": "public bound on a count, or on a count per capacity (loans per seat)",
+    "titles": "ENTITY,COUNT,CAPACITY: words for the pages, such as clinic,visits,slots",
     "per_person": "largest change that one person makes to one count (default: 1)",
 }
 CHOICES = {
+    "negative_counts": ("missing",),
     "decimal": (".", ","),
     "each_day": ("sum", "mean", "max", "last"),
     "capacity_zero": ("drop", "absent", "carry"),
@@ -57,11 +61,16 @@ CHOICES = {
     "equal_rows": ("drop", "add"),
     "cumulative": ("difference",),
     "above": ("cut", "missing"),
-    "checked": ("totals", "columns", "cumulative", "rates", "periods", "rows"),
+    "checked": ("totals", "cumulative", "rates", "periods", "rows"),
 }
 """Choices of options, as of the keys of a config, whose settings would load pydantic."""
-_REPEATED = "strip", "missing", "suppressed", "drop_where", "keep", "checked"
-_LARGEST = {"at_most": 1e6, "per_person": 1e3, "skip_last": 1e4}
+_REPEATED = "strip", "missing", "suppressed", "drop_where", "keep", "identifiers", "checked"
+_LARGEST = {"at_most": 1e12, "per_person": 1e3, "skip_last": 1e4}
+_SUPPOSED = {
+    "at_most": ["1e12"], "each_day": ["last"], "above": ["cut"], "equal_rows": ["drop"],
+    "capacity_zero": ["drop"], "cumulative": ["difference"], "several_capacities": ["sum"],
+}  # fmt: skip
+"""Answers with which questions go on where none is likely."""
 _BLOCKS = "dataset.columns", "dataset.format", "dataset.cleaning", "gain", "privacy"
 """Blocks of a config with keys for which an option stands."""
 _OTHER_NAMES = {
@@ -138,31 +147,48 @@ def new_dataset(options: argparse.Namespace) -> None:
     LOGGER.addHandler(logging.NullHandler())  # the warnings are printed below
     template, title = load_template("dataset.yaml.jinja", "dpol.cli"), re.sub("[-_]+", " ", stem)
     render = partial(template.render, run=name, title=title[:1].upper() + title[1:], flow=_flow)
-    certain, panel = list[str](), None
-    wrong: DataError | None = None
-    while panel is None and wrong is None:
+    # Reading, cleaning and the second look ask once: each question goes on with a likely answer.
+    asked, likely, supposed = dict[str, str](), dict[str, list[str]](), said
+    look, panel, certain, wrong = dict[str, Any](), None, list[str](), ""
+    while panel is None and not wrong:
         try:
-            look = look_at(table, said)
-        except UnclearError as unclear:
-            raise UsageError(_questions(table, said, unclear.asked)) from None
-        except DataError as error:  # of several lines
-            raise ConfigError(in_words(error.args, as_option)) from None
-        facts = {"table": table, "person": said.get("per_person", 1), **look}
-        text = render(**facts, ready=[])
-        config = parse_experiment(yaml.safe_load(text), str(file)).config
-        try:
+            look = look_at(table, supposed)
+            text = render(table=table, person=supposed.get("per_person", 1), **look)
+            config = parse_experiment(yaml.safe_load(text), str(file)).config
             panel, _ = clean_table(table, config.dataset, config.streams, [config.gain])
             build_stream(panel.table, name, 1.0, {}, gain=config.gain)
+            continue
+        except UnclearError as unclear:
+            found = dict(unclear.asked)
+            ready = {key: _typed(it) for key, it in unclear.likely.items()}
         except DoubtError as doubtful:
             sure = [doubt for doubt in doubtful.doubts if doubt.sure]
-            if not sure:
-                raise UsageError(_doubts(table, said, doubtful.doubts)) from None
             certain += [in_words(doubt.says).rpartition(". ")[0] for doubt in sure]
-            for doubt in sure:
-                said = {**said, "drop_where": [*said.get("drop_where", []), *_typed(doubt.value)]}
+            found, ready = _of_doubts(sure or doubtful.doubts)
+            if sure:
+                said, supposed = (_with(it, ready) for it in (said, supposed))
+                continue
         except DataError as error:
-            wrong = error
-            text = render(**facts, ready=_to_paste(error.args))
+            panel, wrong = None, in_words(error.args, as_option)
+            found, ready = dict[str, str](), dict[str, list[str]]()
+            for paste in _spellings(error.args):
+                found["identifiers"], wrong = wrong.partition(" in the config")[0], ""
+                ready["identifiers"] = [
+                    f"{old}={new}" for old, new in json.loads(paste.value).items()
+                ]
+        before, asked = supposed, {**asked, **found, **asked}
+        likely = {**likely, **ready, **likely}
+        fill = {key: _SUPPOSED[key] for key in found if key in _SUPPOSED}
+        supposed = _with(supposed, {**fill, **ready})
+        if supposed == before:
+            break
+    if asked:
+        if "titles" not in said and (words := look.get("columns", {}).get("titles")):
+            asked["titles"] = "the words of the pages for an entity, what is counted and capacities"
+            likely["titles"] = [",".join(words.values())]
+        raise UsageError(_questions(table, said, asked, likely, wrong))
+    if not look:
+        raise ConfigError(wrong)
     write_text(file, text)
     print(f"{table}:")
     for key in ("format", "columns", "periods", "cleaning", "gain"):
@@ -170,18 +196,15 @@ def new_dataset(options: argparse.Namespace) -> None:
             print(f"  {one}: {_flow(value)}")
     moved = f"{look['count_sensitivity']:g}"
     print(f"  one person changes a count by at most {moved}; if more, give --per-person N")
-    if wrong is not None or panel is None:
-        broken = in_words(wrong.args, partial(_in_file, file)) if wrong else ""
-        raise ConfigError(f"{file} is written, but needs one change. {broken}") from None
+    if panel is None:
+        raise ConfigError(f"{file} is written, but needs one change. {wrong}") from None
     for line in certain:
         print(f"  left out: {line}")
     whole = panel.reports[0]
     print(f"  play: {listed(map(shortened, panel.table['entity'].unique()), _SHOWN)}")
     changes = [f"  {text}" for text in whole.changes()]
-    found = "Changes by cleaning:" if changes else "" if whole.dropped else "No gaps."
-    print(
-        f"  {whole.entities:,} entities, {whole.periods:,} periods. {found}", *changes, sep="\n  "
-    )
+    all_ = "Changes by cleaning:" if changes else "" if whole.dropped else "No gaps."
+    print(f"  {whole.entities:,} entities, {whole.periods:,} periods. {all_}", *changes, sep="\n  ")
     print("What was understood; look whether it is so:", *in_lines_of(whole.understood), sep="\n  ")
     picture = file.with_suffix(".png")
     save_figure(picture_of(panel.table, config.dataset.needed_columns), [picture])
@@ -191,23 +214,30 @@ def new_dataset(options: argparse.Namespace) -> None:
     print(f"Written: {file}. Now: dpol run {file} --cores 2")
 
 
-def _to_paste(text: Text) -> list[Key]:
-    """Return the keys in a message that come with their lines."""
+def _spellings(text: Text) -> list[Key]:
+    """Return the keys in a message that come with spellings of entities."""
     if isinstance(text, tuple):
-        return [key for part in text for key in _to_paste(part)]
+        return [key for part in text for key in _spellings(part)]
     return [text] if isinstance(text, Key) and text.value else []
 
 
-def _in_file(file: Path, key: Key) -> str:
-    """Return a key of a new config, which holds the lines to paste as a comment."""
-    return f"in {file}: remove the # before {key.location[-1]}" if key.value else str(key)
+def _with(said: Mapping[str, Any], answers: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return options with further answers, each as `add` would read it."""
+    more = dict(said)
+    for key, texts in answers.items():
+        if key in _REPEATED:
+            more[key] = [*dict.fromkeys([*said.get(key, []), *texts])]
+        elif texts:
+            more[key] = float(texts[0]) if key in _LARGEST else texts[0]
+    return more
 
 
 def _questions(
     table: Path,
     said: Mapping[str, Any],
     asked: Mapping[str, str],
-    likely: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    likely: Mapping[str, Sequence[str]],
+    wrong: str,
 ) -> str:
     """Return all questions, and the command that answers them.
 
@@ -216,8 +246,10 @@ def _questions(
         said: the given options.
         asked: the questions, by option.
         likely: likely answers, by option.
+        wrong: what is wrong with the table beside them.
     """
     lines = [f"  {flag(key)}: {question}" for key, question in asked.items()]
+    lines += [f"Then: {wrong}"] if wrong else []
     known = [word for key, value in said.items() if key not in asked or isinstance(value, list)
              for one in (value if isinstance(value, list) else [value])
              for word in (flag(key), str(one))]  # fmt: skip
@@ -225,14 +257,14 @@ def _questions(
     missing = " ".join(
         f"{flag(key)} {shlex.quote(answer)}"
         for key in asked
-        for answer in likely.get(key, [key.upper()])
+        for answer in likely.get(key) or [key.upper()]
     )
     start = f"{table}: does not show everything. Add these options:"
     return "\n".join([start, *lines, f"Complete and run: {command} {missing}"])
 
 
-def _doubts(table: Path, said: Mapping[str, Any], doubts: Sequence[Doubt]) -> str:
-    """Return what the second look asks, and the command that answers it in the likely way."""
+def _of_doubts(doubts: Sequence[Doubt]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Return what the second look asks, and the likely answers, by option."""
     asked, likely = dict[str, str](), dict[str, list[str]]()
     for doubt in doubts:
         option = as_option(doubt.key).removeprefix("--").replace("-", "_")
@@ -240,14 +272,14 @@ def _doubts(table: Path, said: Mapping[str, Any], doubts: Sequence[Doubt]) -> st
         asked[option] = f"{asked[option]} " if option in asked else ""
         asked[option] += f"{in_words(doubt.says, as_option)}{fine}"
         likely.setdefault(option, []).extend(_typed(doubt.value))
-    return _questions(table, said, asked, {key: it for key, it in likely.items() if it})
+    return asked, likely
 
 
 def _typed(value: object) -> list[str]:
     """Return the value of a key as users type it after its option."""
     if isinstance(value, Mapping):
         return [f"{column}={text}" for column, texts in value.items() for text in texts]
-    return [] if value is None else [str(value)]
+    return [] if value is None else [*map(str, value if isinstance(value, list) else [value])]
 
 
 def _flow(value: object) -> str:

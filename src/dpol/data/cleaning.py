@@ -240,6 +240,11 @@ def _clean_stream(
             IDLE_READ.get(rules.capacity_zero, IDLE): tuple(
                 f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()
             ),
+            "rows dropped for another of their entity and period": (
+                (f"{counts['exact_duplicates']} equal, {counts['merged_rows']} different",)
+                if any(merged.values()) and not rules.merges_rows
+                else ()
+            ),
             "counts above their bound, cut to it (cleaning.above)": tuple(cells_named(table[cut])),
             "counts above their bound, read as missing (cleaning.above)": tuple(typed),
             "one entity with two names": tuple(successions(table)[:EXAMPLES]),

@@ -47,6 +47,9 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     raw = replace(raw, changed=(*raw.changed, *(["; ".join(costs)] if costs else [])))
     if dataset.rules.merges_rows:
         raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
+    if columns.entity_with:
+        names = raw.cells[[columns.entity, *columns.entity_with]].agg(", ".join, axis=1)
+        raw = replace(raw, cells=raw.cells.assign(**{columns.entity: names}))
     if form.layout == "long":
         return raw
     if form.layout == "wide":

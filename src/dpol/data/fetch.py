@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from email.utils import mktime_tz, parsedate_tz
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -25,7 +26,8 @@ from dpol.data.sources import Endpoint, WebSource
 
 SILENCE = 60  # seconds: longest silence of a server
 SLOWEST = 1_000  # bytes per second, after that silence
-PAUSES = 0, 1, 2, 4  # seconds: before each try at an endpoint
+PAUSES = 0, 1, 2, 4  # seconds: before each try at an endpoint, unless the server asks for more
+LONGEST_PAUSE = 300  # seconds: a server that asks for more is not tried again
 MOST_MB = 2_000  # largest file, in MB (10^6 bytes)
 _PASSING = {202, 408, 429, *range(500, 600)}
 _WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
@@ -82,17 +84,24 @@ def fetch_table(
 
 
 class _BrokenError(Exception):
-    """A failure that may pass, to be tried again; the text says why."""
+    """A failure that may pass, to be tried again after `pause` seconds; the text says why."""
+
+    def __init__(self, why: str, pause: float = 0) -> None:
+        super().__init__(why)
+        self.pause = pause
 
 
 def _fetch(session: requests.Session, endpoint: Endpoint, query: Query, table: Path) -> Reply:
     """Fetch the table from one endpoint, in several tries; return the facts of `_fetch_once`."""
+    asked = 0.0
     for pause in PAUSES:
-        time.sleep(pause)
+        time.sleep(max(pause, asked))
         try:
             return _fetch_once(session, endpoint, query, table)
         except _BrokenError as error:
-            broken = f"{error} (tried {len(PAUSES)}x)"
+            broken, asked = f"{error} (tried {len(PAUSES)}x)", error.pause
+            if asked > LONGEST_PAUSE:
+                raise FetchError(f"{error}, and asks for a pause of {asked:,.0f} s") from None
     raise FetchError(broken)
 
 
@@ -138,7 +147,8 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     """Return an answer with status 200, its body not yet read.
 
     Raises:
-        _BrokenError: a status that may pass, or no whole head of an answer within `SILENCE`.
+        _BrokenError: a status that may pass, a connection that was reset, or no whole head of an
+            answer within `SILENCE`.
         FetchError: no answer, another status, or a redirect to an address without encryption.
     """
     head: Future[requests.Response] = Future()
@@ -156,13 +166,25 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     except (requests.Timeout, TimeoutError):
         raise _BrokenError(f"no answer within {SILENCE:g} s") from None
     except (requests.RequestException, ValueError) as error:  # a redirect may be no address
+        if error.args and isinstance(error.args[0], urllib3.exceptions.ProtocolError):
+            raise _BrokenError(f"no answer: {_innermost(error)}") from None  # it was reset
         raise FetchError(f"no answer: {_innermost(error)}") from error
     if url.startswith("https:") and not answer.url.startswith("https:"):
         raise FetchError(f"redirects to {answer.url}, which is not encrypted")
     if answer.status_code == 200:
         return answer
-    kind = _BrokenError if answer.status_code in _PASSING else FetchError
-    raise kind(f"status {answer.status_code} {answer.reason}")
+    status = f"status {answer.status_code} {answer.reason}"
+    if answer.status_code not in _PASSING:
+        raise FetchError(status)
+    raise _BrokenError(status, _seconds(answer.headers.get("Retry-After", "")))
+
+
+def _seconds(after: str) -> float:
+    """Return the seconds of a header `Retry-After`, which holds a number or a date."""
+    if re.fullmatch("[0-9]+", after):
+        return float(after)
+    date = parsedate_tz(after)
+    return max(0.0, mktime_tz(date) - time.time()) if date else 0.0
 
 
 def _body(answer: requests.Response) -> Iterator[bytes]:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,9 @@ from dpol.data.tables.raw_table import (
     read_raw_table,
     refuse_unnamed,
     sheet_cells,
+    sheet_names,
     without_notes,
+    year_and,
 )
 from dpol.data.tables.settings import Cleaning
 from dpol.data.tables.table_format import DEFAULT, EITHER, FORMATS, NUMBERS, Format, months_of
@@ -64,11 +67,13 @@ _WEEK = re.compile("(?i:w(oche|eek)|^kw|sema|settim|t[yý]den|teden|veck|^uge|^u
 """Names of columns of weeks, so that 2021-05 is asked about."""
 _KEYS = (
     "checked", "cumulative", "above", "latest_by", "several_capacities", "capacity_zero",
-    "equal_rows",
+    "equal_rows", "negative_counts",
 )  # fmt: skip
 """Options that are keys of `dataset.cleaning`."""
 _OTHERS = "count", "capacity", "latest_by"
 """Options that name columns without entities."""
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+_TITLED = "entity", "count", "capacity"
 _MELTED = {
     "wide": {"entity": "entity", "count": "count", "capacity": "none"},
     "wide-periods": {"period": "period", "count": "count"},
@@ -77,11 +82,16 @@ _MELTED = {
 
 
 class UnclearError(UsageError):
-    """A table does not show everything: `asked` holds the questions, by the option for each."""
+    """A table does not show everything.
 
-    def __init__(self, asked: Mapping[str, str]) -> None:
+    Args:
+        asked: the questions, by the option for each.
+        likely: the likeliest answers, with which one may go on, by option; some have none.
+    """
+
+    def __init__(self, asked: Mapping[str, str], likely: Mapping[str, Any] = EMPTY) -> None:
         super().__init__("; ".join(f"{key}: {question}" for key, question in asked.items()))
-        self.asked = asked
+        self.asked, self.likely = asked, {key: it for key, it in likely.items() if key in asked}
 
 
 def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,6 +115,11 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
         wrong = {str(it["loc"][0]): it["msg"].partition(", ")[2] for it in error.errors()}
         raise UnclearError(wrong) from None
     answers = {**answers, **said.model_dump(exclude_unset=True)}
+    sheets = sheet_names(path) if path.suffix == ".xlsx" and "sheet" not in answers else []
+    if len(sheets) > 1:
+        held = {it: sheet_cells(path, DEFAULT.model_copy(update={"sheet": it})) for it in sheets}
+        most = max(sheets, key=lambda it: (held[it] != "").to_numpy().sum())
+        raise UnclearError({"sheet": f"which one? {_list(sheets)}"}, {"sheet": most})
     written = _written(path, answers) | _given(answers, "skip_last")
     start = DEFAULT.model_copy(update=written)
     raw = without_notes(read_raw_table(path, None, start), start).cells.drop_duplicates()
@@ -115,21 +130,32 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
             raw[name] = bare.where(bare != "", column)
     table, layout, dated = _laid_out(path, raw, answers)
     answers = {**_MELTED.get(layout, {}), **answers}
+    several = {key: answers.get(key, "").split(",") for key in ("entity", "capacity")}
+    for key, names in several.items():
+        several[key] = names if len(names) > 1 and {*names} <= {*table} else []
+        answers |= {key: names[0]} if several[key] else {}
+    if named_by := several["entity"]:
+        table[named_by[0]] = table[named_by].agg(", ".join, axis=1)
     _refuse_unknown(table, _given(answers, "entity", "count", "capacity"))
     year, *month = dated
-    period = table[year]
-    for name in month:  # programs store whole numbers as 1.0 if a cell of the column is empty
-        part = table[name].str.removesuffix(".0")
-        period = (period.str.removesuffix(".0") + "-" + part).rename(name)
+    if month and "date" in answers:
+        plain = re.sub("'[^']*'", "", answers["date"])
+        parts = re.findall("YYYY|ww|ee|M+|D|Q", plain)
+        if len(parts) != 2 or parts[0] != "YYYY" or parts[1] in "DQ":
+            raise UnclearError({"date": "of a year and another column it is YYYY-M, YYYY-ww (weeks"
+                                " from Monday) or YYYY-ee (from Sunday)"})  # fmt: skip
+        answers |= {"date": "-".join(parts).replace("MM", "M")}
+    period = year_and(table[year], table[month[0]]).rename(month[0]) if month else table[year]
     named = [name for name in map(str, table) if name.strip() and name not in dated]
     numbers = [name for name in named if _is_number(table[name])]
 
-    asked = dict[str, str]()
+    asked, guesses = dict[str, str](), dict[str, Any](per_person=1)
     taken = {answers.get(key) for key in _OTHERS}
     entities = _entities(table, period, [name for name in named if name not in taken])
     numbered = [name for name in entities if name in numbers and not _IDENTIFIES.search(name)]
     likely = [name for name in entities if name not in numbered]
     entity = answers.get("entity") or (likely[0] if len(likely) == 1 else "")
+    guesses["entity"] = likely[0] if likely else named[0] if named else None
     if not entity:
         asked["entity"] = f"which column? {_list(likely)}" if likely else (
             f"no column of names tells the rows of a period apart; which of {_list(named)} plays?"
@@ -141,6 +167,7 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     left = [name for name in numbers if name not in chosen]
     count = answers.get("count") or (left.pop() if len(left) == 1 else "")
     capacity = answers.get("capacity") or ("" if left else "none")
+    guesses["count"], guesses["capacity"] = _likely(table, left, count)
     if not count:
         asked["count"] = f"which column? {_list(left)}" if left else (
             "no column of numbers is left; if another holds the counts, name it"
@@ -166,14 +193,26 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     for name, texts in drop.items():
         table = table[~table[name].isin(texts)]
     period = period[table.index]
+    if levels := _levels(table, entity, named)[:1]:
+        asked["keep"] = (
+            f"{(table[entity] == '').sum():,} rows without {entity} are of another level; read only"
+            f" those of {levels[0]}?"
+        )
+        guesses["keep"] = levels
     rows = pd.DataFrame({key: table[name] for key, name in columns.items()}, table.index)
 
     measured = [rows[key] for key in ("count", "capacity") if key in rows]
     measured = measured or [table[name] for name in left]
     of = rows.get("entity", pd.Series("", rows.index))
-    dates, periods, asked["date"] = _dates(period, of, len(dated) > 1, answers)
+    dates, periods, asked["date"], guesses["date"] = _dates(period, of, len(dated) > 1, answers)
     signs, asked["decimal"] = _signs(measured, answers)
-    markers, asked["missing"] = _markers(measured, answers)
+    markers, asked["missing"], guesses["missing"] = _markers(measured, answers)
+    guesses["decimal"] = "."
+    if "count" in rows and "negative_counts" not in answers:
+        signed = rows["count"].str.removesuffix(".0")
+        signed = signed[signed.str.fullmatch("-" + _NUMBER.pattern) & ~signed.isin(_marks(answers))]
+        asked["negative_counts"] = f"{_list(signed.unique()[:5])}: missing?" if len(signed) else ""
+        guesses["negative_counts"] = "missing"
     rule = "last" if "latest_by" in answers else answers.get("each_day")
     merged = {"several_rows": rule} if rule else {}
     if rule == "sum" and "per_person" not in answers:
@@ -188,7 +227,11 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
             " from the counts would reveal them"
         )  # fmt: skip
     if asked := {key: question for key, question in asked.items() if question}:
-        raise UnclearError(asked)
+        raise UnclearError(asked, {key: it for key, it in guesses.items() if it is not None})
+    if several["entity"]:
+        columns["entity_with"] = several["entity"][1:]
+    if several["capacity"]:
+        columns["capacity"] = several["capacity"]
     columns["period"] = year
     if month:
         date = dates.pop("date")
@@ -197,6 +240,12 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     form = {**written, **({"layout": layout} if layout else {}), **dates, **signs}
     form |= _given(answers, "strip")
     cleaning: dict[str, Any] = {"entities": "all"} | ({"drop_where": drop} if drop else {})
+    if "titles" in answers:
+        columns["titles"] = dict(zip(_TITLED, answers["titles"].split(","), strict=False))
+    elif words := proposed_titles(columns):
+        columns["titles"] = words
+    if "identifiers" in answers:
+        cleaning["identifiers"] = dict(it.split("=", 1) for it in answers["identifiers"])
     cleaning |= ({"keep": keep} if keep else {}) | markers | merged | _given(answers, *_KEYS)
     if "per_person" in answers and capacity == "none":
         cleaning["checked"] = [*answers.get("checked", []), "rates"]
@@ -276,7 +325,8 @@ def _laid_out(
             dated = answers["period"].split(",", 1)
         elif len(dated) != 1:
             none = "" if dated else f" dpol knows no format of any; also give --date, {FORMATS}"
-            raise UnclearError({"period": f"which column? {_list(dated or names)}.{none}"})
+            asked = {"period": f"which column? {_list(dated or names)}.{none}"}
+            raise UnclearError(asked, {"period": dated[0]} if dated else {})
         for name in dated:
             _refuse_unknown(table, {"period": name})
         melted = [name for name in names if name not in dated and _is_number(table[name])]
@@ -308,6 +358,26 @@ def _entities(table: pd.DataFrame, period: Texts, names: Sequence[str]) -> list[
     return [name for name in several if in_period[name].nunique().sum() >= 0.8 * len(table)]
 
 
+def _likely(table: pd.DataFrame, numbers: Sequence[str], count: str) -> tuple[str | None, str]:
+    """Return the likely column of counts, and of capacities: above nearly all counts; or none."""
+    values = {name: pd.to_numeric(table[name], "coerce") for name in numbers}
+    count = count or min(numbers, key=lambda name: values[name].mean(), default="")
+    counts = pd.to_numeric(table[count], "coerce") if count else pd.Series(dtype=float)
+    above = [name for name in values if name != count and (values[name] >= counts).mean() > 0.8]
+    return count or None, above[0] if above else "none"
+
+
+def _levels(table: pd.DataFrame, entity: str, names: Sequence[str]) -> list[str]:
+    """Return `COLUMN=TEXT` if rows without an entity have other texts in one column than others."""
+    blank = table[entity] == "" if entity in table else pd.Series(False, table.index)
+    found = []
+    for name in names if blank.any() else ():
+        texts = table.loc[~blank, name].unique()
+        if len(texts) == 1 and not table.loc[blank, name].isin(texts).any():
+            found.append(f"{name}={texts[0]}")
+    return found
+
+
 def _chosen(
     table: pd.DataFrame, answers: Sequence[str], asked: dict[str, str], key: str
 ) -> dict[str, list[str]]:
@@ -319,6 +389,14 @@ def _chosen(
             asked[key] = f"{answer!r}: give COLUMN=TEXT, a text that a row has in that column"
         chosen.setdefault(name, []).append(text)
     return chosen if key not in asked else {}
+
+
+def proposed_titles(columns: Mapping[str, Any]) -> dict[str, str]:
+    """Return words for the pages if names of columns do not read like words: carsIn, Clinic."""
+    named = {key: it for key in _TITLED if isinstance(it := columns.get(key), str)}
+    apart = {key: re.sub("(?<=[a-z])(?=[A-Z])|_", " ", it).lower() for key, it in named.items()}
+    plain = all(it.replace("_", " ").removesuffix(" id") == apart[key] for key, it in named.items())
+    return {} if plain else {key: it.removesuffix(" id") for key, it in apart.items()}
 
 
 def _given(answers: Mapping[str, Any], *keys: str) -> dict[str, Any]:
@@ -348,8 +426,8 @@ def _mark(text: str) -> str:
 
 def _dates(
     period: Texts, entity: Texts, in_parts: bool, answers: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any], str]:
-    """Return the format of dates, the length of a period, and a question if they are unclear."""
+) -> tuple[dict[str, Any], dict[str, Any], str, str | None]:
+    """Return the format of dates, the length of a period, a question if unclear, and its answer."""
     texts = period[period != ""].drop_duplicates()
     forms = [answers["date"]] if "date" in answers else date_formats(texts, LEAST_DATES)
     if "YYYY-M" in forms and not _WEEK.search(str(period.name)):  # no month has the number 13
@@ -362,7 +440,8 @@ def _dates(
         may_be = f"may be {' or '.join(forms)}{also}"
         if not forms:
             may_be = f"have a format that dpol does not know; give it, {FORMATS}"
-        return {}, {}, f"{', '.join(repr(shortened(text)) for text in texts[:2])} {may_be}"
+        shown = ", ".join(repr(shortened(text)) for text in texts[:2])
+        return {}, {}, f"{shown} {may_be}", (*forms, None)[0]
     keys = {"date": form.date} if form.date != DEFAULT.date else {}
     firsts, lasts = days.dt.is_month_start.all(), days.dt.is_month_end.all()
     monthly = bool(months_of(form.date) or firsts or lasts)
@@ -370,14 +449,14 @@ def _dates(
     each = each.drop_duplicates().sort_values(["entity", "day"])
     gaps = commonest_gaps(each["entity"], each["day"], monthly=monthly)
     if not gaps:
-        return keys, {}, ""
+        return keys, {}, "", None
     length: dict[str, Any] = {"months" if monthly else "days": (gap := next(iter(gaps)))}
     weekdays = each["day"].map(pd.Timestamp.toordinal) % gap
     usual = weekdays.groupby(each["entity"]).agg(lambda of_one: of_one.mode().iloc[0])
     apart = days.diff().min() <= pd.Timedelta(days=gap) / 2
     if not monthly and apart and usual.nunique() > 1:  # entities report on different weekdays
         length["of"] = "last"
-    return keys, length, ""
+    return keys, length, "", None
 
 
 def _signs(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[Mapping[str, str], str]:
@@ -399,27 +478,39 @@ def _signs(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[Mappi
     return next(iter(readings.values()), {}), ""
 
 
-def _markers(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return how texts among the numbers are read, or ask about some."""
+def _marks(answers: Mapping[str, Any]) -> list[str]:
+    """Return the markers that a table has by default, and those that its owner names."""
+    rules = Cleaning()
+    named = [it for key in ("missing", "suppressed") for it in answers.get(key, [])]
+    return [*rules.missing_markers, *rules.suppressed_markers, *named]
+
+
+def _markers(
+    measured: Sequence[Texts], answers: Mapping[str, Any]
+) -> tuple[dict[str, Any], str, list[str]]:
+    """Return how texts among the numbers are read, or ask about some, with the likely answer."""
     rules, texts = Cleaning(), pd.concat([*measured, pd.Series(dtype=str)]).drop_duplicates()
     missing = [*rules.missing_markers, *answers.get("missing", [])]
     # All that occur: a config that names some no longer reads the default ones.
     default = texts[texts.str.removesuffix(".0").isin(rules.suppressed_markers)]
     hidden = [*texts[texts.str.fullmatch(_BELOW)], *default, *answers.get("suppressed", [])]
-    known = [*missing, *rules.suppressed_markers, *hidden]
-    other = texts[~texts.str.fullmatch(_NUMBER) & ~texts.isin(known)]
+    other = texts[~texts.str.fullmatch(_NUMBER) & ~texts.isin([*_marks(answers), *hidden])]
     if len(other):
         marks = "".join(f", or --strip '{it}'" for it in dict.fromkeys(other.map(_mark)) if it)
-        return {}, (
-            f"{listed((repr(shortened(text)) for text in other), 5)}: missing, or too small to"
-            f" publish? Give --missing TEXT or --suppressed TEXT for each{marks}"
+        return (
+            {},
+            (
+                f"{listed((repr(shortened(text)) for text in other), 5)}: missing, or too small to"
+                f" publish? Give --missing TEXT or --suppressed TEXT for each{marks}"
+            ),
+            [*other],
         )
     keys: dict[str, Any] = {"missing_markers": missing} if "missing" in answers else {}
     if hidden:
         below = [int(match[2]) for text in hidden if (match := _BELOW.fullmatch(text))]
         value = min(below) // 2 if below else int(rules.suppressed_value)
         keys |= {"suppressed_markers": [*dict.fromkeys(hidden)], "suppressed_value": value}
-    return keys, ""
+    return keys, "", []
 
 
 def _moved(

@@ -48,8 +48,6 @@ LITTLE = 0.01
 # A row may hold the others, and more, if it is as large as this share of their sum in nearly all
 # periods, and its steps have this correlation with theirs.
 HOLDS, FOLLOWS = 0.95, 0.9
-# Columns may be no places if this share of their steps is equal, from so many periods on.
-STEADY, STEADY_FROM = 0.9, 5
 EXAMPLES = 5  # entities, columns or cells in a message
 _PAIR = ["entity", "period"]
 
@@ -130,10 +128,8 @@ def second_look(
         dataset: how the table is read.
         above: whether the count of each row of `one_each` is above its bound.
     """
-    tests = (_totals, _columns, _cumulative, _rates, _periods, _several, _equal)
+    tests = (_totals, _cumulative, _rates, _periods, _several, _equal)
     doubts = [doubt for test in tests for doubt in test(rows, cells, dataset)]
-    if any(doubt.check == "columns" for doubt in doubts):  # which may have the decimals
-        doubts = [doubt for doubt in doubts if doubt.check != "rates"]
     doubts = [doubt for doubt in doubts if doubt.check not in dataset.cleaning.checked]
     # Unless the doubt is only about a total among the entities, the counts may be something else.
     of = dataset.needed_columns.entity
@@ -237,46 +233,9 @@ def find_holder(numbers: pd.DataFrame) -> Total | None:
     return _total(column, inside, follows, exact=False) if follows >= FOLLOWS else None
 
 
-def find_mean(counts: Floats, beds: Floats, unit: float) -> Total | None:
-    """Return the evidence that a column has the count per capacity of all others together.
-
-    The range of the middle half of all columns says how far apart unrelated ones are; it must be
-    wide, since a place with few beds is near any rate.
-
-    Args:
-        counts: (periods, names) the counts; NaN where there is none.
-        beds: (periods, names) their capacities, above 0; NaN where there is no count.
-        unit: the last digit of the numbers.
-    """
-    use = (~np.isnan(counts)).sum(axis=1) > 2
-    if use.sum() < LEAST_PERIODS:
-        return None
-    counts, beds = counts[use], beds[use]
-    others, their_beds = (np.nansum(of, axis=1, keepdims=True) - of for of in (counts, beds))
-    low, high = np.nanquantile(counts / beds, [0.25, 0.75], axis=1, keepdims=True)
-    apart = beds * (high - low) / (2 * unit)
-    inside = np.abs(counts - beds * others / their_beds) <= unit
-    evidence = np.where(inside, np.log10(np.fmax(apart, 1)), 0).sum(axis=0) - np.log10(len(beds.T))
-    good = (inside.mean(axis=0) >= NEARLY_ALL) & (np.median(apart, axis=0) >= 2)
-    for column in np.flatnonzero(good & (evidence >= EVIDENCE))[:1]:
-        return _total(int(column), inside[:, column], evidence[column], exact=False)
-    return None
-
-
 def _total(column: int, inside: Flags, evidence: float, *, exact: bool) -> Total:
     holds, evidence = int(inside.sum()), round(float(evidence), 1)
     return Total(column=column, holds=holds, periods=len(inside), evidence=evidence, exact=exact)
-
-
-def _mean(rows: pd.DataFrame) -> Iterator[tuple[str, Total, str]]:
-    """Yield the entity that is the mean of the others, if there is one."""
-    known = rows[~rows[HIDDEN].any(axis=1) & (rows["capacity"] > 0) & rows["count"].notna()]
-    wide = known.pivot_table(["count", "capacity"], "period", "entity")
-    if not wide.empty and np.isfinite(known["capacity"]).all():
-        counts, beds = wide["count"], wide["capacity"]
-        unit = max(_last_digit(known[name]) for name in ("count", "capacity"))
-        if mean := find_mean(counts.to_numpy(), beds.to_numpy(), unit):
-            yield counts.columns[mean.column], mean, "equals the mean share of all"
 
 
 def _totals(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
@@ -290,7 +249,7 @@ def _totals(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterat
             parts = cells.loc[held["row"], name].to_numpy()
             looked.append((name, _PAIR, held.assign(part=parts)))
     for column, index, parted in looked:
-        found = [*_among(parted, index)] or [*(_mean(rows) if column == of else ())]
+        found = [*_among(parted, index)]
         if column == of and isinstance(rules.entities, list):
             found = [it for it in found if it[0] in rules.entities]
         if found:
@@ -329,7 +288,11 @@ def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, Tota
                 yield name, part, "equals the sum of some"
                 plain = plain.drop(columns=name)
     if holder := find_holder(pd.DataFrame(plain)):
-        yield plain.columns[holder.column], holder, f"follows ({holder.evidence:g}) and holds all"
+        yield (
+            plain.columns[holder.column],
+            holder,
+            f"follows (correlation {holder.evidence:g}) and holds all",
+        )
 
 
 # ---- rows and periods ---------------------------------------------------------------------------
@@ -458,25 +421,6 @@ def commonest_gaps(
 
 
 # ---- counts -------------------------------------------------------------------------------------
-
-
-def _columns(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
-    """Look for columns of a wide table that are no places: numbers of weeks, another unit."""
-    if dataset.format.layout != "wide":
-        return
-    wide = rows[~rows[HIDDEN].any(axis=1)].pivot_table("count", "period", "entity")
-    steps = wide.diff().iloc[1:]
-    steady = (steps == steps.median()).mean() >= STEADY
-    steady &= (steps.median() != 0) & (len(wide) >= STEADY_FROM)
-    parts = _broken(wide).mean() > 0.5
-    few = parts if parts.mean() < 0.5 else ~parts
-    unlike = steady | (few & (few.mean() < 0.5) & (parts.any() and not parts.all()))
-    if named := [str(name) for name in wide.columns[unlike]]:
-        yield Doubt(
-            says=f"{counted(len(named), 'column')} in equal steps or with other decimals, unlike"
-            f" {(~unlike).sum()} others ({listed(named, EXAMPLES)}): no places?",
-            check="columns", key=rule("drop_where"), value={dataset.needed_columns.entity: named},
-        )  # fmt: skip
 
 
 def _cumulative(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:

@@ -82,8 +82,8 @@ _PAPERS: dict[str, dict[str, Any]] = {
 _DAYS = ["count_days", "capacity_days"]
 _OF_LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
     "long": (["entity", "count"], []),
-    "wide": ([], ["cases", "group", "name", *_DAYS]),
-    "wide-periods": (["entity"], ["cases", *_DAYS]),
+    "wide": ([], ["cases", "group", "name", "entity_with", *_DAYS]),
+    "wide-periods": (["entity"], ["cases", "entity_with", *_DAYS]),
 }
 """The keys of `columns` that a layout needs, and those that it does not use."""
 
@@ -226,9 +226,9 @@ class Dataset(Settings):
         if layout == "wide-periods" and not isinstance(columns.period, str):
             allowed = keyed("must be a word because {dataset.format.layout} is wide-periods")
             yield Problem((*here, "period"), "a block", allowed)
-        if layout == "wide" and isinstance(columns.capacity, str):
+        if layout == "wide" and columns.capacities:
             allowed = "must be a block that names a second table: {file: FILE, ...}"
-            yield Problem((*here, "capacity"), columns.capacity, allowed)
+            yield Problem((*here, "capacity"), ", ".join(columns.capacities), allowed)
         for key, gain in asks.items():
             if columns.capacity is None and gain.needs_capacities:
                 allowed = keyed(

@@ -89,8 +89,7 @@ def read_rows(
     )
     rows, cells = every[ours & inside], raw.cells[ours & inside]
     of_counts = dict.fromkeys([columns.count, *(columns.cases or ())], True)
-    if isinstance(columns.capacity, str):
-        of_counts[columns.capacity] = False
+    of_counts |= dict.fromkeys(columns.capacities, False)
     # A negative sum of beds, or number of days, is missing, whatever the rule for counts.
     sums = columns.count_days and columns.count_days.sum
     of_counts |= {name: name == sums for name in columns.of_days() if name in cells}
@@ -223,9 +222,12 @@ def _capacity(
     if named is None:
         # Then no question needs capacities, and no count may exceed them.
         return Numbers(np.full(len(rows), np.inf), np.full(len(rows), "number"), counts.bad)
-    if isinstance(named, str):
-        return numbers[named]
-    if second is None:
+    if parts := [numbers[name] for name in dataset.needed_columns.capacities]:
+        kinds = parts[0].kinds  # of several, a sum needs a number in each
+        for part in parts:
+            kinds = np.where(kinds == "number", part.kinds, kinds)
+        return Numbers(np.sum([part.values for part in parts], axis=0), kinds, parts[0].bad)
+    if second is None or not isinstance(named, CapacityTable):
         raise ValueError("the columns name a second table; give it as capacities")
     return _joined(rows[_PAIR], second, named, dataset.cleaning)
 

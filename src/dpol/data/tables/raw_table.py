@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TypeAlias, TypeVar, cast
 
@@ -53,6 +54,8 @@ UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 AGAIN = "get an intact copy of it; if dpol fetched it, delete it and run again"
 """Remedy for a file that is damaged."""
 _LOOK = "let dpol look at the table: dpol new dataset TABLE"
+_LAST = re.compile(r"[^0-9]*([0-9]{1,2})(?:\.0)?")
+_MONTH = DEFAULT.model_copy(update={"date": "Mon YYYY"})
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that a terminal may obey."""
 
@@ -163,11 +166,15 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
             header = [name.strip() for name in next(filter(None, reader), [])]
             while len(header) > 1 and not header[-1]:  # Excel writes delimiters after a table
                 header.pop()
+            numbered = ((form.skip_rows + reader.line_num, row) for row in reader if any(row))
+            first = next(numbered, (0, [""]))
+            if len(first[1]) == len(header) + 1 and first[1][0] == "1":
+                header.insert(0, "")  # R writes the names of rows without a name of their column
             wanted = choose(header)
             columns = {header.index(name): list[str]() for name in wanted}
             broken: DataError | None = None
-            numbered = ((form.skip_rows + reader.line_num, row) for row in reader if any(row))
-            for line, row in _without_last(numbered, form.skip_last):
+            every = chain([first] if any(first[1]) else [], numbered)
+            for line, row in _without_last(every, form.skip_last):
                 while len(row) > len(header) and not row[-1].strip():
                     row.pop()
                 if len(row) != len(header) and broken is None:
@@ -279,9 +286,10 @@ def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
             names = [sheet.title for sheet in book.worksheets]
-            name = names[0] if form.sheet is None and len(names) == 1 else form.sheet
+            shown = _shown(book)
+            name = shown[0] if form.sheet is None and len(shown) == 1 else form.sheet
             if name not in names:
-                known = f"{', '.join(map(repr, names))}{did_you_mean(name or '', names)}"
+                known = f"{', '.join(map(repr, shown))}{did_you_mean(name or '', names)}"
                 raise DataError(f"{path}: ", keyed("{dataset.format.sheet} must be one of "), known)
             book[name].reset_dimensions()  # some programs write wrong ones
             for number, row in enumerate(book[name].iter_rows(values_only=True), start=1):
@@ -304,6 +312,20 @@ def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
     columns = sorted({column for row in rows.values() for column in row})
     cells = [[row.get(column, "") for column in columns] for row in rows.values()]
     return pd.DataFrame(cells, [*rows], columns, dtype=str)
+
+
+def sheet_names(path: Path) -> list[str]:
+    """Return the names of the sheets of a workbook that are not hidden; none if it is damaged."""
+    import openpyxl
+
+    try:
+        return _shown(openpyxl.load_workbook(path, read_only=True))
+    except (KeyError, OSError, SyntaxError, ValueError, zipfile.BadZipFile):
+        return []
+
+
+def _shown(book: Any) -> list[str]:
+    return [it.title for it in book.worksheets if it.sheet_state == "visible"]
 
 
 def _text(cell: Any, form: Format) -> str:
@@ -362,7 +384,10 @@ def refuse_columns(
             f", or {_LOOK}",
         )
     if twice := [name for name in dict.fromkeys(wanted) if present.count(name) > 1]:
-        raise DataError(f"{path}: several columns named {', '.join(twice)}; rename all but one")
+        raise DataError(
+            f"{path}: several columns named {', '.join(twice)}; rename all but one. If two rows of"
+            " names stand above the numbers, such as dates in merged cells, join them into one row"
+        )
     return [*wanted]
 
 
@@ -402,11 +427,21 @@ def period_texts(raw: RawTable, period: Period) -> tuple[Texts, Format]:
     """Return the text that names the period of each row, and its format."""
     if isinstance(period, str):
         return raw.cells[period], raw.formats[period]
-    # Programs often store whole numbers as 2021.0 if a cell of the column is empty.
-    names = columns_of(period)
-    year, part = (raw.cells[name].str.removesuffix(".0") for name in names)
-    texts = (year + "-" + part).rename("-".join(names))
+    texts = year_and(*(raw.cells[name] for name in columns_of(period)))
     return texts, DEFAULT.model_copy(update={"date": period.date})
+
+
+def year_and(year: Texts, part: Texts) -> Texts:
+    """Join years with months or weeks: 2021.0 and 5.0, Week 5 or May become 2021-5.
+
+    Programs store whole numbers as 5.0 if a cell of the column is empty.
+    """
+    short = dict[str, str]()
+    for text in part.unique():
+        day, number = parse_date(f"{text} 2000", _MONTH), _LAST.fullmatch(text)
+        short[text] = str(day.month) if day else number[1] if number else text
+    joined: Texts = year.str.removesuffix(".0") + "-" + part.map(short).astype("str")
+    return joined.rename(f"{year.name}-{part.name}")
 
 
 def read_capacities(columns: Columns) -> RawTable | None:

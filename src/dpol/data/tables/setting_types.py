@@ -58,7 +58,7 @@ TextOrTexts = Annotated[
 ]
 """A text, or a list of texts."""
 
-LookName = Literal["totals", "columns", "cumulative", "rates", "periods", "rows"]
+LookName = Literal["totals", "cumulative", "rates", "periods", "rows"]
 """Tests of the second look that `cleaning.checked` may settle."""
 
 TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"
@@ -72,9 +72,9 @@ class YearAnd(Settings):
     year: str
     """Column with the year (2021)."""
     month: str | None = None
-    """Column with the month (1 to 12)."""
+    """Column with the month: 1 to 12, or an English name."""
     week: str | None = None
-    """Column with the number of the week, instead of `month`."""
+    """Column with the number of the week, instead of `month`; words before it do not count."""
     system: Literal["iso", "mmwr"] | None = None
     """With `week`: `iso` for weeks from Monday, `mmwr` for the weeks from Sunday of US surveillance
     (epidemiological weeks)."""
@@ -93,6 +93,8 @@ class YearAnd(Settings):
 
 def _name_or_block(value: object) -> str:
     """Return the tag of a union's member; messages leave out tags in brackets."""
+    if isinstance(value, list):
+        return "[columns]"
     return "[block]" if isinstance(value, (Mapping, Settings)) else "[column]"
 
 

@@ -56,7 +56,12 @@ class CapacityTable(Settings):
         return self
 
 
-Capacity = Annotated[ColumnName | Annotated[CapacityTable, Tag("[block]")], NAME_OR_BLOCK]
+Capacity = Annotated[
+    ColumnName
+    | Annotated[Annotated[list[str], Field(min_length=2)], Tag("[columns]")]
+    | Annotated[CapacityTable, Tag("[block]")],
+    NAME_OR_BLOCK,
+]
 
 
 class DayColumns(Settings):
@@ -76,6 +81,9 @@ class Columns(Settings):
 
     In that layout it is your word for what the columns are: all except those of the period and of
     `cleaning.drop_where`, which also leaves out a column: `{town: Total}`."""
+    entity_with: list[str] = []
+    """Further columns that tell entities of one name apart, not of wide layouts: with `[city]` the
+    entity is `Mercy, Boston`, also in other keys and tables."""
     period: Period
     """Start of the period (week), `{year: COLUMN, month: COLUMN}`, or `{year: COLUMN, week: COLUMN,
     system: iso}`.
@@ -87,8 +95,8 @@ class Columns(Settings):
 
     In the other layouts it is your word for what the cells hold."""
     capacity: Capacity | None = None
-    """Capacity of the entity (beds): a column, or a second table; required for shares and
-    `min_capacity`."""
+    """Capacity of the entity (beds): a column, the columns whose sum it is (`[occupied, free]`), or
+    a second table; required for shares and `min_capacity`."""
     count_days: DayColumns | None = None
     """`{sum: COLUMN, coverage: COLUMN}` of a count that is an average: a suppressed count becomes
     sum / coverage.
@@ -118,15 +126,21 @@ class Columns(Settings):
         ('hospital', 'in use')
         """
         title: str | None = getattr(self.titles, column)
-        named: str | CapacityTable | None = getattr(self, column)
+        named: str | list[str] | CapacityTable | None = getattr(self, column)
+        named = " and ".join(named) if isinstance(named, list) else named
         name = named.capacity if isinstance(named, CapacityTable) else named or ""
         return title or name.removesuffix("_pk").removesuffix("_id").replace("_", " ")
 
+    @property
+    def capacities(self) -> list[str]:
+        """The columns of the table whose sum is the capacity; none if a second table has it."""
+        named = [self.capacity] if isinstance(self.capacity, str) else self.capacity
+        return named if isinstance(named, list) else []
+
     def needed(self) -> list[str]:
         """Return all columns to read from the table, each once."""
-        named = [self.entity, *columns_of(self.period), self.group, self.name]
-        capacity = [self.capacity] if isinstance(self.capacity, str) else []
-        numbers = [self.count, *capacity, *(self.cases or ())]
+        named = [self.entity, *self.entity_with, *columns_of(self.period), self.group, self.name]
+        numbers = [self.count, *self.capacities, *(self.cases or ())]
         return list(dict.fromkeys(name for name in [*named, *numbers] if name))
 
     def of_days(self) -> list[str]:
@@ -140,9 +154,8 @@ class Cleaning(Settings):
 
     checked: list[LookName] = []
     """Tests of the second look whose finding is as it should be, so that dpol asks no more: a place
-    is the sum of others (`totals`) or unlike them (`columns`), counts only rise (`cumulative`) or
-    have decimals (`rates`), entities report less often (`periods`), and of several rows the last
-    one is right (`rows`)."""
+    is the sum of others (`totals`), counts only rise (`cumulative`) or have decimals (`rates`),
+    entities report less often (`periods`), and of several rows the last one is right (`rows`)."""
     drop_where: dict[str, TextOrTexts] = {}
     """Rows to leave out, such as totals: `{Ort: Summe}`, or several texts per column."""
     keep: dict[str, TextOrTexts] = {}

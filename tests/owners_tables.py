@@ -1,0 +1,164 @@
+"""Tables as owners have them that mean something else than they seem to; numbers are made up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+Table = pd.DataFrame
+
+
+def wards(
+    n: int = 12, periods: int = 60, seed: int = 1, beds: tuple[int, int] = (20, 200)
+) -> Table:
+    """Return patients and beds of wards, week by week."""
+    rng, lines = np.random.default_rng(seed), []
+    for i in range(n):
+        held, x = int(rng.integers(*beds)), rng.normal()
+        for day in pd.date_range("2023-01-02", periods=periods, freq="7D"):
+            x = 0.9 * x + 0.4 * rng.normal()
+            share = 1 / (1 + np.exp(-(x - 0.4 + 0.08 * i)))
+            lines.append((f"Ward {i + 1:02d}", day, int(rng.binomial(held, share)), held))
+    return pd.DataFrame(lines, columns=["place", "week", "patients", "beds"])
+
+
+def changed(where: Callable[[Table], object], **columns: object) -> Table:
+    """Return wards, of which some rows have other numbers: each a value or a function of rows."""
+    t = wards().astype({"patients": object, "beds": object})
+    rows = where(t)
+    for name, value in columns.items():
+        t.loc[rows, name] = value(t[rows]) if callable(value) else value
+    return t
+
+
+def of(place: str) -> Callable[[Table], object]:
+    return lambda t: t["place"] == place
+
+
+def counts_only(t: Table) -> Table:
+    return t[["place", "week", "patients"]]
+
+
+def with_whole(
+    t: Table, name: str, by: tuple[str, ...] = ("week",), factor: float = 1, more: float = 0
+) -> Table:
+    """Add a row for each period that holds `factor` times the others, and `more`."""
+    numbers = [it for it in ("patients", "beds") if it in t]
+    whole = t.groupby([*by], as_index=False)[numbers].sum()
+    whole[numbers] = (factor * whole[numbers] + more).round().astype(int)
+    return pd.concat([t, whole.assign(place=name)], ignore_index=True)
+
+
+def halves(t: Table) -> Table:
+    """Cut each count into two parts whose label was not exported."""
+    first = t["patients"] // 2
+    return pd.concat(
+        [t.assign(patients=first), t.assign(patients=t["patients"] - first)]
+    ).sort_index(kind="stable")
+
+
+def equal_parts() -> Table:
+    return halves(counts_only(wards(6, 52, 65, (6, 14))))
+
+
+def unnamed_ages() -> Table:
+    t, rng = wards(7, 52, 4, (15, 60)), np.random.default_rng(4)
+    cut = rng.multinomial(t["patients"], [0.25] * 4)
+    return pd.concat([t.assign(patients=cut[:, k]) for k in range(4)]).sort_index(kind="stable")
+
+
+def twice() -> Table:
+    return pd.concat([wards(6), wards(6)], ignore_index=True)
+
+
+def sexes(unknown: float = 0.02) -> Table:
+    """Return the French form: sex 1, 2, and 0, which holds both and a few more."""
+    t = wards(6, 40, 3)
+    men = (t["patients"] * 0.45).astype(int)
+    both = (t["patients"] * (1 + unknown)).round().astype(int)
+    parts = (both, men, t["patients"] - men)
+    return pd.concat([t.assign(sexe=k, patients=part) for k, part in enumerate(parts)])[
+        ["place", "week", "sexe", "patients"]
+    ]
+
+
+def shelters() -> Table:
+    """Return a programme that counts beds, and one that counts rooms."""
+    t = wards(11, 90, 7).rename(columns={"patients": "OCCUPIED", "beds": "ACTUAL"}).astype(object)
+    t.loc[t["place"] > "Ward 06", "ACTUAL"] = ""
+    return t
+
+
+def hidden(marker: str) -> Table:
+    t = wards(8, 40, 9, (8, 60)).astype({"patients": object})
+    small = (t["patients"] > 0) & (t["patients"] < 4)
+    t.loc[small, "patients"] = marker
+    return t
+
+
+def corrected_totals_to_date() -> Table:
+    t, rng = wards(9), np.random.default_rng(6)
+    t["patients"] = t.groupby("place")["patients"].cumsum()
+    t.loc[rng.random(len(t)) < 0.06, "patients"] -= 60
+    return counts_only(t.assign(patients=t["patients"].clip(lower=0)))
+
+
+def schools(levels: bool = True) -> Table:
+    """Return English statistics: the week in words beside a year, and levels of a geography."""
+    t = wards(8, 30, 12)
+    week = t["week"].dt.isocalendar()
+    t = t.assign(time_period=week["year"], time_identifier="Week " + week["week"].astype(str))
+    t["geographic_level"] = "Local authority"
+    upper = t.groupby(["time_period", "time_identifier", "week"], as_index=False)[
+        ["patients", "beds"]
+    ].sum()
+    upper = upper.assign(place="", geographic_level="National")
+    t = pd.concat([t, upper]) if levels else t
+    return t.rename(columns={"place": "la_name"})[
+        ["time_period", "time_identifier", "geographic_level", "la_name", "patients", "beds"]
+    ]
+
+
+def free_and_occupied() -> Table:
+    t = wards(8, 40, 14)
+    return t.assign(free=t["beds"] - t["patients"]).drop(columns="beds")
+
+
+def one_name() -> Table:
+    t = wards(8, 40, 15).assign(city="Ulm")
+    t.loc[t["place"] == "Ward 08", "city"] = "Bonn"
+    return t.assign(place=t["place"].replace("Ward 08", "Ward 07"))
+
+
+def zeros_for_missing(every: int = 13) -> Table:
+    nth = lambda t: (t["week"].rank(method="dense") % every) == 0  # noqa: E731
+    return changed(nth, patients=0)
+
+
+def in_utc() -> Table:
+    t = wards()
+    return t.assign(week=(t["week"] - pd.Timedelta(hours=1)).dt.strftime("%Y-%m-%dT%H:%M:%S.000Z"))
+
+
+def other_name() -> Table:
+    """Return a ward under another name from the middle on."""
+    t = wards()
+    late = (t["place"] == "Ward 05") & (t["week"] > "2023-07-01")
+    return t.assign(place=t["place"].mask(late, "St Mary"))
+
+
+def one_member() -> Table:
+    t = wards()
+    return pd.concat([t, t[t["place"] == "Ward 09"].assign(place="Isles")])
+
+
+def average(t: Table) -> Table:
+    mean = t.groupby("week", as_index=False)[["patients", "beds"]].mean().round(1)
+    return pd.concat([t, mean.assign(place="ENGLAND")])
+
+
+def wide(**columns: object) -> Table:
+    t = wards(5)
+    return t.pivot(index="week", columns="place", values="patients").reset_index().assign(**columns)
