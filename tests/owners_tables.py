@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -33,8 +34,8 @@ def changed(where: Callable[[Table], object], **columns: object) -> Table:
     return t
 
 
-def of(place: str) -> Callable[[Table], object]:
-    return lambda t: t["place"] == place
+def place(name: str) -> Callable[[Table], object]:
+    return lambda t: t["place"] == name
 
 
 def counts_only(t: Table) -> Table:
@@ -75,7 +76,7 @@ def twice() -> Table:
 
 def sexes(unknown: float = 0.02) -> Table:
     """Return the French form: sex 1, 2, and 0, which holds both and a few more."""
-    t = wards(6, 40, 3)
+    t = wards(6, 40, 3, (60, 200))
     men = (t["patients"] * 0.45).astype(int)
     both = (t["patients"] * (1 + unknown)).round().astype(int)
     parts = (both, men, t["patients"] - men)
@@ -142,11 +143,51 @@ def in_utc() -> Table:
     return t.assign(week=(t["week"] - pd.Timedelta(hours=1)).dt.strftime("%Y-%m-%dT%H:%M:%S.000Z"))
 
 
-def other_name() -> Table:
+def renamed(t: Table) -> Table:
     """Return a ward under another name from the middle on."""
-    t = wards()
     late = (t["place"] == "Ward 05") & (t["week"] > "2023-07-01")
     return t.assign(place=t["place"].mask(late, "St Mary"))
+
+
+def negative() -> Table:
+    return changed(lambda t: t.index == 70, patients=-3)
+
+
+def three_sites() -> Table:
+    """Return wards of three sites: of 128 patients in the fullest week 57, 45 and 26."""
+    t = wards(6)
+    shares = (t["patients"] * 0.45).astype(int), (t["patients"] * 0.35).round().astype(int)
+    sites = (*shares, t["patients"] - sum(shares))
+    beds = (t["beds"] - 20, 10, 10)
+    return pd.concat([t.assign(site=k, patients=sites[k], beds=beds[k]) for k in range(3)])
+
+
+def monthly() -> Table:
+    t = wards(5, 30, 21)
+    months = pd.Series(
+        pd.date_range("2021-01-01", periods=30, freq="MS"), sorted(t["week"].unique())
+    )
+    return t.assign(week=t["week"].map(months))
+
+
+def month_names() -> Table:
+    t = monthly()
+    return t.assign(year=t["week"].dt.year, month=t["week"].dt.month_name()).drop(columns="week")
+
+
+def write_workbook(path: Path) -> None:
+    """Write two sheets: notes, and clinics with a title, two spellings, a gap and an error."""
+    t = wards(5, 52, 31, (60, 200)).rename(
+        columns={"place": "Clinic", "week": "Week", "patients": "Seen", "beds": "Slots"}
+    )
+    t["Clinic"] = t["Clinic"].replace("Ward 03", "Elm Street")
+    cells = t.astype(object)
+    cells.loc[120, "Clinic"] = "elm street"
+    cells.loc[130, "Seen"] = "n/a"
+    cells.loc[140, "Seen"] = 9000
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"Notes": ["made by the office"]}).to_excel(book, sheet_name="Notes")
+        cells.to_excel(book, sheet_name="Data", startrow=2, index=False)
 
 
 def one_member() -> Table:
@@ -154,9 +195,10 @@ def one_member() -> Table:
     return pd.concat([t, t[t["place"] == "Ward 09"].assign(place="Isles")])
 
 
-def average(t: Table) -> Table:
-    mean = t.groupby("week", as_index=False)[["patients", "beds"]].mean().round(1)
-    return pd.concat([t, mean.assign(place="ENGLAND")])
+def average() -> Table:
+    t = wards()
+    mean = t.groupby("week", as_index=False)[["patients", "beds"]].mean()
+    return pd.concat([t, mean.round({"patients": 1, "beds": 1}).assign(place="ENGLAND")])
 
 
 def wide(**columns: object) -> Table:

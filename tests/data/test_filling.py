@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import logging
 
 import pytest
 
@@ -114,26 +113,6 @@ def weeks(n: int, *days: str) -> list[Row]:
     return [row for day in days for row in of_period(day, [f"h{i:02}" for i in range(n)])]
 
 
-@pytest.mark.parametrize(
-    ("n", "there", "named"),
-    [(5, 1, True), (19, 1, True), (4, 1, False), (5, 2, False), (40, 2, True), (40, 3, False),
-     (100, 5, True), (100, 6, False)],
-)  # fmt: skip
-def test_a_period_in_which_almost_no_entity_has_a_row_is_named(
-    n: int, there: int, named: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    place = n % 3
-    of = [row for t in range(3) for row in weeks(there if t == place else n, week(t))]
-    with caplog.at_level(logging.WARNING, "dpol"):
-        (report,) = clean(of).reports
-    entry = f"{week(place)} ({there} of {n} entities)"
-    assert report.checks["periods with almost no entity, check their dates"] == (
-        (entry,) if named else ()
-    )
-    said = [text for text in caplog.messages if "missing counts set to 0" not in text]
-    assert [entry in text for text in said] == [True] * named
-
-
 def test_overlapping_periods_name_the_rarer_one() -> None:
     of = weeks(3, week(0), week(1), week(2))
     of[4]["week"] = "2021-01-09"
@@ -159,21 +138,11 @@ def test_where_periods_are_uneven_a_count_is_carried_for_half_a_period_longer(
     assert sources(panel, "a", "count_source") == filled
 
 
-def test_missing_periods_and_entities_with_few_rows_are_said(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_missing_periods_are_said(caplog: pytest.LogCaptureFixture) -> None:
     of = [line for t in range(22) if t != 3 for line in of_period(week(t), "ab")]
-    of += [*of_period(week(0), "cd"), *of_period(week(1), "cd"), *of_period(week(2), "d")]
-    (report,) = clean(of).reports
-    assert report.checks["entities in few periods, check their spelling"] == (
-        "c (2 of 21 periods)",
-    )
-    gap = f"1 between {week(2)} and {week(4)}"
-    for what, text in (
-        ("periods missing", gap),
-        ("entities in few periods, check their spelling", "c (2 of 21 periods)"),
-    ):
-        assert f"hospitals.csv: stream S: {what}: {text}" in caplog.messages
+    clean(of)
+    said = f"hospitals.csv: stream S: periods missing: 1 between {week(2)} and {week(4)}"
+    assert said in caplog.messages
 
 
 def test_what_to_check_in_a_table_is_said_once_for_streams_with_the_same_rows() -> None:

@@ -61,7 +61,7 @@ CHOICES = {
     "equal_rows": ("drop", "add"),
     "cumulative": ("difference",),
     "above": ("cut", "missing"),
-    "checked": ("totals", "cumulative", "rates", "periods", "rows"),
+    "checked": ("totals", "cumulative", "rates", "rows"),
 }
 """Choices of options, as of the keys of a config, whose settings would load pydantic."""
 _REPEATED = "strip", "missing", "suppressed", "drop_where", "keep", "identifiers", "checked"

@@ -20,7 +20,7 @@ from dpol.core.logs import LOGGER
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, listed, shortened
 from dpol.data.counts import read_counts
-from dpol.data.filling import check_calendar, entities_seen_seldom, fill, refuse_zeroed, successions
+from dpol.data.filling import check_calendar, fill, refuse_zeroed, successions
 from dpol.data.panel import (
     IDLE,
     IDLE_READ,
@@ -108,7 +108,8 @@ def clean_panel(
     rows, left_out = read_rows(kept, dataset, groups, capacities)
     if isinstance(rules.entities, list):
         _refuse_unknown(raw.file, rows.loc[rows["capacity"] > 0, "entity"], rules.entities)
-    doubts, played = dict[str, Doubt](), dict[str, tuple[pd.DataFrame, dict[str, int]]]()
+    doubts = dict[str, Doubt]()
+    played = dict[str, tuple[pd.DataFrame, pd.DataFrame, dict[str, int]]]()
     for label, stream in streams.items():
         of_stream = rows[rows["group"].isin(stream.groups)]
         one_each, dropped = one_row_each(of_stream, rules)
@@ -117,28 +118,24 @@ def clean_panel(
         above = np.any(_above(one_each, gains), axis=0)
         for doubt in second_look(of_stream, one_each, kept.cells, dataset, above):
             doubts.setdefault(in_words(doubt.says), doubt)
-        played[label] = one_each, dropped
+        played[label] = of_stream, one_each, dropped
     if doubts:
         raise DoubtError(raw.file, [*doubts.values()])
-    cleaned = [_clean_stream(raw.file, label, *it, dataset, gains) for label, it in played.items()]
-    reports = tuple(
-        replace(
-            report,
-            understood=understand(
-                raw, rows[rows["group"].isin(groups[report.stream])], table, report.dropped, dataset
-            ),
-        )
-        for table, report in cleaned
-    )
+    tables, reports = list[pd.DataFrame](), list[StreamReport]()
+    for label, (of_stream, one_each, dropped) in played.items():
+        table, report = _clean_stream(raw.file, label, one_each, dropped, dataset, gains)
+        lines = understand(raw, of_stream, table, report.dropped, dataset)
+        tables.append(table)
+        reports.append(replace(report, understood=lines))
     warnings = (*left_out, *_warnings(reports))
     for text in warnings:
         LOGGER.warning("%s: %s", raw.file, text)
     return CleanPanel(
-        table=pd.concat([table for table, _ in cleaned], ignore_index=True),
+        table=pd.concat(tables, ignore_index=True),
         rows_read=len(raw.cells),
         rows_dropped=len(raw.cells) - len(kept.cells),
         rows_outside=len(kept.cells) - len(rows),
-        reports=reports,
+        reports=tuple(reports),
         warnings=warnings,
     )
 
@@ -201,7 +198,7 @@ def _clean_stream(
     unreported = played.groupby("period")["count"].transform("count") == 0
     blank = tuple(str(day.date()) for day in played.loc[unreported, "period"].unique())
     every, played = played, played[~unreported]
-    missing, sparse = check_calendar(file, label, played, periods)
+    missing = check_calendar(file, label, played, periods)
     idle = played.groupby("entity")["idle_counts"].sum()
     largest = max((gain.largest for gain in gains if gain.of == "share"), default=1.0)
     table, touched = fill(every, rules, periods, largest)
@@ -220,6 +217,7 @@ def _clean_stream(
     counts["cut_counts"] = (table["count"] > bound).sum()
     table.insert(0, "stream", label)
     sizes = unique["entity"].value_counts()
+    without = [it["entity"] for it in dropped if it["reason"] == NO_CAPACITY]
     capacities = dataset.needed_columns.capacity is not None
     gain = "density" if capacities else "count"
     report = StreamReport(
@@ -240,22 +238,18 @@ def _clean_stream(
             IDLE_READ.get(rules.capacity_zero, IDLE): tuple(
                 f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()
             ),
-            "rows dropped for another of their entity and period": (
-                (f"{counts['exact_duplicates']} equal, {counts['merged_rows']} different",)
-                if any(merged.values()) and not rules.merges_rows
-                else ()
+            "rows dropped for another of their entity and period": tuple(
+                f"{n} {how}"
+                for n, how in zip(merged.values(), ("equal", "different"), strict=True)
+                if n and not rules.merges_rows
             ),
             "counts above their bound, cut to it (cleaning.above)": tuple(cells_named(table[cut])),
             "counts above their bound, read as missing (cleaning.above)": tuple(typed),
             "one entity with two names": tuple(successions(table)[:EXAMPLES]),
             "periods in which no entity has a count, left out": blank,
             "periods missing": missing,
-            "periods with almost no entity, check their dates": sparse,
-            "entities in few periods, check their spelling": entities_seen_seldom(played),
             f"entities left out, as each {NO_CAPACITY}": tuple(
-                f"{shortened(it['entity'])} ({counted(int(sizes[it['entity']]), 'row')})"
-                for it in dropped
-                if it["reason"] == NO_CAPACITY
+                f"{shortened(name)} ({counted(int(sizes[name]), 'row')})" for name in without
             ),
         },
         changed=int((cut | ~table[_SOURCES].isin(["reported", ZERO_OR_HIDDEN]).all(axis=1)).sum()),

@@ -19,11 +19,6 @@ from dpol.data.tables.settings import Cleaning
 
 MOST_CAUSES = 5
 """Number of causes of zeros that a message lists."""
-SPARSE_SHARE, SPARSE_FROM = 0.05, 5
-"""A period is sparse if at most one entity, or at most this share of the entities, has a row.
-Streams with fewer entities than the second number have no sparse periods."""
-SELDOM_SHARE = 0.1
-"""An entity is seen seldom if it has a row in less than this share of the periods."""
 
 
 def fill(
@@ -168,26 +163,13 @@ def successions(table: pd.DataFrame) -> list[str]:
     return found
 
 
-def entities_seen_seldom(rows: pd.DataFrame) -> tuple[str, ...]:
-    """Describe the entities that have a row in few periods; `rows` has each pair once."""
-    periods, times = rows["period"].nunique(), rows["entity"].value_counts().sort_index()
-    few = times[times < SELDOM_SHARE * periods]
-    return tuple(
-        f"{shortened(str(entity))} ({n} of {periods} periods)" for entity, n in few.items()
-    )
-
-
-def check_calendar(
-    file: str, label: str, rows: pd.DataFrame, lasting: Periods
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Describe gaps longer than a period, and periods in which almost no entity has a row.
-
-    A move from Fridays to Sundays is not a gap. A mistyped date makes a period with few rows.
+def check_calendar(file: str, label: str, rows: pd.DataFrame, lasting: Periods) -> tuple[str, ...]:
+    """Describe gaps longer than a period. A move from Fridays to Sundays is none.
 
     Raises:
         DataError: two periods are at most half a period apart.
     """
-    n, by_period = int(rows["entity"].nunique()), rows.groupby("period")["row"]
+    by_period = rows.groupby("period")["row"]
     periods = pd.DataFrame({"entities": by_period.size(), "row": by_period.min()})
     places, length = _places(periods.index, lasting)
     periods.index = pd.Index([day.date() for day in periods.index])
@@ -207,6 +189,4 @@ def check_calendar(
             )
         if (lost := round(apart / length) - 1) > 0:
             missing.append(f"{lost} between {before} and {after}")
-    most = max(1.0, SPARSE_SHARE * n) if n >= SPARSE_FROM else 0.0
-    sparse = periods["entities"][periods["entities"] <= most]
-    return tuple(missing), tuple(f"{day} ({of} of {n} entities)" for day, of in sparse.items())
+    return tuple(missing)

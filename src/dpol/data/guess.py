@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -115,10 +116,12 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
         wrong = {str(it["loc"][0]): it["msg"].partition(", ")[2] for it in error.errors()}
         raise UnclearError(wrong) from None
     answers = {**answers, **said.model_dump(exclude_unset=True)}
-    sheets = sheet_names(path) if path.suffix == ".xlsx" and "sheet" not in answers else []
+    sheets = list[str]()
+    with suppress(KeyError, OSError, SyntaxError, ValueError, BadZipFile):  # reading says so
+        sheets = sheet_names(path) if path.suffix == ".xlsx" and "sheet" not in answers else []
     if len(sheets) > 1:
-        held = {it: sheet_cells(path, DEFAULT.model_copy(update={"sheet": it})) for it in sheets}
-        most = max(sheets, key=lambda it: (held[it] != "").to_numpy().sum())
+        forms = {it: DEFAULT.model_copy(update={"sheet": it}) for it in sheets}
+        most = max(sheets, key=lambda it: (sheet_cells(path, forms[it]) != "").to_numpy().sum())
         raise UnclearError({"sheet": f"which one? {_list(sheets)}"}, {"sheet": most})
     written = _written(path, answers) | _given(answers, "skip_last")
     start = DEFAULT.model_copy(update=written)
@@ -202,6 +205,7 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     rows = pd.DataFrame({key: table[name] for key, name in columns.items()}, table.index)
 
     measured = [rows[key] for key in ("count", "capacity") if key in rows]
+    measured += [table[name] for name in several["capacity"][1:]]
     measured = measured or [table[name] for name in left]
     of = rows.get("entity", pd.Series("", rows.index))
     dates, periods, asked["date"], guesses["date"] = _dates(period, of, len(dated) > 1, answers)

@@ -128,7 +128,7 @@ def second_look(
         dataset: how the table is read.
         above: whether the count of each row of `one_each` is above its bound.
     """
-    tests = (_totals, _cumulative, _rates, _periods, _several, _equal)
+    tests = (_totals, _cumulative, _rates, _several, _equal)
     doubts = [doubt for test in tests for doubt in test(rows, cells, dataset)]
     doubts = [doubt for doubt in doubts if doubt.check not in dataset.cleaning.checked]
     # Unless the doubt is only about a total among the entities, the counts may be something else.
@@ -386,20 +386,6 @@ def _equal(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterato
             f" equal another in every column ({'; '.join(cells_named(again))}): the same row twice"
             " (drop), or equal parts (add)?",
             key=rule("equal_rows"), value="drop" if _little(len(again), rows) else None,
-        )  # fmt: skip
-
-
-def _periods(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
-    """Compare the commonest gap within entities with the length of a period."""
-    length, unit = dataset.periods.length
-    days = rows[_PAIR].drop_duplicates().sort_values(_PAIR)
-    gaps = commonest_gaps(days["entity"], days["period"], monthly=unit == "month")
-    gap, share = next(iter(gaps.items()), (0, 0.0))
-    if gap >= 2 * length and share >= 0.5 and len(days) - days["entity"].nunique() >= 6:
-        yield Doubt(
-            says=f"most entities have a number every {counted(gap, unit)}, but a period is"
-            f" {counted(length, unit)} long: is it {gap}?",
-            check="periods", key=Key(("dataset", "periods", f"{unit}s")), value=gap,
         )  # fmt: skip
 
 

@@ -12,14 +12,13 @@ they tell what plays.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from dpol.core.words import counted, listed, shortened
-from dpol.data.panel import LINES
 from dpol.data.settings import Dataset
 from dpol.data.several_rows import repeats
 from dpol.data.tables.parse import parse_date
@@ -30,14 +29,12 @@ PLACES, DATES, PAIRS = 40, 6, 3
 _NUMBER = re.compile("^[0-9.e+]+ | in [0-9,]+ periods?$")  # of a place, in the reason
 FAR = 2.0
 """A period is far from its neighbours if its total is so many times theirs, or the reverse."""
+Dropped: TypeAlias = Sequence[Mapping[str, str]]
+"""The entity, name and reason of each that does not play."""
 
 
 def understand(
-    raw: RawTable,
-    rows: pd.DataFrame,
-    table: pd.DataFrame,
-    dropped: Sequence[Mapping[str, str]],
-    dataset: Dataset,
+    raw: RawTable, rows: pd.DataFrame, table: pd.DataFrame, dropped: Dropped, dataset: Dataset
 ) -> dict[str, str]:
     """Return the text of each of `dpol.data.panel.LINES` for a stream.
 
@@ -45,32 +42,30 @@ def understand(
         raw: the whole table.
         rows: the stream's rows from `read_rows`.
         table: its part of the panel.
-        dropped: its entities that do not play, and why.
+        dropped: its entities that do not play.
         dataset: how the table is read.
     """
-    shares = dataset.needed_columns.capacity is not None
     counts = table.pivot(index="period", columns="entity", values="count")
-    gains = table.pivot(index="period", columns="entity", values="density") if shares else counts
-    texts = (
-        _joined(_rows(raw, rows, table, dropped, dataset)), _dates(raw, counts.index, dataset),
-        _largest(raw, rows, table, dataset), _fullest(counts, gains), alike(counts),
-        _joined(_scale(counts, gains)),
-    )  # fmt: skip
-    return dict(zip(LINES, texts, strict=True))
+    shares = table.pivot(index="period", columns="entity", values="density")
+    gains = shares if dataset.needed_columns.capacity else counts
+    played = _rows(raw, rows, rows["entity"].isin(counts.columns), dropped, dataset)
+    return {
+        "rows": "; ".join(played),
+        "dates": _dates(raw, counts.index, dataset),
+        "largest": _largest(raw, rows, table, dataset),
+        "fullest": _fullest(counts, gains),
+        "alike": alike(counts),
+        "scale": "; ".join(_scale(counts, gains)),
+    }
 
 
 def _rows(
-    raw: RawTable,
-    rows: pd.DataFrame,
-    table: pd.DataFrame,
-    dropped: Sequence[Mapping[str, str]],
-    dataset: Dataset,
+    raw: RawTable, rows: pd.DataFrame, plays: pd.Series[bool], dropped: Dropped, dataset: Dataset
 ) -> Iterator[str]:
-    ours = rows[rows["entity"].isin(table["entity"])]
-    equal, merges = int(repeats(ours, dataset.rules).sum()), dataset.rules.merges_rows
+    ours, merges = rows[plays], dataset.rules.merges_rows
+    equal = int(repeats(ours, dataset.rules).sum())
     merged = len(ours) - equal - len(ours.drop_duplicates(["entity", "period"]))
-    plays = len(ours) - equal - (0 if merges else merged)
-    yield f"{len(raw.cells):,} in the file, {plays:,} play"
+    yield f"{len(raw.cells):,} in the file, {len(ours) - equal - merged * (not merges):,} play"
     if other := len(raw.cells) - len(rows):
         yield f"{other:,} left out, of other groups, periods or texts"
     sizes, why = rows["entity"].value_counts(), dict[str, list[str]]()
@@ -86,8 +81,7 @@ def _rows(
 
 def _dates(raw: RawTable, periods: pd.Index[Any], dataset: Dataset) -> str:
     texts, form = period_texts(raw, dataset.needed_columns.period)
-    dated = ((text, parse_date(text, form)) for text in texts if text)
-    text, day = next((text, day) for text, day in dated if day)
+    text, day = next((text, day) for text in texts if (day := parse_date(text, form)))
     return (
         f"{shortened(text)!r} is read as {_day(day)}; {counted(len(periods), 'period')} of"
         f" {counted(*dataset.periods.length)}, from {_day(periods[0])} to {_day(periods[-1])}"
@@ -95,28 +89,28 @@ def _dates(raw: RawTable, periods: pd.Index[Any], dataset: Dataset) -> str:
 
 
 def _largest(raw: RawTable, rows: pd.DataFrame, table: pd.DataFrame, dataset: Dataset) -> str:
-    entity, period, count, capacity = table.sort_values("count")[
-        ["entity", "period", "count", "capacity"]
-    ].to_numpy()[-1]
-    made = rows[(rows["entity"] == entity) & (rows["period"] == period)]
+    one = table.sort_values("count").to_dict("records")[-1]
+    made = rows[(rows["entity"] == one["entity"]) & (rows["period"] == one["period"])]
     made = made[~repeats(made, dataset.rules)]
-    numbers = [f"{number:g}" for number in made["count"]]
+    numbers, capacity = [f"{number:g}" for number in made["count"]], one["capacity"]
     if raw.cells.index.is_unique:
-        texts = raw.cells.loc[made["row"], dataset.needed_columns.count]
-        numbers = [repr(shortened(text)) for text in texts]
+        numbers = [repr(it) for it in raw.cells.loc[made["row"], dataset.needed_columns.count]]
     beside = f" beside a capacity of {capacity:g}" if np.isfinite(capacity) else ""
-    of = listed(numbers or ["another period"], PLACES)
-    lines = listed([*map(str, made["row"])] or ["0"], PLACES)
-    return f"{shortened(entity)}, {_day(period)}: {count:g}{beside}, from {of} in row {lines}"
+    of = f", from {listed(numbers, PLACES)} in row {listed(map(str, made['row']), PLACES)}"
+    return (
+        f"{shortened(one['entity'])}, {_day(one['period'])}: {one['count']:g}{beside}"
+        f"{of if numbers else ', from another period'}"
+    )
 
 
 def _fullest(counts: pd.DataFrame, gains: pd.DataFrame) -> str:
     often = gains.idxmax(axis=1).value_counts(normalize=True)[:2]
     total = counts.sum().sort_values(ascending=False)
-    size = f"{_ratio(total.iloc[0], total.iloc[1])} times the next"
-    others = f"{_ratio(total.iloc[0], total.iloc[1:].sum())} times all others together"
     each = (f"{name} in {share:.0%} of the periods" for name, share in often.items())
-    return f"{', then '.join(each)}; the largest is {total.index[0]}, {size}, {others}"
+    return (
+        f"{', then '.join(each)}; the largest is {total.index[0]}, {_ratio(*total[:2])} times the"
+        f" next, {_ratio(total.iloc[0], total[1:].sum())} times all others together"
+    )
 
 
 def alike(counts: pd.DataFrame) -> str:
@@ -135,7 +129,7 @@ def alike(counts: pd.DataFrame) -> str:
     both = inner / np.sqrt(np.outer(size, size))
     with_rest = rest / np.sqrt(size * np.fmax(inner.sum() - 2 * rest - size, 1e-12))
     first, second = np.triu_indices(len(names), 1)
-    unlike = np.abs(np.log(np.fmax(total[first], 1e-9) / np.fmax(total[second], 1e-9)))
+    unlike = np.abs(np.diff(np.log(np.fmax(total, 1e-9))[[first, second]], axis=0))[0]
     nearest = np.lexsort((unlike, -both[first, second].round(3)))[:PAIRS]
     pairs = (
         f"{names[i]} and {names[k]} ({_short(both[i, k])}, {_ratio(total[i], total[k])} times as"
@@ -156,18 +150,13 @@ def _scale(counts: pd.DataFrame, gains: pd.DataFrame) -> Iterator[str]:
     total = counts.sum(axis=1)
     around = (total.shift() + total.shift(-1)) / 2
     low, high = (total.index[far] for far in (total < around / FAR, total > around * FAR))
-    yield f"periods below half of their neighbours {_none_or(map(_day, low))}"
-    yield f"above twice of them {_none_or(map(_day, high))}"
-    yield f"two values only {_none_or(map(str, counts.columns[counts.nunique() < 3]))}"
+    for words, found in (
+        ("periods below half of their neighbours", map(_day, low)),
+        ("above twice of them", map(_day, high)),
+        ("two values only", map(str, counts.columns[counts.nunique() < 3])),
+    ):
+        yield f"{words} {listed([*found] or ['none'], DATES)}"
     yield f"zeros {(counts.to_numpy() == 0).mean():.0%}"
-
-
-def _none_or(names: Iterable[str]) -> str:
-    return listed([*names] or ["none"], DATES)
-
-
-def _joined(parts: Iterable[str]) -> str:
-    return "; ".join(parts)
 
 
 def _ratio(one: float, other: float) -> str:
@@ -175,8 +164,8 @@ def _ratio(one: float, other: float) -> str:
 
 
 def _short(number: float) -> str:
-    """Return a number without the 0 before its decimal point."""
-    return f"{number:.2f}".replace("0.", ".", 1) if abs(number) < 100 else f"{number:,.0f}"
+    """Return a number with two digits behind its point, more for a small one, and no 0 before."""
+    return (f"{number:,.2f}" if abs(number) >= 0.1 else f"{number:.2g}").removeprefix("0") or "0"
 
 
 def _day(day: Any) -> str:

@@ -49,7 +49,8 @@ def heat_map(tables: Mapping[str, pd.DataFrame], of: str) -> Figure:
             ax.set_yticks(
                 range(len(names) * named), names * named, fontsize=7 if most <= FEW else 5
             )
-            at = np.unique(np.linspace(0, len(table) - 1, _TICKS // columns).astype(int))
+            ticks = min(_TICKS // columns, 1 + len(table) // 6)
+            at = np.unique(np.linspace(0, len(table) - 1, ticks).astype(int))
             ax.set_xticks(at, [f"{table.index[k]:%b %Y}" for k in at])
             if not alone:
                 name_panel(ax, name)

@@ -315,13 +315,10 @@ def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
 
 
 def sheet_names(path: Path) -> list[str]:
-    """Return the names of the sheets of a workbook that are not hidden; none if it is damaged."""
+    """Return the names of the sheets of a workbook that are not hidden."""
     import openpyxl
 
-    try:
-        return _shown(openpyxl.load_workbook(path, read_only=True))
-    except (KeyError, OSError, SyntaxError, ValueError, zipfile.BadZipFile):
-        return []
+    return _shown(openpyxl.load_workbook(path, read_only=True))
 
 
 def _shown(book: Any) -> list[str]:

@@ -58,7 +58,7 @@ TextOrTexts = Annotated[
 ]
 """A text, or a list of texts."""
 
-LookName = Literal["totals", "cumulative", "rates", "periods", "rows"]
+LookName = Literal["totals", "cumulative", "rates", "rows"]
 """Tests of the second look that `cleaning.checked` may settle."""
 
 TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"

@@ -57,9 +57,7 @@ class CapacityTable(Settings):
 
 
 Capacity = Annotated[
-    ColumnName
-    | Annotated[Annotated[list[str], Field(min_length=2)], Tag("[columns]")]
-    | Annotated[CapacityTable, Tag("[block]")],
+    ColumnName | Annotated[list[str], Tag("[columns]")] | Annotated[CapacityTable, Tag("[block]")],
     NAME_OR_BLOCK,
 ]
 
@@ -154,8 +152,8 @@ class Cleaning(Settings):
 
     checked: list[LookName] = []
     """Tests of the second look whose finding is as it should be, so that dpol asks no more: a place
-    is the sum of others (`totals`), counts only rise (`cumulative`) or have decimals (`rates`),
-    entities report less often (`periods`), and of several rows the last one is right (`rows`)."""
+    is the sum of others (`totals`), counts only rise (`cumulative`) or have decimals (`rates`), and
+    of several rows the last one is right (`rows`)."""
     drop_where: dict[str, TextOrTexts] = {}
     """Rows to leave out, such as totals: `{Ort: Summe}`, or several texts per column."""
     keep: dict[str, TextOrTexts] = {}

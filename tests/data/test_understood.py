@@ -1,0 +1,161 @@
+"""Tables of owners are read rightly, asked about, or visible in what was understood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+import dpol
+import owners_tables as of
+from dpol.cli import main
+from dpol.show.heat_map import heat_map
+
+BEDS = "--count patients --capacity beds"
+PARTS = "--entity place --count patients --capacity none --at-most 20 --per-person 1"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+ASKED = [
+    (of.equal_parts, f"{PARTS} --each-day sum", "--equal-rows: 141 rows of 624, with 22% of all"),
+    (of.unnamed_ages, f"--entity place {BEDS} --each-day mean", "--equal-rows: 335 rows of 1,456"),
+    (lambda: of.with_whole(of.counts_only(of.wards(9)), "All trusts", factor=1.11, more=5),
+     "--at-most 2000", "--drop-where: All trusts follows (correlation 1) and holds all others in"),
+    (lambda: of.with_whole(of.wards(9), "Total", factor=0.97), BEDS, "--drop-where: Total follows"),
+    (lambda: of.sexes(0.08), "--entity place --count patients --capacity none --at-most 500",
+     "and holds all others in 240 of 240 groups. A person stands in it and in another row."),
+    (of.corrected_totals_to_date, "--at-most 200", "but totals to date, --cumulative\nComplete and"
+     " run: dpol new dataset t.csv --at-most 200 --above ABOVE\n"),
+    (of.schools, "--period time_period,time_identifier", "--keep: 30 rows without la_name are of"
+     " another level; read only those of geographic_level=Local authority?"),
+    (of.schools, "--period time_period,time_identifier --date YYYY-MM-DD", "--date: of a year and"),
+    (of.one_name, f"--entity place {BEDS}", "Column city tells them apart (Ulm and Bonn)"),
+    (of.negative, BEDS, "--negative-counts: -3: missing?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "options", "said"), ASKED)
+def test_a_table_that_may_mean_something_else_is_asked_about(
+    here: Path, capsys, made, options: str, said: str
+) -> None:
+    made().to_csv("t.csv", index=False)
+    assert main(["new", "dataset", "t.csv", *options.split()]) == 2
+    assert said in capsys.readouterr().err
+    assert [path.name for path in here.iterdir()] == ["t.csv"]
+
+
+SEEN = [
+    (of.twice, "--each-day sum --per-person 1 --entity place", "720 in the file, 360 play; 360 eq"),
+    (of.shelters, "", "990 in the file, 540 play; of 5 places none plays, never reports a capacity"
+     " above 0: Ward 07 (90), Ward 08 (90)"),
+    (of.zeros_for_missing, "", "below half of their neighbours Mon 27 Mar 2023, Mon 26 Jun 2023"),
+    (of.in_utc, "", "'2023-01-01T23:00:00.000Z' is read as Sun 1 Jan 2023; 60 periods of 7 days"),
+    (of.one_member, "", "alike: Isles and Ward 09 (1.00, 1.00 times as large)"),
+    (of.average, "", "follows the others most: ENGLAND (1.00, .08 times their sum)"),
+    (lambda: of.changed(of.place("Ward 06"), beds=lambda t: 10 * t["beds"]), "",
+     "at the ends Ward 06 .05, Ward 02 .25"),
+    (lambda: of.changed(lambda t: t["week"] > "2023-09-01", patients=lambda t: t["patients"] // 10),
+     "", "below half of their neighbours Mon 4 Sep 2023"),
+    (of.free_and_occupied, "", "142 counts of 320 above the capacity"),
+    (lambda: of.wide(holiday=[k % 2 for k in range(60)]), "--at-most 200", "values only holiday"),
+    (lambda: of.wide(week_no=[k % 52 for k in range(60)]), "--at-most 200", "and week_no\n"),
+    (lambda: of.renamed(of.wards(30)), "", "St Mary"),
+    (of.three_sites, "--entity place --each-day sum --several-capacities sum --per-person 1",
+     "from '57', '45' and '26' in row"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "options", "said"), SEEN)
+def test_what_no_question_finds_is_in_a_line(here: Path, capsys, made, options, said) -> None:
+    made().to_csv("t.csv", index=False)
+    columns = BEDS.split() if "--at-most" not in options else []
+    if made is of.free_and_occupied:
+        columns[-1] = "free"
+    if made is of.shelters:
+        columns = ["--count", "OCCUPIED", "--capacity", "ACTUAL"]
+    code = main(["new", "dataset", "t.csv", *columns, *options.split()])
+    told = capsys.readouterr()
+    assert said in told.out + told.err
+    if code == 0:
+        assert Path("t.png").stat().st_size > 10_000
+        assert "No gaps." not in told.out if "none plays" in told.out else True
+
+
+def test_a_hidden_number_counts_for_one_person_however_it_is_marked(here: Path) -> None:
+    for marker, more in (("-999999", ""), ("<4", ""), ("*", " --suppressed *")):
+        of.hidden(marker).to_csv("t.csv", index=False)
+        assert main(["new", "dataset", "t.csv", *f"{BEDS}{more}".split()]) == 0
+        made = yaml.safe_load(Path("t.yaml").read_text())
+        assert made["privacy"]["count_sensitivity"] == 2, marker
+        Path("t.yaml").unlink()
+
+
+WAYS = [
+    (of.schools, "--period time_period,time_identifier --count patients --capacity beds --keep",
+     of.wards(8, 30, 12), ""),
+    (of.free_and_occupied, "--count patients --capacity patients,free", of.wards(8, 40, 14), ""),
+    (of.one_name, f"--entity place,city {BEDS}", of.wards(8, 40, 15), ", Ulm"),
+    (of.month_names, f"--period year,month {BEDS}", of.monthly(), ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "options", "truth", "after"), WAYS)
+def test_a_way_out_gives_the_right_gains(here: Path, made, options, truth, after) -> None:
+    made().to_csv("t.csv", index=False)
+    words = options.split()
+    words += ["geographic_level=Local authority"] if words[-1] == "--keep" else []
+    assert main(["new", "dataset", "t.csv", *words]) == 0
+    stream = dpol.read_table("t.yaml")
+    shares = truth.assign(share=truth["patients"] / truth["beds"])
+    wide = shares.pivot(index="week", columns="place", values="share")
+    expected = sorted(wide.to_numpy().sum(axis=0))
+    np.testing.assert_allclose(sorted(stream.gains.sum(axis=0)), expected)
+    assert after in stream.entities[0]
+
+
+def test_a_dirty_workbook_takes_three_commands_and_no_edit(here: Path, capsys) -> None:
+    of.write_workbook(Path("clinics.xlsx"))
+    commands = 0
+    words = ["new", "dataset", "clinics.xlsx"]
+    while main(words) == 2:
+        commands += 1
+        import shlex
+
+        last = capsys.readouterr().err.splitlines()[-1]
+        words = shlex.split(last.removeprefix("Complete and run: dpol "))
+    assert commands == 1
+    assert capsys.readouterr().out.endswith("Now: dpol run clinics.yaml --cores 2\n")
+    made = yaml.safe_load(Path("clinics.yaml").read_text())["dataset"]
+    assert made["columns"]["titles"] == {"entity": "clinic", "count": "seen", "capacity": "slots"}
+    assert made["cleaning"]["identifiers"] == {"elm street": "Elm Street"}
+
+
+def test_rows_that_r_numbers_are_read(here: Path) -> None:
+    of.wards().to_csv("t.csv")
+    text = Path("t.csv").read_text().removeprefix(",")
+    lines = text.splitlines()
+    rows = [f"{k},{line.partition(',')[2]}" for k, line in enumerate(lines[1:], start=1)]
+    Path("t.csv").write_text("\n".join([lines[0], *rows]))
+    assert main(["new", "dataset", "t.csv", *BEDS.split()]) == 0
+    assert dpol.read_table("t.yaml").n_experts == 12
+
+
+def test_a_heat_map_puts_twins_beside_each_other_and_names_all_places() -> None:
+    wide = of.wards(20).pivot(index="week", columns="place", values="patients")
+    wide["Isles"] = wide["Ward 13"]
+    (ax, _) = heat_map({"t": wide}, "patients").axes
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    assert sorted(names) == sorted(wide.columns)
+    assert abs(names.index("Isles") - names.index("Ward 13")) == 1
+    assert len(heat_map({"a": wide, "b": wide}, "patients").axes) == 3
+    constant = pd.DataFrame(0.0, wide.index, wide.columns)
+    assert heat_map({"t": constant}, "patients").get_label() == "patients: 21 places, 60 periods"
