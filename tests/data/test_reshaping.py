@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_table
 from dpol.data.counts import read_counts
-from dpol.data.panel import CleanPanel, report_as_dict, report_as_markdown
+from dpol.data.panel import CleanPanel, StreamReport, report_as_dict, report_as_markdown
 from dpol.data.settings import Dataset
 from pipeline import ROOT
 
@@ -72,6 +73,12 @@ def read(file: str, columns: Mapping[str, Any], form: Any = {}, **cleaning: Any)
 NAMES = {"entity": "town", "period": "week", "count": "sick"}
 
 
+def without_rows(report: StreamReport) -> StreamReport:
+    """Return a report without the lines that name rows of the file, which differ by layout."""
+    same = {key: report.understood[key] for key in ("fullest", "alike", "scale")}
+    return replace(report, understood=same)
+
+
 @settings(max_examples=8, deadline=None)
 @given(sick=grid(counts), beds=grid(beds), of=st.permutations(KINDS), kind=st.sampled_from(KINDS))
 def test_layout_and_kind_of_file_change_nothing(
@@ -96,7 +103,7 @@ def test_layout_and_kind_of_file_change_nothing(
         across = read(turned, {**NAMES, "capacity": second}, {**form, "layout": "wide-periods"})
     for panel in (joined, pivoted, across):
         pd.testing.assert_frame_equal(panel.table, whole.table)
-        assert panel.reports == whole.reports
+        assert [*map(without_rows, panel.reports)] == [*map(without_rows, whole.reports)]
 
 
 def written(folder: Path, text: str, name: str = "t.csv") -> str:
