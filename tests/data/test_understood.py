@@ -150,12 +150,13 @@ def test_rows_that_r_numbers_are_read(here: Path) -> None:
 
 
 def test_a_heat_map_puts_twins_beside_each_other_and_names_all_places() -> None:
-    wide = of.wards(20).pivot(index="week", columns="place", values="patients")
-    wide["Isles"] = wide["Ward 13"]
-    (ax, _) = heat_map({"t": wide}, "patients").axes
+    twin = of.one_member().rename(columns={"place": "entity", "week": "period"})
+    table = twin.assign(stream="t")
+    (ax, _) = heat_map(table, "patients", "patients").axes
     names = [text.get_text() for text in ax.get_yticklabels()]
-    assert sorted(names) == sorted(wide.columns)
-    assert abs(names.index("Isles") - names.index("Ward 13")) == 1
-    assert len(heat_map({"a": wide, "b": wide}, "patients").axes) == 3
-    constant = pd.DataFrame(0.0, wide.index, wide.columns)
-    assert heat_map({"t": constant}, "patients").get_label() == "patients: 21 places, 60 periods"
+    assert sorted(names) == sorted(twin["entity"].unique())
+    assert abs(names.index("Isles") - names.index("Ward 09")) == 1
+    both = pd.concat([table, table.assign(stream="u")])
+    assert len(heat_map(both, "patients", "patients").axes) == 3
+    drawn = heat_map(table.assign(patients=0.0), "patients", "patients")
+    assert drawn.get_label() == "patients: 13 places, 60 periods"

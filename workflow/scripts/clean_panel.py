@@ -5,9 +5,10 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
 
     from dpol.core.files import write_json, write_text
     from dpol.data.cleaning import clean_table
-    from dpol.data.panel import picture_of, report_as_markdown, write_panel
+    from dpol.data.panel import pictured, report_as_markdown, write_panel
     from dpol.data.question import Gain
     from dpol.data.settings import Dataset, Stream
+    from dpol.show.heat_map import heat_map
     from dpol.show.style import save_figure
 
     dataset = Dataset.model_validate(snakemake.params.dataset)
@@ -20,7 +21,8 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
     )
     write_panel(panel.table, snakemake.output.panel)
     write_json(snakemake.output.report, report)
-    save_figure(picture_of(panel.table, dataset.needed_columns), [Path(snakemake.output.picture)])
+    picture = heat_map(panel.table, *pictured(dataset.needed_columns))
+    save_figure(picture, [Path(snakemake.output.picture)])
     write_text(snakemake.output.page, report_as_markdown(report))
     for reading, path in zip(dataset.readings, snakemake.output.readings, strict=True):
         panel, _ = clean_table(snakemake.input.table, dataset.read_as(reading), streams, gains)

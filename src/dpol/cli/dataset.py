@@ -126,10 +126,11 @@ def new_dataset(options: argparse.Namespace) -> None:
     from dpol.core.logs import LOGGER
     from dpol.data.cleaning import clean_table
     from dpol.data.guess import UnclearError, look_at
-    from dpol.data.panel import in_lines_of, in_warning, picture_of
+    from dpol.data.panel import in_lines_of, in_warning, pictured
     from dpol.data.second_look import DoubtError
     from dpol.data.stream import build_stream
     from dpol.data.tables.setting_types import TABLES
+    from dpol.show.heat_map import heat_map
     from dpol.show.pages import load_template
     from dpol.show.style import save_figure
 
@@ -207,7 +208,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     print(f"  {whole.entities:,} entities, {whole.periods:,} periods. {all_}", *changes, sep="\n  ")
     print("What was understood; look whether it is so:", *in_lines_of(whole.understood), sep="\n  ")
     picture = file.with_suffix(".png")
-    save_figure(picture_of(panel.table, config.dataset.needed_columns), [picture])
+    save_figure(heat_map(panel.table, *pictured(config.dataset.needed_columns)), [picture])
     print(f"  the picture: {picture}")
     for text in panel.warnings:
         print(f"  {in_warning(text)}")

@@ -17,7 +17,6 @@ from dpol.data.stream import MANY_UNMEASURED, MAX_CARRY, SELECTION, SUMS, unmeas
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
     from dpol.data.tables.settings import Columns
 
@@ -204,17 +203,11 @@ def in_lines_of(understood: Mapping[str, str]) -> list[str]:
     return [f"{words}: {understood[key]}" for key, words in LINES.items() if key in understood]
 
 
-def picture_of(table: pd.DataFrame, columns: Columns) -> Figure:
-    """Draw what plays: `dpol.show.heat_map` of the shares of a panel, or of its counts."""
-    from dpol.show.heat_map import heat_map
-
-    number = "density" if columns.capacity else "count"
-    of = columns.called("count") + (f" / {columns.called('capacity')}" if columns.capacity else "")
-    wide = {
-        str(name): part.pivot(index="period", columns="entity", values=number)
-        for name, part in table.groupby("stream", sort=False)
-    }
-    return heat_map(wide, of)
+def pictured(columns: Columns) -> tuple[str, str]:
+    """Return the column of a panel that plays by default, and what it is, for its picture."""
+    if columns.capacity is None:
+        return "count", columns.called("count")
+    return "density", f"{columns.called('count')} / {columns.called('capacity')}"
 
 
 def last_warnings(report: Path | str, shown: int = 8) -> list[str]:

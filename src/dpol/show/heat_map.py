@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 from matplotlib.colors import PowerNorm
@@ -24,34 +22,39 @@ _LONGEST, _TICKS = 24, 8  # characters of a name; dates below a panel
 _ORDERED = 300  # places in the best order; more are ordered roughly
 
 
-def heat_map(tables: Mapping[str, pd.DataFrame], of: str) -> Figure:
+def heat_map(table: pd.DataFrame, number: str, of: str) -> Figure:
     """Draw numbers of places, ordered by likeness, so that unlike rows and columns jump to the eye.
 
     Args:
-        tables: by the name of a panel, a row for each period and a column for each place.
-        of: what the numbers are.
+        table: the columns stream, which has a panel each, entity, period and the number.
+        number: the column to draw.
+        of: what it is.
     """
+    tables = {
+        str(name): part.pivot(index="period", columns="entity", values=number)
+        for name, part in table.groupby("stream", sort=False)
+    }
     alone = len(tables) == 1
-    most, periods = (max(table.shape[k] for table in tables.values()) for k in (1, 0))
+    most, periods = (max(it.shape[k] for it in tables.values()) for k in (1, 0))
     named, row = alone and most <= NAMED, _ROW if most <= FEW else _SMALL_ROW
     height = max(_LOW, row * most) if named else _TALL if alone else _OF_SEVERAL
-    colours = PowerNorm(0.5, 0, max(table.to_numpy().max() for table in tables.values()) or 1)
+    colours = PowerNorm(0.5, 0, max(it.to_numpy().max() for it in tables.values()) or 1)
     width, columns = (WIDTH, 1) if alone else (WIDTH / 2, 2)
     with panels(len(tables), columns, (width, height + 0.5)) as drawn:
-        places = sum(table.shape[1] for table in tables.values())
+        places = sum(it.shape[1] for it in tables.values())
         drawn.find(f"{of}: {places:,} places, {periods} periods")
         drawn.caption("A row is a place; places that rise and fall together are neighbours")
-        for ax, (name, table) in zip(drawn.axes, tables.items(), strict=True):
-            table = table.iloc[:, _by_likeness(table.to_numpy())]
-            image = ax.imshow(table.T, aspect="auto", interpolation="nearest", norm=colours)
+        for ax, (name, wide) in zip(drawn.axes, tables.items(), strict=True):
+            wide = wide.iloc[:, _by_likeness(wide.to_numpy())]
+            image = ax.imshow(wide.T, aspect="auto", interpolation="nearest", norm=colours)
             ax.grid(visible=False)
-            names = [it if len(it) <= _LONGEST else f"{it[:_LONGEST]}…" for it in map(str, table)]
+            names = [it if len(it) <= _LONGEST else f"{it[:_LONGEST]}…" for it in map(str, wide)]
             ax.set_yticks(
                 range(len(names) * named), names * named, fontsize=7 if most <= FEW else 5
             )
-            ticks = min(_TICKS // columns, 1 + len(table) // 6)
-            at = np.unique(np.linspace(0, len(table) - 1, ticks).astype(int))
-            ax.set_xticks(at, [f"{table.index[k]:%b %Y}" for k in at])
+            ticks = min(_TICKS // columns, 1 + len(wide) // 6)
+            at = np.unique(np.linspace(0, len(wide) - 1, ticks).astype(int))
+            ax.set_xticks(at, [f"{wide.index[k]:%b %Y}" for k in at])
             if not alone:
                 name_panel(ax, name)
         drawn.figure.colorbar(image, ax=drawn.axes[:columns], label=of, pad=0.02)

@@ -93,13 +93,16 @@ class YearAnd(Settings):
 
 def _name_or_block(value: object) -> str:
     """Return the tag of a union's member; messages leave out tags in brackets."""
-    if isinstance(value, list):
-        return "[columns]"
     return "[block]" if isinstance(value, (Mapping, Settings)) else "[column]"
+
+
+def _names_or_block(value: object) -> str:
+    return "[columns]" if isinstance(value, list) else _name_or_block(value)
 
 
 ColumnName: TypeAlias = Annotated[str, Tag("[column]")]
 NAME_OR_BLOCK = Discriminator(_name_or_block)
+NAMES_OR_BLOCK = Discriminator(_names_or_block)
 Period = Annotated[ColumnName | Annotated[YearAnd, Tag("[block]")], NAME_OR_BLOCK]
 
 

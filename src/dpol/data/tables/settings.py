@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, Tag, model_validator
 
 from dpol.core.settings import Settings
 from dpol.data.tables.setting_types import (
-    NAME_OR_BLOCK,
+    NAMES_OR_BLOCK,
     ColumnName,
     Identifier,
     LookName,
@@ -58,7 +58,7 @@ class CapacityTable(Settings):
 
 Capacity = Annotated[
     ColumnName | Annotated[list[str], Tag("[columns]")] | Annotated[CapacityTable, Tag("[block]")],
-    NAME_OR_BLOCK,
+    NAMES_OR_BLOCK,
 ]
 
 
