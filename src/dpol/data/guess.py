@@ -134,20 +134,18 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     table, layout, dated = _laid_out(path, raw, answers)
     answers = {**_MELTED.get(layout, {}), **answers}
     several = {key: answers.get(key, "").split(",") for key in ("entity", "capacity")}
-    for key, names in several.items():
-        several[key] = names if len(names) > 1 and {*names} <= {*table} else []
-        answers |= {key: names[0]} if several[key] else {}
-    if named_by := several["entity"]:
+    several = {key: it for key, it in several.items() if len(it) > 1 and {*it} <= {*table}}
+    answers |= {key: it[0] for key, it in several.items()}
+    if named_by := several.get("entity"):
         table[named_by[0]] = table[named_by].agg(", ".join, axis=1)
     _refuse_unknown(table, _given(answers, "entity", "count", "capacity"))
     year, *month = dated
     if month and "date" in answers:
-        plain = re.sub("'[^']*'", "", answers["date"])
-        parts = re.findall("YYYY|ww|ee|M+|D|Q", plain)
-        if len(parts) != 2 or parts[0] != "YYYY" or parts[1] in "DQ":
+        plain = re.sub("'[^']*'|[^A-Za-z]", "", answers["date"])
+        if not (part := re.fullmatch("YYYY(ww|ee|M)M?", plain)):
             raise UnclearError({"date": "of a year and another column it is YYYY-M, YYYY-ww (weeks"
                                 " from Monday) or YYYY-ee (from Sunday)"})  # fmt: skip
-        answers |= {"date": "-".join(parts).replace("MM", "M")}
+        answers |= {"date": f"YYYY-{part[1]}"}
     period = year_and(table[year], table[month[0]]).rename(month[0]) if month else table[year]
     named = [name for name in map(str, table) if name.strip() and name not in dated]
     numbers = [name for name in named if _is_number(table[name])]
@@ -178,7 +176,7 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     if not capacity:
         more = "" if "at_most" in answers else ", then also --at-most"
         asked["capacity"] = f"which column? {_list(left)}; or none, if there are none{more}"
-    columns = {"entity": entity, "count": count, "capacity": capacity}
+    columns: dict[str, Any] = {"entity": entity, "count": count, "capacity": capacity}
     columns = {key: name for key, name in columns.items() if name not in ("", "none")}
     names = [name for name in entities if name != entity and name not in numbers]
     if entity in likely and len(names) == 1:  # the other column that names each row of a period
@@ -205,7 +203,7 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     rows = pd.DataFrame({key: table[name] for key, name in columns.items()}, table.index)
 
     measured = [rows[key] for key in ("count", "capacity") if key in rows]
-    measured += [table[name] for name in several["capacity"][1:]]
+    measured += [table[name] for name in several.get("capacity", [])[1:]]
     measured = measured or [table[name] for name in left]
     of = rows.get("entity", pd.Series("", rows.index))
     dates, periods, asked["date"], guesses["date"] = _dates(period, of, len(dated) > 1, answers)
@@ -232,10 +230,8 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
         )  # fmt: skip
     if asked := {key: question for key, question in asked.items() if question}:
         raise UnclearError(asked, {key: it for key, it in guesses.items() if it is not None})
-    if several["entity"]:
-        columns["entity_with"] = several["entity"][1:]
-    if several["capacity"]:
-        columns["capacity"] = several["capacity"]
+    columns |= {"entity_with": named_by[1:]} if named_by else {}
+    columns |= _given(several, "capacity")
     columns["period"] = year
     if month:
         date = dates.pop("date")
