@@ -62,7 +62,7 @@ SEEN = [
     (of.one_member, "", "alike: Isles and Ward 09 (1.00, 1.00 times as large)"),
     (of.average, "", "follows the others most: ENGLAND (1.00, .083 times their sum)"),
     (lambda: of.changed(of.place("Ward 06"), beds=lambda t: 10 * t["beds"]), "",
-     "at the ends Ward 06 .05"),
+     "at the ends Ward 06 .0"),
     (lambda: of.changed(lambda t: t["week"] > "2023-09-01", patients=lambda t: t["patients"] // 10),
      "", "below half of their neighbours Mon 4 Sep 2023"),
     (of.free_and_occupied, "", "142 counts of 320 above the capacity"),
