@@ -13,19 +13,18 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from dpol.cli import main
 from dpol.core.errors import DpolError
 from dpol_weekly.deployment import Deployment
+from dpol_weekly.holder import release as release_module
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
-from dpol_weekly.keys import Key, make_key
+from dpol_weekly.keys import Key, make_key, make_secret
 from dpol_weekly.records import signed_text
 from dpol_weekly.released.row import Released
-from seeded import SeededNoise
 
 A1, A2, B1 = ("A", "2021-01-01", "3"), ("A", "2021-01-08", "7.5"), ("B", "2021-01-01", "0")
 NOISY, LEDGER = Path("noisy"), Path("dpol-ledger.sqlite")
@@ -47,8 +46,10 @@ def hospital(made, table="counts.csv", to=NOISY, ledger=LEDGER, **keys):
     plain = {"deployment": "d.yaml", "table": table, "output": to, "ledger": ledger}
     plain |= {"columns": COLUMNS, "entities": list(made.entities)}
     plain["key"] = Path(ledger).with_name("dpol.key")
+    plain["secret"] = Path(ledger).with_name("dpol.secret")
     if not (plain["key"].exists() or Path(ledger).exists()):
         make_key(plain["key"])
+        make_secret(plain["secret"])
     return Hospital.model_validate({**plain, **keys})
 
 
@@ -58,14 +59,6 @@ def deployment(**keys):
 
 
 USUAL = deployment()
-
-
-class Halted:
-    """A sampler that is never to be asked for noise."""
-
-    def discrete_gaussian(self, scale, size):
-        assert size == 0, "noise was drawn before everything was checked"
-        return []
 
 
 def run(*arguments):
@@ -103,6 +96,7 @@ def own_file(path="hospital.yaml", **keys):
     """A holder's file for `counts.csv`, and a key as --init makes it."""
     if not (key := Path(path).with_name("dpol.key")).exists():
         make_key(key)
+        make_secret(key.with_suffix(".secret"))
     whole = {"deployment": "d.yaml", "table": "counts.csv", "output": "noisy", **keys}
     Path(path).write_text(json.dumps(whole, default=str))
     return path
@@ -111,15 +105,14 @@ def own_file(path="hospital.yaml", **keys):
 def put(
     *rows,
     made=USUAL,
-    seed=1,
-    sampler=None,
+    halted=False,
     to=NOISY,
     ledger=LEDGER,
     correct=(),
     own=None,
     **answers,
 ):
-    """Release rows (hospital, week, count, beds; 20 if not given), with seeded noise."""
+    """Release rows (hospital, week, count, beds; 20 if not given); `halted`: draw no noise."""
     header = {**COLUMNS, **{k: v for k, v in (own or {}).get("columns", {}).items() if v}}
     lines = [",".join(header.values()), *(",".join((*row, "20")[:4]) for row in rows)]
     Path("counts.csv").write_text("\n".join(lines) + "\n")
@@ -130,13 +123,22 @@ def put(
         agree=made.sha256(),
         **({"in_person": True} | answers),
     )
-    return release(request, sampler or SeededNoise(np.random.default_rng(seed)))
+    with no_noise() if halted else contextlib.nullcontext():
+        return release(request)
+
+
+@contextlib.contextmanager
+def no_noise():
+    """Fail if noise is drawn, but for a comparison with what was released."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(release_module, "noisy", None)
+        yield
 
 
 def refuse(message, *rows, **options):
     """A release is refused with a message, before noise is drawn."""
     with pytest.raises(DpolError, match=message):
-        put(*rows, sampler=Halted(), **options)
+        put(*rows, halted=True, **options)
 
 
 def newest(to=NOISY):

@@ -1,19 +1,38 @@
+"""The law of the noise, against its formula and against another program."""
+
 from __future__ import annotations
 
+import hmac
 import math
+from functools import cache
 
 import numpy as np
+import opendp.prelude as opendp
 import pytest
 from scipy import special
 
 from dpol.privacy.gaussian_dp import delta_of_epsilon
-from dpol_weekly.sampler import SecureNoise
-from seeded import SeededNoise
+from dpol_weekly.sampler import _below, _bits, _happens, discrete_gaussian
 
-# Secure draws differ in every run of the tests; each test of them fails with probability 1e-6.
-SAMPLERS = {"seeded": lambda: SeededNoise(np.random.default_rng(5)), "secure": SecureNoise}
-DRAWS = 40_000
 FINE = 2**20 + 3
+LARGEST = 1_414_213_562_375
+"""The scales of mu = 1 and less than that, and of mu = 0.001 at a sensitivity of 1,000."""
+DRAWS = 20_000
+
+
+@cache
+def draws(scale, number=DRAWS):
+    """Draws of a fixed secret, so that no run of the tests differs."""
+    keys = (hmac.digest(b"s" * 32, f"{scale},{it}".encode(), "sha512") for it in range(number))
+    return np.array([discrete_gaussian(key, scale) for key in keys])
+
+
+def library(scale, number=DRAWS):
+    """Draws of OpenDP, which differ in every run."""
+    opendp.enable_features("contrib")
+    integers = opendp.vector_domain(opendp.atom_domain(T=opendp.i64))
+    space = integers, opendp.l2_distance(T=float)
+    return np.array(opendp.m.make_gaussian(*space, scale=float(scale))([0] * number))
 
 
 def fits(counts, probabilities):
@@ -21,19 +40,6 @@ def fits(counts, probabilities):
     expected = np.sum(counts) * np.asarray(probabilities)
     statistic = float(((counts - expected) ** 2 / expected).sum())
     return special.chdtrc(len(counts) - 1, statistic) > 1e-6
-
-
-@pytest.fixture(scope="module")
-def draw():
-    """Draws of a sampler, each kind drawn once."""
-    kept = {}
-
-    def draws(name, scale):
-        if (name, scale) not in kept:
-            kept[name, scale] = np.array(SAMPLERS[name]().discrete_gaussian(scale, DRAWS))
-        return kept[name, scale]
-
-    return draws
 
 
 def cells(draws, scale, law_of=None):
@@ -55,14 +61,30 @@ def cells(draws, scale, law_of=None):
     return counts, np.diff(below)
 
 
-@pytest.mark.parametrize("name", SAMPLERS)
-@pytest.mark.parametrize("scale", [1, 4, FINE])
-def test_draws_follow_the_discrete_gaussian_law(draw, name, scale):
-    """Chi-squared test, error probability 1e-6; scales wrong by 5% are rejected."""
-    draws = draw(name, scale)
-    assert fits(*cells(draws, scale))
+@pytest.mark.parametrize("sampler", [draws, library])
+@pytest.mark.parametrize("scale", [1, 2, 5, 1000, FINE])
+def test_draws_follow_the_discrete_gaussian_law(sampler, scale):
+    """As the draws of another program do; scales wrong by 5% are rejected."""
+    drawn = sampler(scale)
+    assert fits(*cells(drawn, scale))
     for factor in (0.95, 1.05):
-        assert not fits(*cells(draws, scale, factor * scale))
+        assert not fits(*cells(drawn, scale, factor * scale))
+
+
+@pytest.mark.parametrize("scale", [2_828_429, LARGEST, 2**53])
+def test_moments_and_tails_on_the_largest_grids(scale):
+    """Each within 5 standard errors; there is no float in which a last digit could be lost."""
+    x = np.array([int(it) / scale for it in draws(scale)])
+    moments = [x.mean(), (x**2).mean() - 1, (x**3).mean(), (x**4).mean() - 3]
+    errors = np.sqrt(np.array([1, 2, 15, 96]) / DRAWS)
+    assert (np.abs(moments) < 5 * errors).all()
+    for edge in (1, 2, 3):
+        chance = special.erfc(edge / math.sqrt(2))
+        seen = (np.abs(x) > edge).mean()
+        assert abs(seen - chance) < 5 * math.sqrt(chance / DRAWS)
+    assert 3.5 < np.abs(x).max() < 6
+    last = np.array([int(it) % 10 for it in draws(scale)])
+    assert fits(np.bincount(last, minlength=10), [0.1] * 10)
 
 
 def test_rounded_normal_noise_is_rejected():
@@ -71,29 +93,32 @@ def test_rounded_normal_noise_is_rejected():
     assert not fits(*cells(rounded, 1))
 
 
-@pytest.mark.parametrize("name", SAMPLERS)
-def test_the_last_digit_of_fine_noise_is_uniform(draw, name):
-    """No digit of the value shows; noise in steps of 2 is rejected."""
-    draws = draw(name, FINE)
-    assert fits(np.bincount(draws % 10, minlength=10), [0.1] * 10)
-    even = draws - draws % 2
-    assert not fits(np.bincount(even % 10, minlength=10), [0.1] * 10)
+def test_equal_keys_give_equal_noise_and_neighbouring_keys_independent_noise():
+    """Consecutive draws of one stream of keys, and of keys that differ in a bit."""
+    key = bytes(64)
+    assert discrete_gaussian(key, FINE) == discrete_gaussian(key, FINE)
+    flipped = [bytes(63) + bytes([1 << bit]) for bit in range(8)]
+    assert len({discrete_gaussian(it, FINE) for it in [key, *flipped]}) == 9
+    pairs = draws(FINE).reshape(-1, 2) / FINE
+    assert abs(np.corrcoef(pairs.T)[0, 1]) < 5 / math.sqrt(len(pairs))
 
 
-def test_seeded_noise_repeats_and_secure_noise_does_not(draw):
-    one, two = (SeededNoise(np.random.default_rng(3)).discrete_gaussian(FINE, 50) for _ in "ab")
-    assert one == two
-    assert SecureNoise().discrete_gaussian(FINE, 50) != SecureNoise().discrete_gaussian(FINE, 50)
+@pytest.mark.parametrize("ratio", [(0, 1), (1, 3), (1, 1), (7, 3), (22, 7)])
+def test_exponential_chances(ratio):
+    above, below = ratio
+    bits = _bits(hmac.digest(b"s" * 32, repr(ratio).encode(), "sha512"))
+    true = sum(_happens(bits, above, below) for _ in range(DRAWS))
+    chance = math.exp(-above / below)
+    assert abs(true / DRAWS - chance) <= 5 * math.sqrt(chance * (1 - chance) / DRAWS)
 
 
-@pytest.mark.parametrize("name", SAMPLERS)
-def test_draws_are_plain_integers_of_the_number_asked_for(name):
-    for size in (0, 1, 7):
-        draws = SAMPLERS[name]().discrete_gaussian(3, size)
-        assert len(draws) == size
-        assert {type(draw) for draw in draws} <= {int}
-    # At the largest scale 64 bits are still wide enough: no draw is cut off.
-    assert max(map(abs, SAMPLERS[name]().discrete_gaussian(2**53, 200))) < 2**56
+def test_uniform_integers():
+    bits = _bits(bytes(64))
+    assert _below(bits, 1) == 0
+    for limit in (2, 3, 7, 8):
+        seen = np.bincount([_below(bits, limit) for _ in range(DRAWS)], minlength=limit)
+        assert len(seen) == limit
+        assert fits(seen, [1 / limit] * limit)
 
 
 # ---- Gaussian DP of the discrete Gaussian, by exact computation ----------------------------------

@@ -229,6 +229,13 @@ class Deployment(Settings):
         """Return the hash of the agreement; order, comments and 1 or 1.0 do not matter."""
         return hashlib.sha256(self.agreement().encode()).hexdigest()
 
+    def lasting_sha256(self) -> str:
+        """Return the hash of all that amendments keep; they may change the entities only."""
+        lasting = self.model_dump(
+            mode="json", exclude_none=True, exclude={"entities", "amends", "affirmed"}
+        )
+        return hashlib.sha256(json.dumps(lasting, sort_keys=True).encode()).hexdigest()
+
     def terms(self) -> Terms:
         """Return what a guarantee depends on."""
         return Terms(

@@ -36,7 +36,7 @@ import datetime
 import json
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -182,10 +182,11 @@ def recompute(
         agreed: terms of each agreement by its SHA-256.
 
     Raises:
-        ValueError: a file passes its budget together with the others, its agreement is missing, or
-            a date is none.
+        ValueError: a file passes its budget together with the others, its agreement is missing, a
+            date is none, or two files of a ledger hold different rows of one version.
     """
     found: list[tuple[str, _Rows]] = []
+    seen: dict[tuple[object, ...], tuple[str, Sequence[str]]] = {}
     for file, facts in releases:
         sha256 = family = facts["agreement"]
         if sha256 not in agreed:
@@ -193,6 +194,13 @@ def recompute(
         while family in agreed and (amended := agreed[family].amends):
             family = amended
         ledger, rows = facts["ledger"]["id"], facts["rows"]
+        for row, version in versions(rows):
+            place = ledger, family, row[0], row[1], version
+            if (held := seen.setdefault(place, (file, row)))[1] != row:
+                raise ValueError(
+                    f"{file}: holds another row of {row[0]} for {row[1]}, version {version}, than"
+                    f" {held[0]}: two copies of one ledger have released it with different counts"
+                )
         found.append((file, {(ledger, family, (*row,)): agreed[sha256] for row in rows}))
     once = {row: terms for _, rows in found for row, terms in rows.items()}
     results = []
@@ -218,6 +226,15 @@ def recompute(
             )
         )
     return results
+
+
+def versions(rows: Sequence[Sequence[str]]) -> list[tuple[Sequence[str], int]]:
+    """Return each row with its version: its number among those of its entity and period, from 1."""
+    seen, found = Counter[tuple[str, str]](), []
+    for row in rows:
+        seen[row[0], row[1]] += 1
+        found.append((row, seen[row[0], row[1]]))
+    return found
 
 
 def _most(rows: _Rows, terms: Terms) -> Fraction:

@@ -1,9 +1,9 @@
-"""Integer Gaussian noise, exact, from a generator that the operating system seeds.
+"""Exact integer Gaussian noise from a stream of uniform integers; no floating point.
 
 The distribution is the discrete Gaussian: P(k) proportional to exp(-k^2 / (2 scale^2)) over all
-integers k (Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy"). Noise
-added in floating point is not Gaussian in its last bits, and those can give the value away; noise
-added to integers has no last bits.
+integers k, drawn as algorithms 1 to 3 of Canonne, Kamath and Steinke, "The Discrete Gaussian for
+Differential Privacy" (2020), describe. The stream is HMAC-SHA512 in counter mode, so equal keys
+give equal noise, and to whoever lacks the key it is as fresh as coins.
 
 A value moved by a shift is shift / (scale - 1)-GDP: slightly above the shift / scale of continuous
 noise. Proof: the best tests of a shift are thresholds m, their errors P(Y >= m) = Phi(-z_m) and
@@ -15,42 +15,67 @@ and far into the tails at large ones), which is below 1 / (scale - 1).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+import hmac
+from collections.abc import Iterator
+from itertools import count
 
 
-class NoiseSampler(Protocol):
-    """A source of noise."""
+def discrete_gaussian(key: bytes, scale: int) -> int:
+    """Return the draw of a key; about 50 microseconds.
 
-    def discrete_gaussian(self, scale: int, size: int) -> list[int]:
-        """Return independent draws with scale `scale`.
-
-        A scale of `CountNoise` is below 2^53: a float holds it, and no draw comes near the ends of
-        64 bits.
-        """
-
-
-@dataclass(frozen=True)
-class SecureNoise:
-    """Exact noise drawn by OpenDP; it cannot be repeated.
-
-    Its generator is cryptographic, and seeded by the operating system.
+    Args:
+        key: 64 bytes, another one for each draw.
+        scale: at least 1.
     """
+    bits = _bits(key)
+    width = scale + 1
+    while True:
+        draw = _laplace(bits, width)
+        # exp(-(|draw| - scale^2 / width)^2 / (2 scale^2)), in integers
+        distance = (abs(draw) * width - scale * scale) ** 2
+        if _happens(bits, distance, 2 * (scale * width) ** 2):
+            return draw
 
-    def discrete_gaussian(self, scale: int, size: int) -> list[int]:
-        """See `NoiseSampler`; about 10 microseconds a draw."""
-        draws: list[int] = gaussian_measurement(scale)([0] * size)
-        return draws
+
+def _bits(key: bytes) -> Iterator[int]:
+    for number in count():
+        block = hmac.digest(key, number.to_bytes(8), "sha512")
+        yield from map(int, f"{int.from_bytes(block):0512b}")
 
 
-def gaussian_measurement(scale: int) -> Any:
-    """Return OpenDP's measurement that adds discrete Gaussian noise to a vector of 64-bit integers.
+def _below(bits: Iterator[int], limit: int) -> int:
+    """Return a uniform integer from 0 to limit - 1: too large ones are drawn again."""
+    while True:
+        number = 0
+        for _ in range((limit - 1).bit_length()):
+            number = 2 * number + next(bits)
+        if number < limit:
+            return number
 
-    It maps an L2 distance d to rho = d^2 / (2 scale^2) of zero-concentrated DP.
-    """
-    import opendp.prelude as opendp  # slow, and needed for releases only
 
-    opendp.enable_features("contrib")
-    integers = opendp.vector_domain(opendp.atom_domain(T=opendp.i64))
-    space = integers, opendp.l2_distance(T=float)
-    return opendp.m.make_gaussian(*space, scale=float(scale))
+def _happens(bits: Iterator[int], above: int, below: int) -> bool:
+    """Return True with probability exp(-above / below)."""
+    while above > below:
+        if not _happens(bits, 1, 1):
+            return False
+        above -= below
+    # Of falling chances r, r / 2, r / 3, ... the number that come true in a row is even with
+    # probability exp(-r).
+    tries = 1
+    while _below(bits, below * tries) < above:
+        tries += 1
+    return tries % 2 == 1
+
+
+def _laplace(bits: Iterator[int], width: int) -> int:
+    """Return discrete Laplace noise: P(k) proportional to exp(-|k| / width)."""
+    while True:
+        rest = _below(bits, width)
+        if not _happens(bits, rest, width):
+            continue
+        whole = 0
+        while _happens(bits, 1, 1):
+            whole += 1
+        size, negative = rest + whole * width, _below(bits, 2)
+        if size or not negative:
+            return -size if negative else size

@@ -19,7 +19,7 @@ from dpol_weekly.coordinator.game import LEVEL_CHANGE, play
 from dpol_weekly.deployment import read_deployment, refuse_amendment
 from dpol_weekly.holder.request import Request
 from dpol_weekly.records import Terms, parse, recompute
-from releases import A1, A2, LEDGER, USUAL, ask, deployment, hospital, newest, put, refuse, run
+from releases import A1, A2, LEDGER, USUAL, deployment, hospital, newest, put, refuse, run
 from weekly import Coordinator, agreed, day, public, report
 
 DIGITS = USUAL.sha256()
@@ -45,12 +45,6 @@ def test_a_ledger_that_others_could_touch_is_closed(mode):
     LEDGER.chmod(mode)
     put(A2)
     assert LEDGER.stat().st_mode & 0o777 == 0o600
-
-
-def test_equal_counts_of_two_periods_have_other_hashes():
-    put(("A", A1[1], "3"), ("A", A2[1], "3"), ("B", A1[1], "3"))
-    assert len(set(ask("SELECT period, counted FROM release"))) == 2
-    assert len(set(ask("SELECT counted FROM release"))) == 2
 
 
 def test_a_period_that_begins_on_the_date_of_a_new_ledger_stays_closed_to_others():

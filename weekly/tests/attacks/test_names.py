@@ -10,7 +10,7 @@ import math
 import pytest
 
 from dpol_weekly.holder.history import history
-from releases import COLUMNS, LEDGER, Halted, ask, deployment, put, refuse
+from releases import COLUMNS, LEDGER, ask, deployment, put, refuse
 
 WEEK = "2021-01-01", "2021-01-08", "2021-01-15"
 N = deployment(entities={"n": {"capacity": 20}})
@@ -98,7 +98,7 @@ def test_whether_a_run_is_refused_depends_on_no_count(count):
 
     ward("n", 0, "7")
     with pytest.raises(Exception, match=RENAMED):
-        ward("m", 0, "9", sampler=Halted())
+        ward("m", 0, "9", halted=True)
     ward("m", 0, "9", split=True)
     ward("n", 1, "4")
     ward("m", 1, count)

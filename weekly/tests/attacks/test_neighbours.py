@@ -31,9 +31,10 @@ from dpol_weekly.holder import counts as counts_module
 from dpol_weekly.holder import release as release_module
 from dpol_weekly.holder import request as request_module
 from dpol_weekly.holder import text as text_module
+from dpol_weekly.holder.drawn import changed
 from dpol_weekly.holder.entries import outputs, select
-from dpol_weekly.holder.hashes import changed
 from dpol_weekly.holder.text import describe, warnings_of
+from dpol_weekly.keys import Secret
 from releases import run
 
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
@@ -175,7 +176,7 @@ def play(clock, exporter: Exporter, keys, person=None, at=0):
             if week == 0:
                 seen += init(table)
             more = {0: agreed, 1: [], 2: ["--json"], 3: ["--correct", str(start(LATE[1]))]}
-            code, out, err = run("privatize", *COPY, *more.get(week, ["--quiet"]))
+            code, out, err = run("privatize", *more.get(week, ["--quiet"]))
             seen.append((week, code, out, left()))
             if advised := ADVICE.search(out + err):
                 again = [word for day in advised[1].split(", ") for word in ("--correct", day)]
@@ -187,7 +188,7 @@ def play(clock, exporter: Exporter, keys, person=None, at=0):
 
 
 COPY = "--copy-to", "outbox"
-WORDS = "--deployment", "d.yaml"
+WORDS = "--deployment", "d.yaml", *COPY
 
 
 def init(table: Path) -> list[object]:
@@ -247,8 +248,9 @@ def due_if_changed(ledger, request, counts, base, right=release_module.due, **op
     (output,) = outputs(ledger) or [None]
     if output is None:
         return new, late
+    secret = Secret(request.hospital.secret)
     known = {(row["entity"], row["period"]) for row in select(ledger, "SELECT * FROM release")}
-    differ = {id(it) for it in changed(ledger, output, new)}
+    differ = {id(it) for it in changed(ledger, output, new, secret, request.deployment)}
     return [it for it in new if id(it) in differ or (it.entity, it.period) not in known], late
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dpol_weekly import sampler
 from dpol_weekly.deployment import read_deployment
+from dpol_weekly.holder import drawn
 from releases import LEDGER, NOISY, ask, files, own_file, run
 
 FIRST = "2024-01-07"
@@ -58,14 +58,12 @@ def test_another_date_or_spelling_of_a_released_week_is_refused_or_known(row):
 
 
 def test_a_sampler_that_fails_releases_and_shows_nothing(monkeypatch):
-    def fails(zeros):
-        if zeros:
-            raise RuntimeError("no entropy")
-        return []
+    def fails(key, scale):
+        raise RuntimeError("no noise")
 
     with monkeypatch.context() as broken:
-        broken.setattr(sampler, "gaussian_measurement", lambda _: fails)
-        with pytest.raises(RuntimeError, match="no entropy") as failure:
+        broken.setattr(drawn, "discrete_gaussian", fails)
+        with pytest.raises(RuntimeError, match="no noise") as failure:
             privatize(("north", FIRST, SECRET))
     assert SECRET not in "".join(traceback.format_exception(failure.value))
     assert not NOISY.exists()

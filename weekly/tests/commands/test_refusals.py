@@ -84,7 +84,7 @@ ONE_LINE = [
     (1, "recompute c.csv --deployment d.yaml", "is not a release of dpol"),
     (2, f"recompute {SENT}", "--deployment"),
     (2, "privatize q.yaml --correct 2024-1-7", "must be a date such as 2021-01-31"),
-    (1, "privatize q.yaml --entity n", "--deployment, --entity and --column go with --init"),
+    (1, "privatize q.yaml --entity n", "--column and --copy-to go with --init"),
     (
         1,
         "privatize z.yaml --init c.csv",

@@ -1,9 +1,6 @@
-"""One mailbox of several agreements; second releases; receipts."""
+"""One mailbox of several agreements; second releases."""
 
 from __future__ import annotations
-
-import dataclasses
-import json
 
 import pytest
 import yaml
@@ -12,7 +9,6 @@ from dpol.cli import main
 from dpol_weekly.coordinator.collect import set_aside
 from dpol_weekly.coordinator.page import other_decisions
 from dpol_weekly.deployment import read_deployment
-from dpol_weekly.released.read import read_release
 from weekly import Coordinator, agreed, day, public, report
 
 A0, B0 = ("A", 0, "3"), ("B", 0, "5")
@@ -105,30 +101,3 @@ def test_what_is_set_aside_makes_room_for_another_version(world):
     set_aside(world.folder, "A", "wrong")
     assert world.put(A0, ("A", 0, "4")).taken == 1
     assert world.put(A0, ("A", 0, "4"), ("A", 0, "5")).taken == 0
-
-
-# ---- receipts ------------------------------------------------------------------------------------
-
-
-def test_a_receipt_is_the_newest_release_that_the_log_holds_of_a_hospital(world):
-    first, second = world.file(A0, B0), world.file(A0, B0, ("A", 1, "4"))
-    world.collect(first)
-    path = world.folder / "receipts" / "A.json"
-    assert read_release(path).rows == read_release(first).rows
-    world.collect(second, first)
-    held = read_release(path)
-    assert held.rows == read_release(second).rows
-    assert dataclasses.replace(held, file=second) == read_release(second)
-    path.write_text(json.dumps({"dpol_release": 2}))
-    world.collect(second)
-    assert read_release(path).rows == held.rows, "a damaged one is written again"
-    world.collect(first)
-    assert read_release(path).rows == held.rows, "an older file brings nothing back"
-
-
-def test_nothing_is_receipted_that_was_refused_or_is_of_others(world):
-    world.agree({"A": {"key": public("other")}, "B": {}})
-    world.put(A0)
-    assert not (world.folder / "receipts").exists()
-    world.put(B0, ("X", 0, "1"))
-    assert [file.name for file in (world.folder / "receipts").iterdir()] == ["B.json"]

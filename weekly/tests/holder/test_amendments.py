@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpol.core.errors import ConfigError
-from releases import Halted, deployment, output, put, record, refuse
+from releases import deployment, output, put, record, refuse
 
 WEEKS = [f"2021-01-{day:02}" for day in (1, 8, 15, 22)]
 BEDS = {"A": {"capacity": 20}, "B": {"capacity": 40}, "C": {}}
@@ -54,7 +54,7 @@ def test_an_amendment_changes_entities_from_then_on_and_nothing_else(keys, messa
     put(*rows(0), made=OLD)
     made = deployment(**{"entities": BEDS, "amends": AMENDS} | keys)
     with pytest.raises(ConfigError, match=message):
-        put(*rows(0, 1), made=made, sampler=Halted())
+        put(*rows(0, 1), made=made, halted=True)
 
 
 def test_an_amendment_is_taken_late_and_nothing_is_released_again():

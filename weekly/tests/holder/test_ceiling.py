@@ -205,7 +205,7 @@ def random_sequence(rng):
     spelt = another("spelt", mu=0.5, entities={"a.": {}, "b": {}}, counted_by=2)
     fine = another("fine", mu=0.25, count_sensitivity=0.4, entities={"x": {}, "y": {}})
     fine = fine.model_copy(update={"second_release": SecondRelease(after=4)})
-    for step in range(8):
+    for _ in range(8):
         last, judged = int(rng.integers(5)), [made, other]
         one = [made, made, other, spelt, fine][rng.integers(5)]
         starts = [one.period_of(number).isoformat() for number in range(last + 1)]
@@ -215,7 +215,7 @@ def random_sequence(rng):
         spent = {it.name: plain_spent(it) for it in judged if LEDGER.exists()}
         rows = [(name, start, str(3 + at)) for start in starts for at, name in enumerate(names)]
         try:
-            play(one, *rows, correct=correct, seed=step)
+            play(one, *rows, correct=correct)
         except DataError:
             assert before == (ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else [(0,)])
             continue

@@ -76,6 +76,7 @@ def test_nothing_is_released_with_a_key_that_is_not_the_agreed_one():
     made = keyed(make_key(KEY))
     make_key(Path("other.key"))
     Path("text.key").write_text("no key")
+    Path("text.key").chmod(0o600)
     refuse("dpol.key: is not the key in the agreement", A1, made=made)
     refuse("other.key: is not the key in the agreement", A1, made=made, own={"key": "other.key"})
     refuse("text.key: is not a key of dpol", A1, made=made, own={"key": "text.key"})

@@ -13,7 +13,7 @@ import pytest
 from dpol_weekly import sqlite
 from dpol_weekly.holder.entries import add_deployment
 from dpol_weekly.holder.ledger import open_ledger, transaction
-from dpol_weekly.keys import make_key
+from dpol_weekly.keys import make_key, make_secret
 from releases import A1, A2, B1, LEDGER, ask, deployment, files, put, refuse
 
 
@@ -82,6 +82,7 @@ def test_raw_counts_are_never_in_it(monkeypatch):
 )
 def test_what_is_no_ledger_is_refused_and_left_alone(make):
     make_key(Path("dpol.key"))
+    make_secret(Path("dpol.secret"))
     make()
     before = files()
     refuse("is not a ledger of dpol; choose another file in led", A1)
@@ -109,9 +110,10 @@ def test_files_that_cannot_be_ledgers_are_refused():
     Path("file").write_text("")
     Path("empty.sqlite").touch()
     make_key(Path("k"))
+    make_secret(Path("s"))
     for name in ("folder", "file/x", "counts.csv"):
-        refuse("cannot|is not a ledger of dpol", A1, ledger=name, own={"key": "k"})
-    put(A1, ledger="empty.sqlite", own={"key": "k"})
+        refuse("cannot|is not a ledger of dpol", A1, ledger=name, own={"key": "k", "secret": "s"})
+    put(A1, ledger="empty.sqlite", own={"key": "k", "secret": "s"})
 
 
 def test_a_ledger_is_a_file_whatever_its_name():

@@ -1,21 +1,24 @@
 from __future__ import annotations
 
 import functools
+import hmac
 import itertools
 import threading
 from pathlib import Path
 from unittest.mock import ANY
 
-import numpy as np
 import pytest
 
+from dpol_weekly.holder import release as release_module
 from dpol_weekly.holder.agreement import NotConfirmedError
+from dpol_weekly.holder.drawn import noisy
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.text import describe, warnings_of
-from dpol_weekly.keys import Key, verify
+from dpol_weekly.keys import Key, make_secret, verify
 from dpol_weekly.records import signed_text
 from dpol_weekly.released.row import Released
+from dpol_weekly.sampler import discrete_gaussian
 from faults import in_child
 from releases import (
     A1,
@@ -24,7 +27,6 @@ from releases import (
     KEYS,
     NOISY,
     USUAL,
-    Halted,
     ask,
     deployment,
     files,
@@ -35,21 +37,25 @@ from releases import (
     refuse,
     table,
 )
-from seeded import SeededNoise
 
 
 @pytest.mark.parametrize(("sensitivity", "scale"), [(1, 2_828_429), (3, 8_485_283)])
 def test_the_output_holds_every_row_with_its_own_noise(sensitivity, scale):
     """Of scale sqrt(2) s / mu, in steps of a millionth, and one step more, rounded up."""
-    done = put(A1, A2, B1, made=deployment(count_sensitivity=sensitivity))
-    draws = SeededNoise(np.random.default_rng(1)).discrete_gaussian(scale, 3)
-    rows = output()
+    made = deployment(count_sensitivity=sensitivity)
+    done = put(A1, A2, B1, made=made)
+    rows, secret, seen = output(), Path("dpol.secret").read_bytes(), set()
     assert list(rows[0]) == [*Released._fields]
-    for row, (*key, count), draw in zip(rows, (A1, B1, A2), draws, strict=True):
+    for row, (*key, count) in zip(rows, (A1, B1, A2), strict=True):
+        fields = ["dpol discrete Gaussian 1", "d", made.lasting_sha256(), scale, 6, *key, 7, 1]
+        texts = [str(it).encode() for it in [*fields, round(float(count) * 10**6)]]
+        message = b"".join(len(it).to_bytes(8) + it for it in texts)
+        draw = discrete_gaussian(hmac.digest(secret, message, "sha512"), scale)
+        seen.add(draw)
         noisy = float(count) + draw / 10**6
         assert float(row["noisy_count"]) == pytest.approx(noisy, abs=1e-12)
         assert [row[name] for name in ("entity", "period", "capacity")] == [*key, "20"]
-    assert done.added == 3
+    assert (done.added, len(seen)) == (3, 3)
 
 
 def test_a_release_states_nothing_that_could_be_false():
@@ -71,9 +77,11 @@ def test_a_release_states_nothing_that_could_be_false():
 
 def test_the_order_of_the_table_is_not_released():
     """A table may be sorted by its counts."""
+    make_secret(Path("dpol.secret"))
     seen = set()
     for number, rows in enumerate(itertools.permutations([A1, A2, B1])):
-        put(*rows, to=Path(f"{number}/noisy"), ledger=Path(f"{number}/ledger.sqlite"))
+        place, own = Path(f"{number}"), {"secret": "dpol.secret"}
+        put(*rows, to=place / "noisy", ledger=place / "ledger.sqlite", own=own)
         seen.add(str(table(Path(f"{number}/noisy"))))
     assert len(seen) == 1
 
@@ -81,7 +89,7 @@ def test_the_order_of_the_table_is_not_released():
 def test_a_period_is_not_released_twice():
     put(A1, B1)
     before = files()
-    assert put(A1, B1, sampler=Halted()).skipped == 2
+    assert put(A1, B1, halted=True).skipped == 2
     refuse(
         r"counts\.csv, line 3: this entity and period was released for the deployment d in another"
         " output; keep that output for these entities",
@@ -100,9 +108,9 @@ def test_a_correction_is_released_once_though_its_run_was_killed():
     for k in range(1, 16):
         corrected = {"correct": [A1[1]]}
         row = ("A", A1[1], str(k))
-        act = functools.partial(put, row, seed=k, **corrected)
+        act = functools.partial(put, row, **corrected)
         in_child(lambda act=act: act() and None, "kill", k)
-        put(row, seed=100 + k, **corrected)
+        put(row, **corrected)
         assert len(output()) == 1 + k
 
 
@@ -121,28 +129,25 @@ def test_a_correction_that_nobody_takes_is_refused_before_it_is_paid():
     assert "(2021-01-01). What was released stays" in warnings_of(done, made)[0]
 
 
-def test_of_two_releases_at_the_same_moment_none_is_lost():
+def test_of_two_releases_at_the_same_moment_none_is_lost(monkeypatch):
     """The second begins while the first draws its noise."""
 
-    def add(week, sampler):
+    def add(week):
         raw = Path(f"{week}.csv")
         raw.write_text(f"hospital,week,covid,beds\nA,{week},3,20\n")
         own = hospital(USUAL, raw)
-        release(
-            Request(hospital=own, deployment=USUAL, agree=USUAL.sha256(), in_person=True), sampler
-        )
+        release(Request(hospital=own, deployment=USUAL, agree=USUAL.sha256(), in_person=True))
 
-    seeded = SeededNoise(np.random.default_rng(1))
-    second = threading.Thread(target=add, args=("2021-01-08", seeded))
+    second = threading.Thread(target=add, args=("2021-01-08",))
 
-    class Interrupted:
-        def discrete_gaussian(self, scale, size):
-            if size:
-                second.start()
-                second.join(0.3)
-            return seeded.discrete_gaussian(scale, size)
+    def interrupted(*of):
+        monkeypatch.setattr(release_module, "noisy", noisy)
+        second.start()
+        second.join(0.3)
+        return noisy(*of)
 
-    add("2021-01-01", Interrupted())
+    monkeypatch.setattr(release_module, "noisy", interrupted)
+    add("2021-01-01")
     second.join()
     assert [row["period"] for row in output()] == ["2021-01-01", "2021-01-08"]
     assert ask("SELECT COUNT(*) FROM release GROUP BY run") == [(1,), (1,)]
@@ -165,9 +170,9 @@ def test_an_agreement_of_a_known_name_amends_one_of_the_ledger_or_is_refused():
     fork = deployment(entities=KEYS["entities"] | {"C1": more["B1"]}, amends=amends)
     own = hospital(fork)
     with pytest.raises(NotConfirmedError) as question:
-        release(Request(hospital=own, deployment=fork), Halted())
+        release(Request(hospital=own, deployment=fork))
     assert "\n  entities.B1.since: 2021-01-15 -> nothing\n" in question.value.statement
-    assert put(A1, A2, made=fork, sampler=Halted()).skipped == 2
+    assert put(A1, A2, made=fork, halted=True).skipped == 2
     later = amends | {"agreement": "0" * 64}
     unknown = deployment(entities=KEYS["entities"], amends=later)
     refuse("does not amend it. Take that one, or the amendments between", A1, A2, made=unknown)

@@ -12,7 +12,7 @@ from dpol.core.errors import ConfigError
 from dpol_weekly.deployment import checked_deployment
 from dpol_weekly.holder.history import history
 from dpol_weekly.holder.text import describe, warnings_of
-from releases import KEYS, LEDGER, NOISY, Halted, deployment, newest, output, put, refuse
+from releases import KEYS, LEDGER, deployment, newest, output, put
 
 MADE = deployment(second_release={"after": 2}, corrections=True)
 FIRST = datetime.date(2021, 1, 1)
@@ -40,7 +40,7 @@ def test_a_period_is_due_again_when_the_later_one_has_ended():
     assert (done.added, done.again, done.skipped) == (1, 1, 1)
     assert sent() == [("A", week(0)), ("A", week(1)), ("A", week(0))]
     assert "1 of them a second time" in describe(done, MADE)[0]
-    assert play(0, 1, day=22, sampler=Halted()).added == 0, "there is no third one"
+    assert play(0, 1, day=22, halted=True).added == 0, "there is no third one"
 
 
 def test_a_second_release_waits_for_a_table_that_has_the_row():
@@ -113,31 +113,13 @@ def test_the_year_is_stated_with_what_it_has_cost():
 # ---- copies --------------------------------------------------------------------------------------
 
 
-def test_a_release_is_copied_and_its_copy_is_searched():
-    """The ledger and the releases are put back; the copy shows it, and so does a receipt."""
-    put(("A", week(0), "3"), copy_to=Path("outbox"))
-    older = {file: file.read_bytes() for file in (LEDGER, newest())}
-    put(("A", week(1), "3"), copy_to=Path("outbox"))
-    _, second = sorted(Path("outbox").iterdir())
-    assert second.read_bytes() == newest().read_bytes()
-    newest().unlink()
-    for file, content in older.items():
-        file.write_bytes(content)
-    message = "knows of releases that the ledger dpol-ledger.sqlite does not know"
-    refuse(message, ("A", week(1), "3"), copy_to=Path("outbox"))
-    second.rename(NOISY / "A.json")
-    refuse(message, ("A", week(1), "3"))
-    (NOISY / "A.json").unlink()
-    assert put(("A", week(1), "3"), sampler=None).added == 1
-
-
 def test_a_copy_that_is_lost_or_changed_is_written_again_and_a_bad_folder_is_told():
-    put(("A", week(0), "3"), copy_to=Path("outbox"))
+    put(("A", week(0), "3"), own={"copy_to": "outbox"})
     (copy,) = Path("outbox").iterdir()
     copy.write_text("x")
-    assert put(("A", week(0), "3"), copy_to=Path("outbox"), sampler=Halted()).added == 0
+    assert put(("A", week(0), "3"), own={"copy_to": "outbox"}, halted=True).added == 0
     assert copy.read_bytes() == newest().read_bytes()
     Path("file").write_text("")
     with pytest.raises(Exception, match="cannot write file/.*the rows are released"):
-        put(("A", week(1), "3"), copy_to=Path("file"))
+        put(("A", week(1), "3"), own={"copy_to": "file"})
     assert len(sent()) == 2

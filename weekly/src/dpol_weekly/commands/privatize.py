@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from dpol_weekly.holder.agreement import NotConfirmedError
     from dpol_weekly.holder.release import Release
     from dpol_weekly.holder.request import Request
-    from dpol_weekly.sampler import NoiseSampler
 
 _PRIVATIZE = """\
 Add privacy noise to the counts in your table, as an agreement says. Your own file, hospital.yaml,
@@ -39,10 +38,9 @@ Nothing is released unless every row is good; no message shows a count."""
 _ANSWERS = {
     "no-final-newline": "the table is complete although its last line has no line end",
     "split": "an entity counts other people than those released before for the same period",
-    "write-again": "the last release is gone, and the ledger is the newest: write it again",
 }
 _ANSWERED = (
-    *("file", "ledger", "added", "skipped", "early", "begin_after", "outside", "periods", "again"),
+    *("file", "ledger", "added", "skipped", "early", "closed", "outside", "periods", "again"),
     "mu_of_stay",
 )
 """What `--json` answers of a release; late rows too."""
@@ -71,7 +69,7 @@ def add(commands: Commands) -> None:
     add("--agree", type=given, metavar="HASH", help=words)
     words = "begin a new ledger, which releases nothing up to this date, for any entity"
     add("--begin-after", type=date, metavar="DATE", help=words)
-    words = "copy the release into FOLDER, such as one that the coordinator reads"
+    words = "with --init: a folder that gets a copy of each release, such as the coordinator's"
     add("--copy-to", type=path, metavar="FOLDER", help=words)
     add_answer_options(parser)
     group = parser.add_argument_group("if you are asked")
@@ -88,11 +86,11 @@ def _privatize(options: argparse.Namespace) -> None:
     from dpol_weekly.holder.request import Request
     from dpol_weekly.holder.settings import read_hospital
     from dpol_weekly.holder.text import describe, warnings_of
-    from dpol_weekly.sampler import SecureNoise
 
-    if options.deployment or options.entity or options.column:
+    if options.deployment or options.entity or options.column or options.copy_to:
         raise DpolError(
-            "--deployment, --entity and --column go with --init; otherwise FILE names them"
+            "--deployment, --entity, --column and --copy-to go with --init; otherwise FILE names"
+            " them"
         )
     hospital = read_hospital(options.file)
     deployment = read_deployment(hospital.deployment)
@@ -103,13 +101,11 @@ def _privatize(options: argparse.Namespace) -> None:
         agree=options.agree,
         no_final_newline=options.no_final_newline,
         split=options.split,
-        write_again=options.write_again,
         begin_after=options.begin_after,
-        copy_to=options.copy_to,
     )
     apart = options.json or options.quiet
     try:
-        done = _released(request, SecureNoise(), options.file, apart=apart)
+        done = _released(request, options.file, apart=apart)
     except OSError as error:
         place = error.filename or hospital.output
         raise DpolError(f"{place}: {error.strerror or error}; choose another path") from None
@@ -150,6 +146,7 @@ def _init(options: argparse.Namespace) -> None:
         read_deployment(options.deployment),
         entity=options.entity,
         named=named,
+        copy_to=options.copy_to,
         ask=None if options.json or options.quiet or not on_terminal() else _column,
     )
     answer(options, lines, {"file": options.file, "told": lines})
@@ -167,12 +164,11 @@ def _column(key: str, header: Sequence[str]) -> str:
     return ""
 
 
-def _released(request: Request, sampler: NoiseSampler, file: Path, *, apart: bool) -> Release:
+def _released(request: Request, file: Path, *, apart: bool) -> Release:
     """Release; before the first release under an agreement, show it and ask for confirmation.
 
     Args:
         request: the holder's request.
-        sampler: source of the noise.
         file: the holder's file.
         apart: show the agreement on standard error, because the answer stands alone.
     """
@@ -180,7 +176,7 @@ def _released(request: Request, sampler: NoiseSampler, file: Path, *, apart: boo
     from dpol_weekly.holder.release import release
 
     try:
-        return release(dataclasses.replace(request, agree=None), sampler)
+        return release(dataclasses.replace(request, agree=None))
     except NotConfirmedError as question:
         with _saying("nothing was released"):
             told = f"{question.statement}\n\n{_how_to_confirm(request, question, file)}"
@@ -192,7 +188,7 @@ def _released(request: Request, sampler: NoiseSampler, file: Path, *, apart: boo
             answer = None if scripted or apart else _answer(question.sha256)
         if (agree := scripted or answer) is None:
             raise
-    return release(dataclasses.replace(request, agree=agree, in_person=answer is not None), sampler)
+    return release(dataclasses.replace(request, agree=agree, in_person=answer is not None))
 
 
 def _how_to_confirm(request: Request, question: NotConfirmedError, file: Path) -> str:

@@ -10,19 +10,16 @@ import datetime
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
-from dpol.core.files import write_text
 from dpol.core.words import counted
 from dpol_weekly.coordinator.checks import check_row
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.words import LISTED, escaped
 from dpol_weekly.deployment import short
-from dpol_weekly.records import as_file
-from dpol_weekly.released.read import Report, find_release, find_releases
+from dpol_weekly.released.read import Report, find_releases
 from dpol_weekly.released.row import Released
 
 _LONGEST_REASON = 200
@@ -120,7 +117,7 @@ def collect(
     """
     today = today or datetime.date.today()
     trusted = Trusted(keys=keys, new_ledgers={*new_ledgers})
-    done, held = list[Collected](), list[tuple[Report, bool]]()
+    done = list[Collected]()
     with open_log(folder, deployment=deployment, new=True) as log:
         for name in trusted.new_ledgers - log.deployment.entities.keys():
             raise DataError(f"{name} is not an entity of the deployment; write it as there")
@@ -128,25 +125,7 @@ def collect(
             unknown(name)
         for file, found in find_releases(reports):
             done.append(_collect(log, file, found, trusted, today))
-            if isinstance(found, Report) and done[-1].taken + done[-1].known:
-                held.append((found, done[-1].taken > 0))
-    for report, newest in held:
-        for entity in {row.entity for row in report.rows} & log.deployment.entities.keys():
-            _write_receipt(folder / "receipts" / f"{entity}.json", report, newest=newest)
     return done
-
-
-def _write_receipt(path: Path, report: Report, *, newest: bool) -> None:
-    """Write what is held of an entity: its holder's own signed release, which nobody else can make.
-
-    A run that was killed may have left an older release of the same output.
-    """
-    before = None
-    with suppress(DataError):
-        before = find_release(path)
-    older = before and before.output == report.output and len(before.rows) < len(report.rows)
-    if newest or before is None or older:
-        write_text(path, as_file(report.facts))
 
 
 def set_aside(

@@ -23,7 +23,8 @@ class Count:
     """One count, still raw.
 
     Args:
-        where: its place, such as `counts.csv, line 3`.
+        where: its line, such as `counts.csv, line 3`.
+        place: its place, as the holder's own file says that the table names it.
         entity: identifier.
         period: date, YYYY-MM-DD.
         count: decimal text.
@@ -31,6 +32,7 @@ class Count:
     """
 
     where: str
+    place: str
     entity: str
     period: str
     count: str = field(repr=False)
@@ -136,6 +138,7 @@ def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
             capacity = decimal_text(Decimal(beds))
         yield Count(
             where=where,
+            place=text,
             entity=names[text],
             period=day.isoformat(),
             count=count,

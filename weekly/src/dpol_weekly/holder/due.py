@@ -27,6 +27,7 @@ def due(
     counts: Sequence[Count],
     base: Path,
     *,
+    closed: str,
     done: Collection[tuple[str, str]] = (),
 ) -> tuple[list[Count], list[Count]]:
     """Return the counts to release, and those that are late and wait to be asked for.
@@ -38,6 +39,7 @@ def due(
         request: the holder's request.
         counts: counts of the table in the order of their periods.
         base: path of the releases.
+        closed: nothing up to this day is released, see `closed_until`.
         done: entities and periods of a run that was killed: it has corrected them already.
 
     Raises:
@@ -46,7 +48,7 @@ def due(
     """
     deployment, correct = request.deployment, request.correct
     here, released = seen_from(ledger, base), released_for(ledger, deployment.name)
-    begin_after, last = ledger.begin_after, dict[str, str]()
+    last = dict[str, str]()
     for entity, period in (key for key, paths in released.items() if here in paths):
         last[entity] = max(last.get(entity, ""), period)
     kept, late, corrected, why_not = [], list[Count](), set[str](), dict[str, str]()
@@ -54,9 +56,9 @@ def due(
         entity, period = key = alike(count.entity), count.period
         paths = released.get(key, [])
         again = deployment.second_day(datetime.date.fromisoformat(period))
-        if period <= begin_after:
+        if period <= closed:
             why_not[period] = (
-                f"the ledger was begun after {begin_after}, and releases nothing up to it"
+                f"the ledger was begun after {closed}, or with another secret up to it"
             )
         elif here in paths:
             if again and again <= request.day and len(paths) == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import json
 import os
@@ -16,7 +17,7 @@ from dpol_weekly.holder.counts import Count
 from dpol_weekly.holder.ledger import Ledger, new_id
 from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.records import alike
-from dpol_weekly.released.row import Released, noisy_count
+from dpol_weekly.released.row import Released
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +117,13 @@ def seen_from(ledger: Ledger, path: Path) -> str:
 
 
 def add_run(
-    ledger: Ledger, output: Output, deployment: Deployment, hospital: Hospital, key: str
+    ledger: Ledger,
+    output: Output,
+    deployment: Deployment,
+    hospital: Hospital,
+    *,
+    key: str,
+    secret: str,
 ) -> int:
     """Begin a run for a confirmed agreement and return its number.
 
@@ -126,11 +133,12 @@ def add_run(
         deployment: the confirmed agreement.
         hospital: the holder's table; its columns are entered.
         key: public half of the holder's key.
+        secret: name of the holder's secret.
     """
     of = "SELECT number FROM deployment WHERE sha256 = ?"
     (number,) = ledger.execute(of, deployment.sha256()).fetchone()
     columns = hospital.columns.count, hospital.published(deployment)
-    return ledger.add("run", output.number, number, *columns, key)
+    return ledger.add("run", output.number, number, *columns, key, secret)
 
 
 def runs_of(ledger: Ledger, output: Output) -> list[sqlite3.Row]:
@@ -154,40 +162,44 @@ def heads_of(ledger: Ledger) -> set[str]:
 # ---- Rows. ---------------------------------------------------------------------------------------
 
 
-def add_rows(
-    ledger: Ledger,
-    run: int,
-    counts: Sequence[Count],
-    deployment: Deployment,
-    steps: Sequence[int],
-    hashes: Sequence[str],
-) -> None:
-    """Enter counts with noise as released.
+def version_of(ledger: Ledger, deployment: Deployment, count: Count) -> int:
+    """Return the number of the next release of a count's place and period, from 1."""
+    found = "SELECT COUNT(*) + 1 FROM release WHERE scope = ? AND place = ? AND period = ?"
+    version: int = ledger.execute(found, deployment.name, count.place, count.period).fetchone()[0]
+    return version
 
-    Args:
-        ledger: the ledger.
-        run: number of the run.
-        counts: counts in the order of their periods.
-        deployment: the agreement; it defines a step of the noise.
-        steps: noise on each count in steps.
-        hashes: keyed hash of each raw count.
-    """
-    noise = deployment.count_noise()
-    version = "(SELECT COUNT(*) + 1 FROM release WHERE entity = ? AND period = ?)"
-    for count, noisy, hashed in zip(counts, steps, hashes, strict=True):
-        place = alike(count.entity), count.period
+
+def add_rows(
+    ledger: Ledger, run: int, deployment: Deployment, rows: Sequence[tuple[Count, int, str]]
+) -> None:
+    """Enter rows of a run: counts in the order of their periods, versions and noisy counts."""
+    for count, version, noisy in rows:
         ledger.execute(
-            "INSERT INTO release (run, entity, period, version, name, noisy_count, capacity,"
-            f" counted) VALUES (?, ?, ?, {version}, ?, ?, ?, ?)",
-            *(run, *place, *place, count.entity),
-            *(noisy_count(count.count, noise, noisy), count.capacity, hashed),
+            "INSERT INTO release (run, scope, place, entity, name, period, version, noisy_count,"
+            " capacity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            *(run, deployment.name, count.place, alike(count.entity), count.entity, count.period),
+            *(version, noisy, count.capacity),
         )
+
+
+def closed_until(ledger: Ledger, secret: str) -> str:
+    """Return the last day up to which nothing is released, or "".
+
+    That is the day after which the ledger was begun, or the last one released with another secret,
+    which might draw other noise for the same count.
+    """
+    found = "SELECT agreement, MAX(period) AS period FROM released WHERE secret != ?"
+    ends = [
+        agreed(row["agreement"]).last_day(datetime.date.fromisoformat(row["period"])).isoformat()
+        for row in select(ledger, f"{found} GROUP BY deployment", secret)
+    ]
+    return max([ledger.begin_after, *ends])
 
 
 def released_for(ledger: Ledger, name: str) -> Mapping[tuple[str, str], list[str]]:
     """Return the path of each release by entity and period, for agreements of a name."""
     found: dict[tuple[str, str], list[str]] = {}
-    rows = "SELECT entity, period, path FROM released WHERE deployment_name = ?"
+    rows = "SELECT entity, period, path FROM released WHERE scope = ?"
     for row in select(ledger, rows, name):
         found.setdefault((row["entity"], row["period"]), []).append(row["path"])
     return found

@@ -16,8 +16,8 @@ import yaml
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, write_text
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.settings import KEY_NAME, Columns
-from dpol_weekly.keys import Key, make_key
+from dpol_weekly.holder.settings import KEY_NAME, SECRET_NAME, Columns
+from dpol_weekly.keys import Key, make_key, make_secret
 from dpol_weekly.tables import DATES, DELIMITERS, Format, parse_date, read_table
 
 Ask = Callable[[str, Sequence[str]], str]
@@ -32,10 +32,11 @@ def begin(
     *,
     entity: str | None = None,
     named: Mapping[str, str] | None = None,
+    copy_to: Path | None = None,
     ask: Ask | None = None,
     today: datetime.date | None = None,
 ) -> tuple[list[str], list[str]]:
-    """Write a holder's file for a table, and a key.
+    """Write a holder's file for a table, a key and a secret; those that are there stay.
 
     Returns what was written, and warnings for the holder alone, who sees the cells.
 
@@ -46,6 +47,7 @@ def begin(
         deployment: the agreement.
         entity: the holder's identifier in it; None: a column names several, with their identifiers.
         named: the columns of the table by their keys in `Columns`, and keys of `Format`.
+        copy_to: the folder that gets copies of releases.
         ask: asks for a column, by its key and the header; None in a script.
         today: a form begins with the period of this date; None: the computer's.
 
@@ -106,10 +108,14 @@ def begin(
         "columns": {key: names[key] for key in keys},
         "format": form,
         "output": "released",
+        **({"copy_to": os.path.relpath(copy_to.resolve(), folder)} if copy_to else {}),
         "key": KEY_NAME,
+        "secret": SECRET_NAME,
     }
-    secret = file.with_name(KEY_NAME)
-    public = Key(secret).public if secret.exists() else make_key(secret)
+    signing, secret = file.with_name(KEY_NAME), file.with_name(SECRET_NAME)
+    public = Key(signing).public if signing.exists() else make_key(signing)
+    if not secret.exists():
+        make_secret(secret)
     text = yaml.safe_dump(whole, default_flow_style=None, sort_keys=False, allow_unicode=True)
     write_text(
         file,

@@ -1,8 +1,7 @@
 """The ledger: all releases of a holder, in one SQLite file.
 
 It is the truth; release files are views of it. A release is one transaction, so it is in the ledger
-as a whole or not at all. The ledger is as secret as the raw counts: it holds keyed hashes of them,
-and the key. Heads of its hash chain are in the release files, and hold no secret.
+as a whole or not at all. It holds no raw count and no secret of the noise.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ LEDGER_NAME = "dpol-ledger.sqlite"
 """The name of a ledger, unless another one is given."""
 
 _ENTERED = """
-SELECT number, CAST(json_array('ledger', received, id, key, begin_after) AS BLOB) AS content
+SELECT number, CAST(json_array('ledger', received, id, begin_after) AS BLOB) AS content
 FROM ledger
 UNION ALL
 SELECT number, CAST(json_array('agreement', received, name, sha256, agreement) AS BLOB)
@@ -32,9 +31,9 @@ UNION ALL SELECT number, CAST(json_array('output', received, id, name, path) AS 
 UNION ALL SELECT number, CAST(json_array('written', received, run) AS BLOB) FROM written
 UNION ALL
 SELECT number, CAST(json_array('run', received, output, deployment, count_column,
-    capacity_column, key,
-    (SELECT json_group_array(json_array(number, entity, name, period, version, noisy_count,
-        capacity, counted))
+    capacity_column, key, secret,
+    (SELECT json_group_array(json_array(number, scope, place, entity, name, period, version,
+        noisy_count, capacity))
         FROM (SELECT * FROM release WHERE release.run = run.number ORDER BY number))
 ) AS BLOB) FROM run
 """
@@ -44,7 +43,7 @@ _LEDGER = Kind(
     entered=_ENTERED,
     stray="SELECT 1 FROM release WHERE run NOT IN (SELECT number FROM run)",
     application=0x64706F6C,
-    version=11,
+    version=12,
     foreign="is not a ledger of dpol; choose another file in ledger",
     damaged="the ledger is damaged, or something else than dpol changed it; put its last backup"
     " back; if there is none, move it away and begin a new one with --begin-after",
@@ -133,7 +132,7 @@ def transaction(ledger: Ledger) -> Iterator[None]:
         if base.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise DataError(f"{ledger.path}: {_LEDGER.damaged}")
         if prepare(base, ledger.path, _LEDGER):
-            ledger.link(ledger.add("ledger", new_id(), secrets.token_hex(32), ledger.begin))
+            ledger.link(ledger.add("ledger", new_id(), ledger.begin))
         yield
 
 

@@ -1,8 +1,8 @@
--- The tables of a ledger. No raw count is in any of them, but keyed hashes of raw counts are.
+-- The tables of a ledger. No raw count is in any of them, and no function of one but its noisy count.
 -- All that is entered has a number of one sequence, from 0, and the time; rows are only ever added.
--- The first entry. key: of the keyed hashes. begin_after: nothing up to this date is released; or ''.
+-- The first entry. begin_after: nothing up to this date is released; or ''.
 CREATE TABLE ledger (
-    number INTEGER PRIMARY KEY, received TEXT NOT NULL, id TEXT NOT NULL, key TEXT NOT NULL,
+    number INTEGER PRIMARY KEY, received TEXT NOT NULL, id TEXT NOT NULL,
     begin_after TEXT NOT NULL
 );
 -- The agreements that the holder confirmed, in full.
@@ -18,27 +18,28 @@ CREATE TABLE output (
 );
 -- count_column: the column that got noise. capacity_column: the one that was published as it is, or
 -- NULL.
--- key: the public half of the key that signs it.
+-- key: the public half of the key that signs it. secret: the name of the secret of the noise.
 CREATE TABLE run (
     number INTEGER PRIMARY KEY, received TEXT NOT NULL,
     output INTEGER NOT NULL REFERENCES output, deployment INTEGER NOT NULL REFERENCES deployment,
-    count_column TEXT NOT NULL, capacity_column TEXT, key TEXT NOT NULL
+    count_column TEXT NOT NULL, capacity_column TEXT, key TEXT NOT NULL, secret TEXT NOT NULL
 );
 -- Runs whose release file was written.
 CREATE TABLE written (
     number INTEGER PRIMARY KEY, received TEXT NOT NULL, run INTEGER NOT NULL REFERENCES run
 );
 -- The rows of runs. entity: the name as `alike` writes it; what names alike release adds up.
--- counted: keyed hash of the raw count and its period. All other cells of a row follow from these
--- and the agreement of its run.
+-- scope: the name of the agreement. place: as the holder's table names it. version: 1 for the first
+-- row of a scope, place and period. So no two rows of a ledger have the same fields of noise.
 CREATE TABLE release (
-    number INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run, entity TEXT NOT NULL,
-    name TEXT NOT NULL, period TEXT NOT NULL, version INTEGER NOT NULL, noisy_count TEXT NOT NULL,
-    capacity TEXT NOT NULL, counted TEXT NOT NULL, UNIQUE (entity, period, version)
+    number INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run, scope TEXT NOT NULL,
+    place TEXT NOT NULL, entity TEXT NOT NULL, name TEXT NOT NULL, period TEXT NOT NULL,
+    version INTEGER NOT NULL, noisy_count TEXT NOT NULL, capacity TEXT NOT NULL,
+    UNIQUE (scope, place, period, version)
 );
 CREATE INDEX release_run ON release (run);
 -- Each row with the output and the agreement of its run.
 CREATE VIEW released AS
-SELECT release.*, run.output, path, run.deployment, deployment.name AS deployment_name, agreement
+SELECT release.*, run.output, path, secret, run.deployment, agreement
 FROM release JOIN run ON run.number = release.run JOIN output ON output.number = run.output
 JOIN deployment ON deployment.number = run.deployment;

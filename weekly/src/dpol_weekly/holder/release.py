@@ -14,25 +14,25 @@ from dpol.core.files import check_writable
 from dpol_weekly.holder.agreement import confirm, refuse_unconfirmed
 from dpol_weekly.holder.ceiling import mu_of_stay, refuse_above
 from dpol_weekly.holder.counts import Count, in_time, read_counts
+from dpol_weekly.holder.drawn import changed, noisy, refuse_other
 from dpol_weekly.holder.due import due, refuse_mixed_columns, refuse_renamed
 from dpol_weekly.holder.entries import (
     add_deployment,
     add_rows,
     add_run,
+    closed_until,
     heads_of,
     output_at,
     registered,
     released_for,
     rows_since,
+    version_of,
 )
-from dpol_weekly.holder.hashes import changed, hashes_of
 from dpol_weekly.holder.ledger import Ledger, is_new, open_ledger, transaction
-from dpol_weekly.holder.nearby import check_nearby
 from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.write import copy_release, last_written, refuse_gone, write_release
-from dpol_weekly.keys import Key
+from dpol_weekly.holder.write import copy_release, last_written, write_release
+from dpol_weekly.keys import Key, Secret
 from dpol_weekly.records import alike
-from dpol_weekly.sampler import NoiseSampler
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +45,8 @@ class Release:
         first: whether this release began the ledger.
         added: number of rows that this release added.
         skipped: number of rows of the raw table that were released before and not again.
-        early: number of rows up to the date after which the ledger was begun.
-        begin_after: that date, or "".
+        early: number of rows up to the date up to which nothing is released, see `closed_until`.
+        closed: that date, or "".
         above: whether a count is above its capacity.
         differ: rows of the raw table with another count than the released one.
         late: rows before the last released period of their entity, which wait to be asked for.
@@ -63,7 +63,7 @@ class Release:
     added: int
     skipped: int
     early: int
-    begin_after: str
+    closed: str
     above: bool
     differ: Sequence[Count]
     late: Sequence[Count]
@@ -74,7 +74,7 @@ class Release:
     kept: bool
 
 
-def release(request: Request, sampler: NoiseSampler) -> Release:
+def release(request: Request) -> Release:
     """Add noise to the counts of a table and release them, with a record of the guarantee.
 
     Noisy counts may be negative. Nothing is released unless every row is good. A release enters the
@@ -83,14 +83,13 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
 
     Args:
         request: the holder's request.
-        sampler: source of the noise.
 
     Raises:
         DataError: a row or file breaks a rule, or a confirmation is missing (`NotConfirmedError`).
         OutputError: ledger or output cannot be written; the message says what is released.
         KeyboardInterrupt: the text says what is released.
     """
-    releaser = Releaser(request, sampler)
+    releaser = Releaser(request)
     releaser.check()
     with releaser.opened() as ledger:
         with transaction(ledger):  # it stays confirmed if the rows are refused
@@ -104,14 +103,14 @@ class Releaser:
 
     Args:
         request: the holder's request.
-        sampler: source of the noise.
 
     Raises:
-        DataError: a path cannot be used for its file, or the key is not the agreed one.
+        DataError: a path cannot be used for its file, the key is not the agreed one, or there is no
+            secret.
     """
 
-    def __init__(self, request: Request, sampler: NoiseSampler) -> None:
-        self.request, self.sampler = request, sampler
+    def __init__(self, request: Request) -> None:
+        self.request = request
         self.hospital, self.deployment = request.hospital, request.deployment
         self.published = self.hospital.published(self.deployment)
         self.begin = str(request.begin_after or "")
@@ -119,6 +118,7 @@ class Releaser:
         self.base, self.book = _files(output, self.hospital.ledger)
         agreed = [self.deployment.entities[name].key for name in self.hospital.entities]
         self.key = _key(self.hospital.key, agreed)
+        self.secret = Secret(self.hospital.secret)
         self.done: set[tuple[str, str]] = set()  # of a run that was killed before its file
         self.head: str | None = None  # of the run that releases, once it is in the ledger
 
@@ -144,8 +144,6 @@ class Releaser:
                 begun = open_ledger(self.book, begin=self.begin, in_memory=True)
                 with begun as ledger, transaction(ledger):
                     add_deployment(ledger, self.deployment)
-                    self._check_nearby(ledger)
-                    self.sampler.discrete_gaussian(self.deployment.count_noise().scale, 0)
                     self._due(ledger)
                 # Last, so that nobody confirms what is then refused.
                 refuse_unconfirmed(request, new_ledger=self.book)
@@ -162,11 +160,9 @@ class Releaser:
                 raise self._saying_what_is_released(ledger, error) from error
 
     def repair(self, ledger: Ledger) -> None:
-        """Compare the ledger with the releases near it; rewrite the last release if it is older."""
+        """Rewrite the last release if it is older than the ledger."""
         with transaction(ledger):
-            self._check_nearby(ledger)
             if known := output_at(ledger, self.base, self.deployment):
-                refuse_gone(ledger, known, write_again=self.request.write_again)
                 self.done = rows_since(ledger, known, last_written(ledger, known) or 0)
                 write_release(ledger, known, self.key)
 
@@ -180,11 +176,12 @@ class Releaser:
                 self._put(ledger, new)
         with transaction(ledger):
             output = output_at(ledger, self.base, self.deployment)
-            early = sum(count.period <= ledger.begin_after for count in self.counts)
+            closed = closed_until(ledger, self.secret.name)
+            early = sum(count.period <= closed for count in self.counts)
             stay, kept = mu_of_stay(ledger, self.deployment)
             file = write_release(ledger, output, self.key) if output else None
-            if file and self.request.copy_to:
-                copy_release(file, self.request.copy_to)
+            if file and self.hospital.copy_to:
+                copy_release(file, self.hospital.copy_to)
             return Release(
                 file=file,
                 ledger=self.book,
@@ -192,9 +189,13 @@ class Releaser:
                 added=len(new),
                 skipped=len(self.counts) - len(new) - len(late) - early,
                 early=early,
-                begin_after=ledger.begin_after,
+                closed=closed,
                 above=any(Decimal(it.count) > Decimal(it.capacity) for it in self.counts),
-                differ=changed(ledger, output, self.counts) if output else (),
+                differ=(
+                    changed(ledger, output, self.counts, self.secret, self.deployment)
+                    if output
+                    else ()
+                ),
                 late=late,
                 again=again,
                 outside=self.outside,
@@ -203,24 +204,28 @@ class Releaser:
                 kept=kept,
             )
 
-    def _check_nearby(self, ledger: Ledger) -> None:
-        """Compare the ledger with the releases near it."""
-        check_nearby(ledger, self.request, self.base, self.key.public)
-
     def _due(self, ledger: Ledger) -> tuple[list[Count], list[Count]]:
         """Return the counts that are due, and late ones; all refusals come before the noise."""
         refuse_mixed_columns(ledger, self.hospital.columns.count, self.published)
-        new, late = due(ledger, self.request, self.counts, self.base, done=self.done)
+        closed = closed_until(ledger, self.secret.name)
+        new, late = due(ledger, self.request, self.counts, self.base, closed=closed, done=self.done)
         refuse_renamed(ledger, self.request, self.counts, new)
         refuse_above(ledger, self.deployment, new)
         return new, late
 
     def _put(self, ledger: Ledger, new: Sequence[Count]) -> None:
         """Enter counts with noise into the ledger."""
-        steps = self.sampler.discrete_gaussian(self.deployment.count_noise().scale, len(new))
+        rows = [
+            (count, version, noisy(self.secret, self.deployment, count, version))
+            for count in new
+            for version in [version_of(ledger, self.deployment, count)]
+        ]
+        folders = [*filter(None, [self.base.parent, self.hospital.copy_to])]
+        refuse_other(rows, folders, self.base, self.key.public)
         output = registered(ledger, self.base, self.deployment)
-        run = add_run(ledger, output, self.deployment, self.hospital, self.key.public)
-        add_rows(ledger, run, new, self.deployment, steps, hashes_of(ledger, new))
+        names = {"key": self.key.public, "secret": self.secret.name}
+        run = add_run(ledger, output, self.deployment, self.hospital, **names)
+        add_rows(ledger, run, self.deployment, rows)
         self.head = ledger.link(run)
 
     def _saying_what_is_released(self, ledger: Ledger, error: BaseException) -> BaseException:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
-from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment
@@ -22,10 +21,8 @@ class Request:
         agree: whole hash of the agreement, as confirmation; None: it was confirmed before.
         in_person: a person read the agreement on a terminal and confirmed it there.
         begin_after: begin a new ledger, which releases nothing up to this date.
-        copy_to: folder that gets a copy of the release, and is searched like that of releases.
         no_final_newline: the table is complete although its last line has no line end.
         split: an entity counts other people than another one that was released for its period.
-        write_again: the ledger is the newest; write missing files of the output again.
         today: today's date; None: the computer's.
 
     Raises:
@@ -39,9 +36,7 @@ class Request:
     in_person: bool = False
     no_final_newline: bool = False
     split: bool = False
-    write_again: bool = False
     begin_after: datetime.date | None = None
-    copy_to: Path | None = None
     today: datetime.date | None = None
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +18,8 @@ from dpol_weekly.tables import DEFAULT, Format
 
 KEY_NAME = "dpol.key"
 """The name of a holder's private key, unless another one is given."""
+SECRET_NAME = "dpol.secret"
+"""The name of a holder's secret, unless another one is given."""
 MANUAL = "The page For a hospital, in the documentation of dpol weekly,"
 
 
@@ -59,8 +61,12 @@ class Hospital(Settings):
     """Folder for the releases."""
     ledger: Path = Path(LEDGER_NAME)
     """The ledger of all releases; as secret as the table."""
+    copy_to: Path | None = None
+    """A folder that gets a copy of each release, such as one that the coordinator reads."""
     key: Path = Path(KEY_NAME)
     """The private key that signs releases; --init makes it."""
+    secret: Path = Path(SECRET_NAME)
+    """The secret that makes the noise; --init makes it."""
 
     def rules(self) -> Iterator[Problem]:
         """Yield the broken rules that involve several keys."""
@@ -108,5 +114,6 @@ def read_hospital(path: Path) -> Hospital:
     """
     raw = read_keys(path, "`dpol privatize --init TABLE` writes a file")
     hospital = checked(Hospital, raw, str(path), rules=Hospital.rules, manual=MANUAL)
-    paths: Sequence[str] = ("deployment", "table", "output", "ledger", "key")
-    return hospital.model_copy(update={key: path.parent / getattr(hospital, key) for key in paths})
+    paths = "deployment", "table", "output", "ledger", "copy_to", "key", "secret"
+    given = {key: it for key in paths if (it := getattr(hospital, key)) is not None}
+    return hospital.model_copy(update={key: path.parent / it for key, it in given.items()})

@@ -9,7 +9,6 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
 from dpol_weekly.holder.entries import Output, agreed, path_of, runs_of, table_rows
 from dpol_weekly.holder.ledger import Ledger
@@ -22,22 +21,6 @@ def last_written(ledger: Ledger, output: Output) -> int | None:
     found = "SELECT MAX(run) FROM written JOIN run ON run.number = run WHERE output = ?"
     last: int | None = ledger.execute(found, output.number).fetchone()[0]
     return last
-
-
-def refuse_gone(ledger: Ledger, output: Output, *, write_again: bool) -> None:
-    """Refuse to go on if the last release of an output is gone: the newest ledger may be gone too.
-
-    Raises:
-        DataError: it is gone, and the holder has not asked to write it again.
-    """
-    written = last_written(ledger, output)
-    if written is not None and not write_again:
-        file = release_file(ledger, output, written)
-        if not file.exists():
-            raise DataError(
-                f"{file}: was written once, and is gone; put it back, or the newest ledger, if"
-                f" {ledger.path} is an older copy; if it is the newest, add --write-again"
-            )
 
 
 def write_release(ledger: Ledger, output: Output, key: Key) -> Path:

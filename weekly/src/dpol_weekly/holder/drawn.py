@@ -1,0 +1,97 @@
+"""Counts with their noise, which is a function of the holder's secret and of what is released.
+
+The same count of the same place, period and version gets the same noise, from whatever copy of a
+ledger it is released. Any other field gives other noise: see `noisy`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dpol.core.errors import DataError
+from dpol_weekly.deployment import Deployment
+from dpol_weekly.holder.counts import Count
+from dpol_weekly.holder.entries import Output, select
+from dpol_weekly.holder.ledger import Ledger
+from dpol_weekly.keys import Secret
+from dpol_weekly.noise import in_steps
+from dpol_weekly.records import alike, versions
+from dpol_weekly.released.read import Report, find_release
+from dpol_weekly.released.row import noisy_count
+from dpol_weekly.sampler import discrete_gaussian
+
+_SAMPLER = "dpol discrete Gaussian 1"
+
+
+def noisy(secret: Secret, deployment: Deployment, count: Count, version: int) -> str:
+    """Return a count with its noise, as it is released.
+
+    Args:
+        secret: the holder's secret.
+        deployment: the agreement; its amendments give the same noise.
+        count: the count. Its place is named as the holder's own table names it.
+        version: number of the release of this place and period, from 1.
+    """
+    noise = deployment.count_noise()
+    steps = in_steps(count.count, noise.decimals)
+    agreed = deployment.name, deployment.lasting_sha256(), noise.scale, noise.decimals
+    row = count.place, count.period, deployment.periods.days, version, steps
+    key = secret.key(_SAMPLER, *agreed, *row)
+    return noisy_count(count.count, noise, discrete_gaussian(key, noise.scale))
+
+
+def changed(
+    ledger: Ledger, output: Output, counts: Sequence[Count], secret: Secret, deployment: Deployment
+) -> list[Count]:
+    """Return the counts that differ from their last release in an output, if this secret made it.
+
+    Nothing that others can see depends on them.
+    """
+    found = "SELECT * FROM released WHERE output = ? AND secret = ? ORDER BY version"
+    rows = select(ledger, found, output.number, secret.name)
+    last = {(row["entity"], row["period"]): row for row in rows}
+    return [
+        count
+        for count in counts
+        if (row := last.get((alike(count.entity), count.period)))
+        and noisy(secret, deployment, replace(count, place=row["place"]), row["version"])
+        != row["noisy_count"]
+    ]
+
+
+def refuse_other(
+    new: Sequence[tuple[Count, int, str]], folders: Sequence[Path], base: Path, key: str
+) -> None:
+    """Refuse rows of which the holder's newest release files hold other numbers.
+
+    Args:
+        new: counts, their versions, and their noisy counts.
+        folders: folders with releases of the output.
+        base: path of the releases.
+        key: public half of the holder's key; files that it has not signed are ignored.
+
+    Raises:
+        DataError: a count was changed since a ledger that was restored, or its secret.
+    """
+    for report in filter(None, (_newest(folder, base.name) for folder in folders)):
+        held: Mapping[tuple[str, str, int], str] = {
+            (entity, period, version): text
+            for (entity, period, text, _), version in versions(report.rows)
+        }
+        for count, version, text in new if report.key == key else ():
+            if held.get((count.entity, count.period, version), text) != text:
+                raise DataError(
+                    f"{count.where}: {count.entity} was released for {count.period} with another"
+                    f" count, in {report.file}: the ledger is an older copy. Put the newest one"
+                    " back, or the count and the secret of then"
+                )
+
+
+def _newest(folder: Path, name: str) -> Report | None:
+    """Return the newest release of an output in a folder; None if it is none."""
+    try:
+        return find_release(max(folder.glob(f"{name}-[0-9]*.json")))
+    except (DataError, ValueError, OSError):
+        return None
