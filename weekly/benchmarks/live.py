@@ -70,7 +70,6 @@ def _report_all(log: Log, names: list[str], week: int) -> None:
         agreement="0" * 64,
         ledger="0" * 16,
         output="0" * 16,
-        head=f"{week:064}",
         key="0" * 64,
         facts={},
         rows=rows,
@@ -85,7 +84,7 @@ def _time_collect(folder: Path, n: int) -> tuple[float, float]:
     facts = parts(report(folder / "one.json", deployment, [(names[0], 0, "20", "100")]))
     (folder / "in").mkdir()
     for name in names:
-        ids = {"id": identity(name), "output": identity("O"), "head": f"{0:064}"}
+        ids = {"id": identity(name), "output": identity("O")}
         rows = [[name, *facts["rows"][0][1:]]]
         signed(folder / "in" / f"{name}.json", facts | {"ledger": ids, "rows": rows}, key=name)
     known = folder / "known.yaml"

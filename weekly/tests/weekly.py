@@ -84,11 +84,10 @@ def report(path, deployment, rows, *, ledger="L", output="O", key=None, **facts)
         period = day(number) if isinstance(number, int) else number
         capacity = rest[0] if rest else "20"
         cells.append([entity, period, f"{Decimal(count):.{noise.decimals}f}", capacity])
-    head = hashlib.sha256(ledger.encode()).hexdigest()
     whole = {
-        "dpol_release": 2,
+        "dpol_release": 3,
         "agreement": made.sha256(),
-        "ledger": {"id": identity(ledger), "output": identity(output), "head": head},
+        "ledger": {"id": identity(ledger), "output": identity(output)},
         "rows": cells,
     }
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -6,10 +6,9 @@ formulas and proofs of `dpol_weekly.noise` and `dpol_weekly.budget` a second tim
 
 A release is one JSON file. It states no guarantee: that follows from its rows and the agreement.
 
-- `dpol_release`: 2.
+- `dpol_release`: 3.
 - `agreement`: SHA-256 of the agreement of the last run.
-- `ledger`: `id` of the holder's ledger and of the `output` in it, 16 hex digits each; and the
-  `head` of the ledger's hash chain after the last run of the output.
+- `ledger`: random `id` of the holder's ledger and of the `output` in it, 16 hex digits each.
 - `rows`: entity, first day of the period, noisy count and capacity, all text.
 - `key`: the public half of the holder's key; `signature`: of all else, by that key.
 
@@ -48,11 +47,11 @@ IDENTIFIER = "[A-Za-z0-9][A-Za-z0-9._-]{0,39}"
 """Pattern of the identifier of an entity or an agreement."""
 HEX = "[0-9a-f]{64}"
 """Pattern of a SHA-256, or of the public half of a key."""
-_VERSION = 2
+_VERSION = 3
 _SHAPE = {
     "dpol_release": int,
     "agreement": HEX,
-    "ledger": {"id": "[0-9a-f]{16}", "output": "[0-9a-f]{16}", "head": HEX},
+    "ledger": {"id": "[0-9a-f]{16}", "output": "[0-9a-f]{16}"},
     "rows": [
         (
             IDENTIFIER,

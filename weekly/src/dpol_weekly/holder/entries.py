@@ -142,12 +142,12 @@ def add_run(
 
 
 def runs_of(ledger: Ledger, output: Output) -> list[sqlite3.Row]:
-    """Return the runs of an output: number, date, head, agreement, rows, first, last, again."""
+    """Return the runs of an output: number, date, agreement, rows, first, last, again."""
     return select(
         ledger,
-        "SELECT run.number, SUBSTR(run.received, 1, 10) AS date, head, agreement, COUNT(*) AS rows,"
+        "SELECT run.number, SUBSTR(run.received, 1, 10) AS date, agreement, COUNT(*) AS rows,"
         " MIN(period) AS first, MAX(period) AS last, SUM(version > 1) AS again"
-        " FROM run JOIN release ON release.run = run.number JOIN link ON link.number = run.number"
+        " FROM run JOIN release ON release.run = run.number"
         " JOIN deployment ON deployment.number = run.deployment WHERE run.output = ?"
         " GROUP BY run.number ORDER BY run.number",
         output.number,

@@ -39,9 +39,9 @@ def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
     """
     run = runs_of(ledger, output)[-1]
     facts = {
-        "dpol_release": 2,
+        "dpol_release": 3,
         "agreement": agreed(run["agreement"]).sha256(),
-        "ledger": {"id": ledger.id, "output": output.id, "head": run["head"]},
+        "ledger": {"id": ledger.id, "output": output.id},
         "rows": table_rows(ledger, output),
         "key": key.public,
     }

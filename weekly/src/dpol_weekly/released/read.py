@@ -35,7 +35,6 @@ class Report:
         agreement: SHA-256 of the agreement of the last run.
         ledger: id of the holder's ledger.
         output: id of the output in that ledger.
-        head: head of that ledger's hash chain after the last run of the output.
         key: public half of the key that signed the release.
         facts: what the file holds, see `dpol_weekly.records`.
         rows: its rows.
@@ -46,7 +45,6 @@ class Report:
     agreement: str
     ledger: str
     output: str
-    head: str
     key: str
     facts: Mapping[str, Any]
     rows: tuple[Released, ...]
@@ -117,7 +115,6 @@ def find_release(path: Path) -> Report | None:
         agreement=facts["agreement"],
         ledger=ledger["id"],
         output=ledger["output"],
-        head=ledger["head"],
         key=facts["key"],
         facts=facts,
         rows=tuple(Released._make(row) for row in facts["rows"]),
