@@ -90,6 +90,8 @@ def opened(path: Path, kind: Kind, *, in_memory: bool = False) -> Iterator[sqlit
             if failure.startswith(beginning):
                 raise OutputError(f"{path}: {remedy.format(kind.name)}") from error
         raise
+    except (UnicodeDecodeError, OverflowError) as error:  # of a changed SQL text, or a number
+        raise DataError(f"{path}: {kind.damaged}") from error
 
 
 @contextmanager

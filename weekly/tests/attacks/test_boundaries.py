@@ -73,6 +73,20 @@ def test_an_end_is_moved_only_if_both_ends_are_to_come(old, new):
             refuse_amendment(before, after, "x")
 
 
+@pytest.mark.parametrize("week", [1, 2, 3])
+def test_an_amendment_begins_after_the_one_that_it_amends(week):
+    def amended(before, since):
+        return deployment(periods={"first": day(0)}, amends={"agreement": before, "since": since})
+
+    first = amended("0" * 64, day(2))
+    second = amended(first.sha256(), day(week))
+    if week > 2:
+        refuse_amendment(first, second, "x")
+    else:
+        with pytest.raises(ConfigError, match="must be after the last amendment"):
+            refuse_amendment(first, second, "x")
+
+
 # ---- what files cost -----------------------------------------------------------------------------
 
 
@@ -176,6 +190,15 @@ def test_a_key_that_an_amendment_names_takes_the_place_of_the_first_one(tmp_path
     other = Coordinator(tmp_path / "other")
     other.put(("A", 0, "3"))
     assert "has another key than the earlier" in other.put(*rows, key="new").refused[0]
+
+
+def test_a_new_key_is_asked_for_after_all_was_set_aside(tmp_path):
+    world = Coordinator(tmp_path)
+    world.put(("A", 0, "3"))
+    set_aside(world.folder, "A", "another ward")
+    told = world.put(("A", 0, "4"), keys={}, ledger="M", output="P")
+    assert "it is the first report of A, and nobody has confirmed its key" in told.refused[0]
+    assert world.put(("A", 0, "4"), keys={"A": public("M")}, ledger="M", output="P").taken == 1
 
 
 def test_what_is_reported_after_all_was_set_aside_counts(tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dpol_weekly import sqlite
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder import release as release_module
 from dpol_weekly.holder import text as release_text
@@ -63,6 +64,25 @@ def test_ctrl_c_ends_in_one_line_that_says_what_is_released(
     assert err.startswith(f"\nstopped: {said}")
     assert err.count("\n") == 2
     assert (b"2021-01-08" in left.get("dpol-ledger.sqlite", b"")) == bool(rows)
+
+
+def test_a_commit_that_fails_releases_nothing_and_says_so(folder, monkeypatch):
+    """Only the ledger knows; the rows were entered, and are not there."""
+    right = sqlite._patiently
+    entered = []
+
+    def fails(base, statement):
+        entered.append(statement == "COMMIT")
+        if statement == "COMMIT" and base.execute("SELECT 1 FROM release").fetchone():
+            raise KeyboardInterrupt
+        right(base, statement)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sqlite, "_patiently", fails)
+        (code, _, err), left = privatize("A,2021-01-08,7.5,20")
+    assert (code, any(entered)) == (130, True)
+    assert err.startswith("\nstopped: nothing was released")
+    assert not any(name.startswith("d-") for name in left)
 
 
 LARGE = {"pandas", "pyarrow", "matplotlib", "dp_accounting", "scipy.stats"}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
+import re
 import sqlite3
 import stat
 from contextlib import closing
@@ -10,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from dpol.core.errors import DpolError
 from dpol_weekly import sqlite
 from dpol_weekly.holder.entries import add_deployment
+from dpol_weekly.holder.history import history
 from dpol_weekly.holder.ledger import open_ledger, transaction
 from dpol_weekly.keys import make_key, make_secret
 from releases import A1, A2, B1, LEDGER, ask, deployment, files, put, refuse
@@ -147,3 +152,18 @@ def test_a_transaction_is_undone_by_anything_that_goes_wrong():
         with pytest.raises(error):
             broken(error)
     assert ask("SELECT COUNT(*) FROM sqlite_master") == [(0,)]
+
+
+def test_no_flipped_byte_ends_in_a_traceback_or_is_believed():
+    """Of tables, triggers and rows; SQL text that is no UTF-8 any more, too."""
+    put(A1, A2, B1)
+    whole, chance = LEDGER.read_bytes(), random.Random(3)
+    texts = [it.start() for it in re.finditer(b"CREATE (TABLE|VIEW|TRIGGER|INDEX)", whole)]
+    places = {chance.randrange(len(whole)) for _ in range(120)}
+    places |= {chance.choice(texts) + chance.randrange(60) for _ in range(120)}
+    before = history(LEDGER)
+    for place in places:
+        flipped = bytes([whole[place] ^ chance.choice([1, 0x80, 0xFF])])
+        LEDGER.write_bytes(whole[:place] + flipped + whole[place + 1 :])
+        with contextlib.suppress(DpolError):
+            assert history(LEDGER) == before
