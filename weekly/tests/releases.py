@@ -30,6 +30,12 @@ A1, A2, B1 = ("A", "2021-01-01", "3"), ("A", "2021-01-08", "7.5"), ("B", "2021-0
 NOISY, LEDGER = Path("noisy"), Path("dpol-ledger.sqlite")
 """The folder of releases, and the ledger."""
 COLUMNS = {"entity": "hospital", "period": "week", "count": "covid", "capacity": "beds"}
+PLAIN = {
+    "zero": "written",
+    "covers": "all",
+    "format": {"decimal": ".", "thousands": "none"},
+}
+"""A holder whose table writes zeros as rows."""
 KEYS = {
     "name": "d",
     "periods": {"first": "2021-01-01"},
@@ -44,7 +50,7 @@ KEYS = {
 def hospital(made, table="counts.csv", to=NOISY, ledger=LEDGER, **keys):
     """A holder of all or some entities of a deployment, with a key as --init makes it."""
     plain = {"deployment": "d.yaml", "table": table, "output": to, "ledger": ledger}
-    plain |= {"columns": COLUMNS, "entities": list(made.entities)}
+    plain |= {"columns": COLUMNS, "entities": list(made.entities)} | PLAIN
     plain["key"] = Path(ledger).with_name("dpol.key")
     plain["secret"] = Path(ledger).with_name("dpol.secret")
     if not (plain["key"].exists() or Path(ledger).exists()):
@@ -97,7 +103,7 @@ def own_file(path="hospital.yaml", **keys):
     if not (key := Path(path).with_name("dpol.key")).exists():
         make_key(key)
         make_secret(key.with_suffix(".secret"))
-    whole = {"deployment": "d.yaml", "table": "counts.csv", "output": "noisy", **keys}
+    whole = {"deployment": "d.yaml", "table": "counts.csv", "output": "noisy", **PLAIN, **keys}
     Path(path).write_text(json.dumps(whole, default=str))
     return path
 

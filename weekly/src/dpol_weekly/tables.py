@@ -1,4 +1,4 @@
-"""A holder's table: one form, as CSV or a workbook, read as text without pandas.
+"""A holder's table: CSV of one form, read as text.
 
 A header in the first line, then a row for each place and period. The holder's file says how dates
 and decimals are written, so a cell is read by that file alone, never by other cells: whether a
@@ -11,23 +11,22 @@ import csv
 import datetime
 import io
 import re
-import warnings
-import zipfile
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from dpol.core.errors import DataError
 from dpol.core.settings import Settings
 from dpol.core.words import counted
 
 Delimiter = Literal[",", ";", "\t"]
-Dates = Literal["YYYY-MM-DD", "D.M.YYYY", "D/M/YYYY", "M/D/YYYY", "YYYY-Www"]
+Dates = Literal["YYYY-MM-DD", "D.M.YYYY", "D/M/YYYY", "M/D/YYYY", "YYYY-Www", "MMWR"]
 DELIMITERS: tuple[Delimiter, ...] = get_args(Delimiter)
 DATES: tuple[Dates, ...] = get_args(Dates)
-"""The forms of dates. A month or a year is none: a period lasts a number of days."""
+WEEKS = "YYYY-Www", "MMWR"
+"""The forms of dates, and those of weeks. A period lasts a number of days, so no month is one."""
 _FIRST, _LAST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 _MIDNIGHT = r"(?:[T ]00:00(?::00(?:\.0+)?)?)?"
 _PARTS = {
@@ -35,65 +34,72 @@ _PARTS = {
     "MM": "(?P<month>[0-9]{2})", "DD": "(?P<day>[0-9]{2})",
     "M": "(?P<month>[0-9]{1,2})", "D": "(?P<day>[0-9]{1,2})",
 }  # fmt: skip
-_BETWEEN = " \u00a0\u202f'\u2019"
-"""Signs between thousands that are never decimal signs."""
+BETWEEN = {".": ".", ",": ",", " ": " \u00a0\u202f", "'": "'\u2019"}
+"""Signs between thousands, and how they are written."""
 _DIGITS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,40})?")
 
 
 class Format(Settings):
-    """How a table is written. Numbers and dates that a sheet stores as such are read as they are.
+    """How a table is written.
 
-    An exporter writes 1012 also as 1,012 or 1e+05, and 0.5 as .5: all of it is read.
+    An exporter writes 1012 also as 1.012e+03, and 0.5 as .5: all of it is read.
     """
 
-    decimal: Literal[".", ","] = "."
-    """The decimal sign; the other sign, in groups of three digits, separates thousands."""
+    decimal: Literal[".", ","]
+    """The decimal sign."""
+    thousands: Literal["none", ".", ",", " ", "'"]
+    """The sign between groups of three digits, or none. A blank also stands for narrow ones."""
     delimiter: Delimiter = ","
     """The sign between the cells of a CSV table; Excel writes `";"` beside decimal commas."""
     date: Dates = "YYYY-MM-DD"
-    """How dates are written, if not as 2021-01-31; `YYYY-Www` is 2021-W05, from its Monday on."""
+    """How dates are written, if not as 2021-01-31.
+
+    2021-W05 begins on Monday as `YYYY-Www`, and on Sunday as `MMWR`, a week of US public health.
+    """
     encoding: Literal["utf-8", "cp1252", "utf-16"] = "utf-8"
     """The encoding of a CSV table; `cp1252` is Excel's in Western Europe and America."""
-    sheet: str | None = None
-    """The sheet of a workbook; without it, the first one."""
-
-
-DEFAULT = Format()
+    day: Literal["first", "last"] = "first"
+    """The day of a period that its date names; a week names its first."""
 
 
 def parse_count(text: str, form: Format) -> str | None:
     """Return the number of at least 0 that a cell holds, as plain decimal text; None if it is none.
 
-    >>> [parse_count(text, Format(decimal=",")) for text in ("1.012,5", "1012", ",5", "1e+05")]
-    ['1012.5', '1012', '0.5', '100000']
+    >>> form = Format(decimal=",", thousands=".")
+    >>> [parse_count(text, form) for text in ("1.012,5", "1012", ",5", "1e+05", "13.57")]
+    ['1012.5', '1012', '0.5', '100000', None]
     """
-    if not _number(form.decimal).fullmatch(text):
+    if not _number(form.decimal, form.thousands).fullmatch(text):
         return None
-    bare = re.sub(f"[{_BETWEEN}{'.,'.replace(form.decimal, '')}]", "", text)
+    bare = re.sub(f"[{BETWEEN[form.thousands]}]", "", text) if form.thousands != "none" else text
     plain = f"{Decimal(bare.replace(',', '.')):f}"
     return plain if _DIGITS.fullmatch(plain) else None
 
 
 @cache
-def _number(sign: str) -> re.Pattern[str]:
-    between = f"[{_BETWEEN}{'.,'.replace(sign, '')}]"
-    whole = rf"[1-9][0-9]{{0,2}}(?P<sign>{between})[0-9]{{3}}(?:(?P=sign)[0-9]{{3}})*|[0-9]+"
+def _number(sign: str, thousands: str) -> re.Pattern[str]:
+    whole = "[0-9]+"
+    if thousands != "none":
+        between = f"[{BETWEEN[thousands]}]"
+        whole += rf"|[1-9][0-9]{{0,2}}(?P<sign>{between})[0-9]{{3}}(?:(?P=sign)[0-9]{{3}})*"
     return re.compile(
         rf"(?:(?:{whole})(?:[{sign}][0-9]*)?|[{sign}][0-9]+)(?:[eE][+-]?[0-9]{{1,2}})?"
     )
 
 
-def parse_date(text: str, form: Format) -> datetime.date | None:
+def parse_date(text: str, form: Dates) -> datetime.date | None:
     """Return the date of a text, alone or with midnight; None if it has none from 1900 to 2100.
 
     Another time of day, and one with an offset, may be another day elsewhere.
     """
-    match = _date(form.date).fullmatch(text) or _date("YYYY-MM-DD").fullmatch(text)
+    match = _date(form).fullmatch(text) or _date("YYYY-MM-DD").fullmatch(text)
     if not match:
         return None
     parts = {part: int(text) for part, text in match.groupdict().items()}
     try:
-        if "week" in parts:
+        if form == "MMWR" and "week" in parts:
+            date = mmwr_week(parts["year"], parts["week"])
+        elif "week" in parts:
             date = datetime.date.fromisocalendar(parts["year"], parts["week"], 1)
         else:
             date = datetime.date(**parts)
@@ -102,27 +108,50 @@ def parse_date(text: str, form: Format) -> datetime.date | None:
     return date if _FIRST <= date <= _LAST else None
 
 
+def mmwr_week(year: int, week: int) -> datetime.date:
+    """Return the Sunday of a week of US public health: week 1 has 4 January.
+
+    Raises:
+        ValueError: the year has no such week.
+
+    >>> str(mmwr_week(2024, 1)), str(mmwr_week(2025, 53))
+    ('2023-12-31', '2025-12-28')
+    """
+    first, following = (
+        day - datetime.timedelta(days=day.isoweekday() % 7)
+        for day in (datetime.date(year, 1, 4), datetime.date(year + 1, 1, 4))
+    )
+    start = first + datetime.timedelta(days=7 * (week - 1))
+    if not first <= start < following:
+        raise ValueError(f"{year} has no week {week}")
+    return start
+
+
 @cache
 def _date(pattern: str) -> re.Pattern[str]:
     return re.compile(
-        re.sub("YYYY|MM?|DD?|ww", lambda part: _PARTS[part[0]], re.escape(pattern)) + _MIDNIGHT
+        re.sub(
+            "YYYY|MM?|DD?|ww",
+            lambda part: _PARTS[part[0]],
+            re.escape(pattern.replace("MMWR", "YYYY-Www")),
+        )
+        + _MIDNIGHT
     )
 
 
 def read_table(
     path: Path, columns: Sequence[str] | None, form: Format
-) -> list[tuple[int, dict[str, str]]]:
-    """Read some columns, or all, of a `.csv` or `.xlsx` table; rows without any text are skipped.
+) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """Read some columns, or all, of a CSV table; rows without any text are skipped.
 
-    Returns the rows: the line of the file on which each ends (the header is line 1), and its cells
-    by column, without surrounding blanks.
+    Returns the header, and the rows: the line of the file on which each ends (the header is line
+    1), and its cells by column, without surrounding blanks.
 
     Raises:
-        DataError: the file is missing, empty, damaged or not a table, or a column or the sheet is
-            missing.
+        DataError: the file is missing, empty, damaged or not a table, or a column is missing.
     """
     try:
-        lines = _sheet(path, form) if path.suffix == ".xlsx" else _csv(path, form)
+        lines = _csv(path, form)
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}); check table") from None
     if not lines:
@@ -132,10 +161,7 @@ def read_table(
     _refuse_columns(path, columns, header)
     places = {name: header.index(name) for name in columns}
     found = [(line, {name: row[place] for name, place in places.items()}) for line, row in rows]
-    kept = [(line, cells) for line, cells in found if any(cells.values())]
-    if not kept:
-        raise DataError(f"{path}: has a header but no rows; get an intact copy of it")
-    return kept
+    return header, [(line, cells) for line, cells in found if any(cells.values())]
 
 
 def _csv(path: Path, form: Format) -> list[tuple[int, list[str]]]:
@@ -144,7 +170,7 @@ def _csv(path: Path, form: Format) -> list[tuple[int, list[str]]]:
         text = path.read_bytes().decode("utf-8-sig" if form.encoding == "utf-8" else form.encoding)
     except UnicodeError:
         raise DataError(
-            f"{path}: is not {form.encoding.upper()} text; save it as CSV UTF-8 or .xlsx, or set"
+            f"{path}: is not {form.encoding.upper()} text; save it as CSV UTF-8, or set"
             " format.encoding in hospital.yaml"
         ) from None
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=form.delimiter, strict=True)
@@ -163,39 +189,6 @@ def _csv(path: Path, form: Format) -> list[tuple[int, list[str]]]:
             f"{path}, row {reader.line_num}: is not CSV: {error}; get an intact copy of it"
         ) from None
     return found
-
-
-def _sheet(path: Path, form: Format) -> list[tuple[int, list[str]]]:
-    """Return the rows of a sheet with their numbers, as wide as the header."""
-    import openpyxl  # slow, and most tables are CSV
-
-    try:
-        with warnings.catch_warnings():  # they are about styles, which are not read
-            warnings.simplefilter("ignore")
-            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-            sheets = {sheet.title: sheet for sheet in book.worksheets}
-            if form.sheet and form.sheet not in sheets:
-                raise DataError(f"{path}: format.sheet must be one of {', '.join(sheets)}")
-            sheet = sheets[form.sheet] if form.sheet else book.worksheets[0]
-            sheet.reset_dimensions()  # some programs write wrong ones
-            rows = enumerate(sheet.iter_rows(values_only=True), start=1)
-            texts = [(line, [_text(cell, form) for cell in row]) for line, row in rows]
-            book.close()
-    except (KeyError, IndexError, SyntaxError, ValueError, EOFError, zipfile.BadZipFile):
-        raise DataError(
-            f"{path}: is damaged, cut short or not a .xlsx file; get an intact copy of it"
-        ) from None
-    texts = [(line, row) for line, row in texts if any(row)]
-    width = len(texts[0][1]) if texts else 0
-    return [(line, (row + [""] * width)[:width]) for line, row in texts]
-
-
-def _text(cell: Any, form: Format) -> str:
-    if cell is None or cell != cell:
-        return ""
-    if isinstance(cell, (int, float)) and not isinstance(cell, bool):
-        return f"{Decimal(repr(cell)):f}".replace(".", form.decimal)
-    return cell.isoformat() if isinstance(cell, datetime.date) else str(cell).strip()
 
 
 def _refuse_columns(path: Path, wanted: Sequence[str], present: Sequence[str]) -> None:

@@ -36,14 +36,14 @@ def released():
 
 
 def test_nothing_up_to_the_date_is_ever_released():
-    """Whatever file of the holder asks, under whatever agreement, as a correction or late."""
+    """Whatever file of the holder asks, under whatever agreement, as a correction."""
     put(A1, A2, B1)
     LEDGER.unlink()
     done = put(A1, A2, B1, A3, begin_after=LAST)
-    assert (done.added, done.skipped, done.early) == (1, 0, 3)
+    assert (done.added, done.skipped) == (1, 0)
     assert released() == [A3[:2]]
-    assert "3 rows left out: nothing up to 2021-01-08 is released" in describe(done, ONCE)[1]
-    refuse("was begun after 2021-01-08, or with another secret", A1, A3, correct=[A1[1]])
+    assert "Nothing up to 2021-01-08 is released" in describe(done, ONCE)[1]
+    refuse("2021-01-01: was not released before", A1, A3, correct=[A1[1]])
     other = deployment(name="e")
     assert put(A1, B1, A3, A4, made=other, to=Path("e")).added == 2
     assert history(LEDGER)["begin_after"] == "2021-01-08"
@@ -63,7 +63,7 @@ def test_two_files_of_a_holder_begin_one_ledger():
     shutil.rmtree("x")
     put(A1, A2, own=own[0], to=Path("x"), begin_after=LAST)
     done = put(B1, own=own[1], to=Path("x"))
-    assert (done.added, done.early, released()) == (0, 1, [])
+    assert (done.added, released()) == (0, [])
 
 
 def command(*more):

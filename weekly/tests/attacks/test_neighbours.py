@@ -9,9 +9,11 @@ differ: nobody sends it.
 from __future__ import annotations
 
 import csv
+import dataclasses
 import datetime
 import itertools
 import json
+import os
 import re
 import tempfile
 from collections.abc import Callable
@@ -21,7 +23,6 @@ from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 
-import openpyxl
 import pytest
 import yaml
 
@@ -42,7 +43,7 @@ FIRST = datetime.date(2024, 1, 1)
 WEEKS, AFTER = 5, 2
 BEDS = {"n": 120, "s": 2000, "c": 60}
 """A person more in some week: 99 and 1, 999 and 1, 120 beds and 1, nobody and 1."""
-COUNTS = {"n": [99, 120, 0, 9, 119], "s": [999, 13, 1000, 0, 12], "c": [7, 60, 0]}
+COUNTS = {"n": [99, 120, 0, 9, 119, 0], "s": [999, 13, 1000, 0, 12, 0], "c": [7, 60, 0]}
 LATE = "s", 1
 """This row is in the table two weeks too late; ward c closes after three weeks."""
 
@@ -74,54 +75,64 @@ class Exporter:
 
     Args:
         write: writes a count.
+        form: how it writes, in the hospital's file.
         part: what one person adds to a count: a seventh to an average over seven days.
         factor: of all counts.
-        own: further keys of the hospital's file.
         mark: between cells.
-        new_only: the table holds the rows of the last week only.
-        suffix: of the table's file.
+        zero: `missing`: a grouped query, which has no row where nobody was; `blank`; `written`.
+        reach: number of weeks in the table; None: all.
+        running: whether the table has the week that has just begun too.
     """
 
     write: Callable[[Decimal], str] = plain
+    form: tuple[str, str] = (".", "none")
     part: Decimal = Decimal(1)
     factor: int = 1
     mark: str = ","
-    new_only: bool = False
-    suffix: str = ".csv"
+    zero: str = "written"
+    reach: int | None = None
+    running: bool = False
 
     def table(self, week: int, person: tuple[str, int] | None) -> Path:
-        """Write the table of a week, with a person more in a place and a week."""
+        """Write the table after a week, with a person more in a place and a week."""
         rows = [["entity", "period", "count"]]
-        for of in range(week + 1):
+        for of in range(week + 1 + self.running):
             for name, counts in COUNTS.items():
                 late = (name, of) == LATE and week < of + 2
-                old = self.new_only and of < week and (name, of) != LATE
+                old = self.reach is not None and of <= week - self.reach
                 if of < len(counts) and not late and not old:
-                    more = self.part if person == (name, of) else 0
-                    rows.append([name, str(start(of)), counts[of] * self.factor + more])
-        path = Path(f"counts{self.suffix}")
-        if self.suffix == ".xlsx":
-            book = openpyxl.Workbook()
-            for row in rows:
-                book.active.append(row)
-            book.save(path)
-        else:
-            cells = [[*row[:2], self.write(Decimal(row[2]))] for row in rows[1:]]
-            with path.open("w", newline="", encoding="utf-8") as stream:
-                csv.writer(stream, delimiter=self.mark).writerows([rows[0], *cells])
+                    count = counts[of] * self.factor + (self.part if person == (name, of) else 0)
+                    if count or self.zero == "written":
+                        rows.append([name, str(start(of)), self.write(Decimal(count))])
+                    elif self.zero == "blank":
+                        rows.append([name, str(start(of)), ""])
+        path = Path("counts.csv")
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream, delimiter=self.mark).writerows(rows)
         return path
+
+    def words(self) -> list[str]:
+        """What a person or a script tells `--init`; nothing is read off the table."""
+        decimal, thousands = self.form
+        told = {"zero": self.zero, "covers": self.reach or "all", "date": "YYYY-MM-DD"}
+        told |= {"decimal": decimal, "thousands": thousands}
+        return [word for key, it in told.items() for word in ("--column", f"{key}={it}")]
 
 
 AVERAGE = Decimal("0.143")
 EXPORTERS = {
-    "whole numbers": Exporter(),
-    "grouped": Exporter(grouped),
+    "whole numbers": Exporter(running=True),
+    "grouped": Exporter(grouped, (".", ",")),
     "averages": Exporter(part=AVERAGE),
-    "grouped averages": Exporter(grouped, part=AVERAGE),
-    "German": Exporter(german, part=AVERAGE, mark=";"),
+    "German": Exporter(german, (",", "."), part=AVERAGE, mark=";"),
     "R": Exporter(scientific, factor=101, part=Decimal(1)),
-    "new rows": Exporter(part=AVERAGE, new_only=True),
-    "workbook": Exporter(suffix=".xlsx", part=AVERAGE),
+    "if count": Exporter(zero="missing"),
+    "if count, and the running week": Exporter(zero="missing", running=True),
+    "if count, averages of three weeks": Exporter(zero="missing", reach=3, part=AVERAGE),
+    "if count, the last week": Exporter(zero="missing", reach=1, running=True),
+    "nobody": Exporter(zero="missing", factor=0, running=True),
+    "blank": Exporter(zero="blank", running=True),
+    "blank, of nobody": Exporter(zero="blank", factor=0),
 }
 KEYS = {
     "name": "v",
@@ -134,7 +145,6 @@ KEYS = {
 }
 KEYS["entities"]["c"]["until"] = start(3)
 SECOND = {"second_release": {"after": AFTER}}
-ADVICE = re.compile(r"released \(([-0-9, ]+)\).*to correct: --correct")
 
 
 @pytest.fixture
@@ -174,13 +184,12 @@ def play(clock, exporter: Exporter, keys, person=None, at=0):
             clock(start(week + 1))
             table = exporter.table(week, person if week >= at else None)
             if week == 0:
-                seen += init(table)
-            more = {0: agreed, 1: [], 2: ["--json"], 3: ["--correct", str(start(LATE[1]))]}
-            code, out, err = run("privatize", *more.get(week, ["--quiet"]))
+                seen.append(run("privatize", "--init", table, *WORDS, *exporter.words())[:2])
+            more = {0: agreed, 1: [], 2: ["--json"]}
+            if exporter.reach is None:
+                more[3] = ["--correct", str(start(0))]
+            code, out, _ = run("privatize", *more.get(week, ["--quiet"]))
             seen.append((week, code, out, left()))
-            if advised := ADVICE.search(out + err):
-                again = [word for day in advised[1].split(", ") for word in ("--correct", day)]
-                seen.append((run("privatize", *again)[:2], left()))
             seen.append(run("history")[:2])
         file = max(Path("released").glob("*.json"), default="none")
         seen.append(run("recompute", file, "--deployment", "d.yaml")[:2])
@@ -191,9 +200,39 @@ COPY = "--copy-to", "outbox"
 WORDS = "--deployment", "d.yaml", *COPY
 
 
-def init(table: Path) -> list[object]:
-    """A first file, which reads all wards, and what is printed."""
-    return [run("privatize", "--init", table, *WORDS)[:2]]
+def test_what_is_due_and_outside_an_export_is_named_each_run(clock):
+    """A rolling export never has the row of a second release; every run says so."""
+    told = []
+    with tempfile.TemporaryDirectory(dir=FAST) as folder, chdir(folder):
+        Path("d.yaml").write_text(yaml.safe_dump(KEYS | SECOND, sort_keys=False))
+        agreed = ["--agree", read_deployment("d.yaml").sha256(), "--begin-after", "2023-12-31"]
+        exporter = EXPORTERS["if count, the last week"]
+        for week in range(WEEKS):
+            clock(start(week + 1))
+            table = exporter.table(week, None)
+            if week == 0:
+                run("privatize", "--init", table, *WORDS, *exporter.words())
+            code, _, err = run("privatize", "--quiet", *(agreed if week == 0 else []))
+            told.append((code, "Due, and cannot be released (the export does not reach" in err))
+            if week == WEEKS - 1:
+                assert f"c {start(0)}, c {start(1)}, c {start(2)}, n {start(0)}, n" in err
+    assert told == [(0, False)] * 2 + [(0, True)] * 3
+
+
+def test_of_an_empty_export_zeros_are_released_and_an_old_export_is_named(clock):
+    exporter = EXPORTERS["nobody"]
+    with tempfile.TemporaryDirectory(dir=FAST) as folder, chdir(folder):
+        Path("d.yaml").write_text(yaml.safe_dump(KEYS, sort_keys=False))
+        agreed = ["--agree", read_deployment("d.yaml").sha256(), "--begin-after", "2023-12-31"]
+        table = exporter.table(0, None)
+        assert table.read_text().splitlines() == ["entity,period,count"]
+        run("privatize", "--init", table, *WORDS, *exporter.words())
+        written = datetime.datetime(2024, 1, 10).timestamp()
+        os.utime(table, (written, written))
+        clock(start(2))
+        code, _, err = run("privatize", "--quiet", *agreed)
+        assert (code, [len(rows) for *_, rows in left()]) == (0, [3, 3])
+        assert "written before its end, on 2024-01-10): c 2024-01-08, n 2024-01-08" in err
 
 
 def difference(clock, exporter, keys, cases=None):
@@ -214,15 +253,17 @@ def difference(clock, exporter, keys, cases=None):
     return None
 
 
-EDGES = [(("n", 0), 0), (("s", 0), 1), (("s", 1), 0), (("n", 2), 3), (("n", 1), 0), (("c", 2), 0)]
+EDGES = [(("n", 0), 0), (("s", 0), 1), (("s", 1), 0), (("n", 2), 3), (("n", 1), 0), (("n", 5), 0)]
 
 
-def test_a_person_more_in_any_place_and_week_changes_nothing_that_leaves(clock):
-    assert difference(clock, EXPORTERS["whole numbers"], SECOND) is None
+@pytest.mark.parametrize("name", ["whole numbers", "if count, and the running week"])
+def test_a_person_more_in_any_place_and_week_changes_nothing_that_leaves(clock, name):
+    assert difference(clock, EXPORTERS[name], SECOND) is None
 
 
-def test_nor_without_second_releases(clock):
-    assert difference(clock, EXPORTERS["whole numbers"], {}, EDGES) is None
+@pytest.mark.parametrize("name", ["whole numbers", "if count, and the running week"])
+def test_nor_without_second_releases(clock, name):
+    assert difference(clock, EXPORTERS[name], {}, EDGES) is None
 
 
 @pytest.mark.parametrize("name", EXPORTERS)
@@ -235,23 +276,26 @@ def test_a_year_of_runs_is_released_in_all_worlds(clock):
     for exporter in EXPORTERS.values():
         seen = play(clock, exporter, SECOND)
         assert {one[1] for one in seen if len(one) == 4} == {0}
-        rows = [row for folder, _, rows in seen[-3][3] for row in rows]
-        assert {name for name, *_ in rows} == {*COUNTS}
+        rows = [tuple(row[:2]) for _, _, rows in seen[-3][3][-1:] for row in rows]
+        assert {name for name, _ in rows} == {*COUNTS}
+        late = exporter.reach == 1 and exporter.zero == "written"
+        assert len({*rows}) == 2 * WEEKS + 3 - late
 
 
 # ---- faults that are planted ---------------------------------------------------------------------
 
 
-def due_if_changed(ledger, request, counts, base, right=release_module.due, **options):
+def due_if_changed(ledger, request, table, base, right=release_module.due, **options):
     """A second release of what was changed only."""
-    new, late = right(ledger, request, counts, base, **options)
+    found = right(ledger, request, table, base, **options)
     (output,) = outputs(ledger) or [None]
     if output is None:
-        return new, late
+        return found
     secret = Secret(request.hospital.secret)
     known = {(row["entity"], row["period"]) for row in select(ledger, "SELECT * FROM release")}
-    differ = {id(it) for it in changed(ledger, output, new, secret, request.deployment)}
-    return [it for it in new if id(it) in differ or (it.entity, it.period) not in known], late
+    differ = {id(it) for it in changed(ledger, output, found.new, secret, request.deployment)}
+    new = [it for it in found.new if id(it) in differ or (it.entity, it.period) not in known]
+    return dataclasses.replace(found, new=new)
 
 
 def on_standard_output(done, deployment):
@@ -262,31 +306,58 @@ def without_thousands(text, form, right=counts_module.parse_count):
     return None if re.search(r"[.,][0-9]{3}$", text) else right(text, form)
 
 
-def by_count(counts, *rest, right=release_module.in_time):
-    return sorted(right(counts, *rest), key=lambda it: (it.period, Decimal(it.count)))
+def changed_table(change):
+    """A fault: the counts of a table are changed before anything is due."""
+
+    def read(request, right=release_module.read_counts):
+        table = right(request)
+        kept = {key: it for key, it in table.counts.items() if change(it)}
+        unread = {**table.unread, **dict.fromkeys(table.counts.keys() - kept, "left out")}
+        return dataclasses.replace(table, counts=kept, unread=unread)
+
+    return read
 
 
-def if_plausible(counts, *rest, right=release_module.in_time):
-    return [it for it in right(counts, *rest) if Decimal(it.count) <= Decimal(it.capacity)]
+def by_count(*given, right=release_module.due, **options):
+    found = right(*given, **options)
+    new = sorted(found.new, key=lambda it: (it.period, Decimal(it.count)))
+    return dataclasses.replace(found, new=new)
 
 
-def refused_above(counts, *rest, right=release_module.in_time):
-    if any(Decimal(it.count) > Decimal(it.capacity) for it in counts):
+def refused(count):
+    if Decimal(count.count) > Decimal(count.capacity):
         raise DataError("too many")
-    return right(counts, *rest)
+    return True
+
+
+def refused_if_running(hospital, deployment, right=counts_module._rows):
+    rows, strangers = right(hospital, deployment)
+    if any(day >= str(counts_module.datetime.date.today()) for _, _, day, _ in rows):
+        raise DataError("its period is not over")
+    return rows, strangers
 
 
 PLANTED = {
     "second release if changed": (release_module, "due", due_if_changed),
     "warnings on standard output": (text_module, "describe", on_standard_output),
     "thousands refused": (counts_module, "parse_count", without_thousands),
-    "rows by count": (release_module, "in_time", by_count),
-    "implausible counts left out": (release_module, "in_time", if_plausible),
-    "implausible counts refused": (release_module, "in_time", refused_above),
+    "rows by count": (release_module, "due", by_count),
+    "implausible counts left out": (
+        *(release_module, "read_counts"),
+        changed_table(lambda it: Decimal(it.count) <= Decimal(it.capacity)),
+    ),
+    "implausible counts refused": (release_module, "read_counts", changed_table(refused)),
+    "only rows that are there": (
+        *(release_module, "read_counts"),
+        changed_table(lambda it: "without a line" not in it.where),
+    ),
+    "a row of the running week refused": (counts_module, "_rows", refused_if_running),
 }
+NOTICED_BY = {"thousands refused": "grouped"}
 
 
-@pytest.mark.parametrize("fault", PLANTED.values(), ids=PLANTED)
-def test_a_fault_that_tells_something_is_noticed(clock, monkeypatch, fault):
-    monkeypatch.setattr(*fault)
-    assert difference(clock, EXPORTERS["grouped"], SECOND, EDGES) is not None
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_fault_that_tells_something_is_noticed(clock, monkeypatch, name):
+    monkeypatch.setattr(*PLANTED[name])
+    exporter = EXPORTERS[NOTICED_BY.get(name, "if count, and the running week")]
+    assert difference(clock, exporter, SECOND, EDGES) is not None

@@ -12,7 +12,21 @@ from dpol.core.errors import DataError
 from dpol_weekly.keys import make_key, make_secret
 from dpol_weekly.records import versions
 from dpol_weekly.released.read import read_release
-from releases import A1, A2, B1, LEDGER, NOISY, deployment, forge, newest, put, refuse, run, table
+from releases import (
+    A1,
+    A2,
+    B1,
+    LEDGER,
+    NOISY,
+    deployment,
+    forge,
+    newest,
+    put,
+    record,
+    refuse,
+    run,
+    table,
+)
 
 A3, A4 = ("A", "2021-01-15", "2"), ("A", "2021-01-22", "9")
 ALL = A1, A2, A3
@@ -158,7 +172,7 @@ def test_another_secret_begins_after_the_last_day_released():
     make_secret(Path("dpol.secret"))
     late = ("A", "2021-01-29", "3")
     done = put(A1, A2, A3, late)
-    assert (done.added, done.early, done.closed) == (1, 3, "2021-01-28")
+    assert (done.added, done.closed) == (1, "2021-01-28")
     assert [row[1] for row in table()] == [late[1]]
 
 
@@ -184,6 +198,8 @@ def test_the_secret_is_in_no_other_file_and_two_secrets_differ():
         assert not any(text in file.read_bytes() for file in rest)
     put(A1, B1, ledger="two/l.sqlite", to="two/noisy")
     assert Path("two/dpol.secret").read_bytes() != secret
+    ids = [record(it)["ledger"] for it in (NOISY, "two/noisy")]
+    assert len({it[key] for it in ids for key in it}) == 4
     assert {row[2] for row in table()}.isdisjoint(row[2] for row in table("two/noisy"))
 
 

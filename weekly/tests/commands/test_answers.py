@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from pathlib import Path
 
@@ -11,9 +12,12 @@ import yaml
 from dpol_weekly.deployment import read_deployment
 from releases import known_keys, own_file, run
 
+TODAY = datetime.date.today()
+DAY = str(TODAY - datetime.timedelta(days=7))
+"""The only period that is over."""
 KEYS = {
     "name": "v",
-    "periods": {"first": "2024-01-07"},
+    "periods": {"first": DAY},
     "entities": {"n": {"capacity": 120}, "s": {"capacity": 300}},
     "mu": 0.5,
     "budget_mu": 1.42,
@@ -26,7 +30,7 @@ def weekly(tmp_path_factory):
     """A folder with a first week, which is released and collected."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("weekly"))
-        Path("c.csv").write_text("entity,period,count\nn,2024-01-07,31\ns,2024-01-07,36\n")
+        Path("c.csv").write_text(f"entity,period,count\nn,{DAY},31\ns,{DAY},36\n")
         Path("bad.csv").write_text("no table\n")
         Path("d.yaml").write_text(yaml.safe_dump(KEYS))
         own = {"table": "c.csv", "entities": ["n", "s"], "columns": {"entity": "entity"}}
@@ -36,19 +40,19 @@ def weekly(tmp_path_factory):
         yield
 
 
-BEGIN = "--begin-after", "2024-01-06"
+BEGIN = "--begin-after", str(TODAY - datetime.timedelta(days=8))
 DECISION = {"deployment", "period", "last_period", "named", "missing", "outlooks", "spent"}
 COMMANDS = [
     (
         "privatize hospital.yaml",
-        {"file", "ledger", "added", "periods", "late", "mu_of_stay"},
+        {"file", "ledger", "added", "periods", "impossible", "mu_of_stay"},
     ),
     ("history", {"ledger", "outputs", "stays"}),
     ("collect o --into state --deployment d.yaml --known-keys known.yaml", {"reports"}),
     ("decide state", DECISION),
     ("decide state --check", {"same", *DECISION}),
     ("export state --to log.csv", {"table", "releases"}),
-    ("recompute o/v-2024-01-07.json --deployment d.yaml", {"records"}),
+    (f"recompute o/v-{DAY}.json --deployment d.yaml", {"records"}),
 ]
 
 
@@ -70,7 +74,7 @@ def test_the_agreement_is_shown_apart_from_an_object():
     own = own_file("x/own.yaml", table="../c.csv", deployment="../d.yaml", **entities)
     agreed = "--agree", read_deployment("d.yaml").sha256()
     code, out, err = run("privatize", own, *agreed, *BEGIN, "--json")
-    assert (code, json.loads(out)["periods"]) == (0, ["2024-01-07"])
+    assert (code, json.loads(out)["periods"]) == (0, [DAY])
     assert "says what leaves your table" in err
 
 
@@ -84,7 +88,7 @@ def test_a_refused_report_is_in_the_object_and_an_error():
 def test_what_is_set_aside_is_in_the_object():
     words = ["set-aside", "state", "--entity", "n", "--reason", "wrong", "--json"]
     (row,) = json.loads(run(*words)[1])["set_aside"]
-    assert row == {"entity": "n", "period": "2024-01-07", "version": 1}
+    assert row == {"entity": "n", "period": DAY, "version": 1}
 
 
 def test_a_folder_without_releases_is_told():

@@ -55,15 +55,13 @@ def confirmed():
     return ()
 
 
-def test_a_period_that_was_left_out_or_is_corrected_has_to_be_allowed():
+def test_a_place_begins_with_its_first_release_and_a_correction_has_to_be_allowed():
     privatize(ROWS[2])
     code, out, err = privatize(ROWS[0], ROWS[2], "B,2024-01-21,4,100")
     assert (code, ": 1 row released for 2024-01-21" in out) == (0, True)
-    assert err.startswith("1 row left out, for a later period was released before: 2024-01-07. To")
-    assert privatize(ROWS[0], more=["--correct", "2024-01-07"])[0] == 0
-    assert "corrections" in privatize(*ROWS[::2], more=["--correct", "2024-01-14"])[2]
-    assert [row["period"][-2:] for row in output()] == ["14", "21", "07"]
-    assert "has no row of" in privatize(*ROWS, more=["--correct", "2024-01-28"])[2]
+    assert err.startswith("Due, and cannot be released (the table has no row): 050002 2024-01-21,")
+    assert "corrections: false" in privatize(*ROWS[::2], more=["--correct", "2024-01-14"])[2]
+    assert [row["period"][-2:] for row in output()] == ["14", "21"]
 
 
 def test_the_history_shows_no_count():

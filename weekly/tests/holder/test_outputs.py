@@ -55,7 +55,7 @@ def test_what_is_older_is_written_again_by_any_run(damage, refused):
     before, whole = files(), table()
     damage()
     if refused:
-        refuse("has no row of 2021-02-05 to be corrected", A1, correct=["2021-02-05"])
+        refuse("2021-02-05: was not released before", A1, correct=["2021-02-05"])
         assert (before | {str(LEDGER): 0}).items() <= (files() | {str(LEDGER): 0}).items()
     else:
         put(B2, split=True)

@@ -110,8 +110,7 @@ def test_a_period_is_not_released_twice():
     before = files()
     assert put(A1, B1, halted=True).skipped == 2
     refuse(
-        r"counts\.csv, line 3: this entity and period was released for the deployment d in another"
-        " output; keep that output for these entities",
+        "A, 2021-01-01: was released for the deployment d in another output; keep that output for",
         A2,
         A1,
         to=Path("b"),
@@ -134,18 +133,17 @@ def test_a_correction_is_released_once_though_its_run_was_killed():
 
 
 def test_a_correction_that_nobody_takes_is_refused_before_it_is_paid():
-    """A late period is no correction; where a row of it is late, the others are left out."""
+    """A late period is no correction."""
     made = deployment(corrections=False)
     put(A1, A2, made=made)
-    message = f"--correct {A1[1]}: it was released, and the agreement d says corrections: false"
+    message = f"--correct {A1[1]}: the agreement d says corrections: false"
     refuse(f"{message}.*nothing was spent", A1, made=made, correct=[A1[1]])
     assert put(A1, A2, B1, made=made).added == 1
     late = ("C", "2021-01-08", "1")
     put(late, made=made, split=True)
-    more = {"correct": [A1[1]], "split": True}
-    assert put(A1, ("C", A1[1], "2"), late, made=made, **more).added == 1
+    assert put(A1, ("C", "2021-01-15", "2"), late, made=made, split=True).added == 1
     done = put(("A", A1[1], "4"), made=made)
-    assert "(2021-01-01). What was released stays" in warnings_of(done, made)[0]
+    assert "(2021-01-01). What was released stays" in warnings_of(done, made)[1]
 
 
 def test_of_two_releases_at_the_same_moment_none_is_lost(monkeypatch):
@@ -229,5 +227,5 @@ def test_plain_words():
     assert text[3].startswith("x/new is new. It remembers every release")
     assert len(describe(put(B1, to="x", ledger="x/new"), USUAL)) == 1
     text = describe(put(B1, to="x", ledger="x/new", correct=[B1[1]]), USUAL)
-    assert text[1].startswith("Send a copy of this file to the coordinator, and leave it where it")
+    assert text[1].startswith("Send a copy of this file to the coordinator: it holds all rows")
     assert "has a mu of at most 2. The budget of 100 holds, also for people who move" in text[2]

@@ -39,7 +39,7 @@ MU, STAY, TIMES, BEDS = 0.5, 8, 3, 40
 LOSSES = "older ledger", "ledger lost", "all lost", "older folder"
 EVENTS = {
     *("missing", "count comes late", "corrected", "joined", "left", "other beds"),
-    *("late", "lost", "doubled", "refused", "set aside"),
+    *("late", "lost", "doubled", "set aside"),
     "old agreement",
     *LOSSES,
 }
@@ -177,6 +177,9 @@ class Year:
                 columns={"period": "week", "count": "ill"},
                 output=holder.released,
                 ledger=holder.ledger,
+                zero="written",
+                covers="all",
+                format={"decimal": ".", "thousands": "none"},
                 key=key,
                 secret=secret,
             ),
@@ -193,24 +196,23 @@ class Year:
         book, options = holder.book, {}
         if holder.lost:
             book.begin = max(it for it, _ in self.log[holder.name])
-            options["begin_after"] = datetime.date.fromisoformat(day(book.begin))
+            last = datetime.date.fromisoformat(day(book.begin)) + datetime.timedelta(days=6)
+            options["begin_after"] = last
             self.renewed.add(holder.name)
             # A new ledger does not know the agreements before, nor the beds of then.
             since = self.changes[book.agreed]
             kept = {it for it in holder.table if it <= book.begin or it >= since}
             holder.table = {it: holder.table[it] for it in kept}
-        table, last = holder.table, max(book.weeks, default=-1)
-        new = {it for it in table if it > book.begin} - book.weeks
+        table, first = holder.table, min(book.weeks, default=book.begin + 1)
+        new = {it for it in table if it >= first} - book.weeks
         if not (new or book.rows):
             return None  # there is nothing to release, and no file
-        past = {it for it in new if it < last}
         times = Counter(it for it, _ in book.rows)
         changed = {it for it, count in book.raw.items() if table.get(it, count) != count}
         changed = {it for it in changed if times[it] < TIMES}
-        done = self.run(holder, week, correct=past | changed, **options)
+        done = self.run(holder, week, correct=changed, **options)
         holder.lost = False
         rows = [(self.week(it), count) for it, count in self.rows_of(done.file)]
-        assert not done.late
         assert rows[: len(book.rows)] == book.rows, "a released row is lost"
         added = rows[len(book.rows) :]
         assert sorted(it for it, _ in added) == sorted(new | changed), "twice, or not at all"
@@ -426,7 +428,7 @@ class Year:
                     self.take(self.weeks, [self.mail(holder, file, file)])
         for holder in self.holders:
             known = {it for it, _ in self.log[holder.name]}
-            owed = {it for it in holder.table if it > holder.book.begin}
+            owed = {it for it in holder.table if it >= min(holder.book.weeks, default=10**9)}
             assert known >= owed, "a count is lost"
         for period in self.decided:
             check(self.state, period)

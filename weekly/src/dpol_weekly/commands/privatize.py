@@ -40,10 +40,10 @@ _ANSWERS = {
     "split": "an entity counts other people than those released before for the same period",
 }
 _ANSWERED = (
-    *("file", "ledger", "added", "skipped", "early", "closed", "outside", "periods", "again"),
+    *("file", "ledger", "added", "skipped", "closed", "periods", "again"),
     "mu_of_stay",
 )
-"""What `--json` answers of a release; late rows too."""
+"""What `--json` answers of a release, besides what is due and impossible."""
 
 
 def add(commands: Commands) -> None:
@@ -55,15 +55,15 @@ def add(commands: Commands) -> None:
     add = parser.add_argument
     words = "your own file (default: hospital.yaml)"
     add("file", type=path, nargs="?", default=Path("hospital.yaml"), metavar="FILE", help=words)
-    words = "write FILE for this table instead, .csv or .xlsx; a missing one is written as a form"
+    words = "write FILE for this CSV table instead; a missing table is written as a form"
     add("--init", type=path, metavar="TABLE", help=words)
     words = "with --init: the file that all hospitals share, see dpol deployment new"
     add("--deployment", type=path, metavar="FILE", help=words)
     words = "with --init: your identifier in it"
     add("--entity", type=given, metavar="ID", help=words)
-    words = "with --init: the column of the period, count, entity or capacity, or a key of format"
+    words = "with --init: the name of a column, a key of format, zero or covers"
     add("--column", type=given, action="append", default=[], metavar="KEY=NAME", help=words)
-    words = "release a late period; or, in an emergency, one again: everybody sees that it changed"
+    words = "in an emergency, release a period again: everybody sees that it changed"
     add("--correct", type=date, action="append", default=[], metavar="PERIOD", help=words)
     words = "confirm the agreement by its whole hash, which the first run shows with its meaning"
     add("--agree", type=given, metavar="HASH", help=words)
@@ -113,7 +113,7 @@ def _privatize(options: argparse.Namespace) -> None:
     if done.file:
         written = f"the rows are released and written to {done.file}"
     facts = {name: getattr(done, name) for name in _ANSWERED} | {
-        "late": [{"entity": count.entity, "period": count.period} for count in done.late]
+        "impossible": [[*place, why] for place, why in done.impossible.items()]
     }
     with _saying(written):
         if apart:
@@ -139,7 +139,7 @@ def _init(options: argparse.Namespace) -> None:
         if not of:
             raise DpolError(f"--column {word}: must be KEY=NAME, such as count=Patients")
         named[key] = name
-    lines, warned = begin(
+    lines = begin(
         options.file,
         options.init,
         options.deployment,
@@ -147,20 +147,29 @@ def _init(options: argparse.Namespace) -> None:
         entity=options.entity,
         named=named,
         copy_to=options.copy_to,
-        ask=None if options.json or options.quiet or not on_terminal() else _column,
+        ask=None if options.json or options.quiet or not on_terminal() else _asked,
     )
     answer(options, lines, {"file": options.file, "told": lines})
-    for line in warned:
-        print(printable(line), file=sys.stderr)
 
 
-def _column(key: str, header: Sequence[str]) -> str:
-    """Ask on a terminal which column of a table has a use."""
-    for number, name in enumerate(header, start=1):
+_QUESTIONS = {
+    "zero": "How does the table write that nobody was there: without a row, blank, or as 0?",
+    "covers": "How far back does it reach: all, a number of periods, or its first date?",
+    "decimal": "Which is the decimal sign?",
+    "thousands": "Which sign is between thousands?",
+}
+
+
+def _asked(key: str, answers: Sequence[str]) -> str:
+    """Ask a question on a terminal: for one of the answers, or for words if there are none."""
+    for number, name in enumerate(answers, start=1):
         print(printable(f"  {number}: {name}"))
-    print(f"Which column is columns.{key}? Type its number: ", end="", flush=True)
+    question = _QUESTIONS.get(key, f"Which column is columns.{key}?")
+    how = " Type its number: " if answers else " "
+    print(f"{question}{how}", end="", flush=True)
+    said = sys.stdin.readline().strip()
     with suppress(ValueError, IndexError):
-        return header[int(sys.stdin.readline()) - 1]
+        return answers[int(said) - 1] if answers else said
     return ""
 
 

@@ -36,8 +36,8 @@ class NotConfirmedError(DataError):
         self.in_person = new_ledger is not None
         remedy = (
             f"the ledger {new_ledger} is not there, and only a person on a terminal begins one"
-            " without --begin-after DATE: the last period that was ever released of these people,"
-            " or today's date; if there is none, the day before the first period"
+            " without --begin-after DATE: the last day of the last period that was ever released of"
+            " these people, or today's date; if there is none, the day before the first period"
             if new_ledger
             else f"the agreement {deployment.name} is not confirmed; read what it says above, then"
             " confirm it, on a terminal or by its whole hash"

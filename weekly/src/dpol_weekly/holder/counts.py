@@ -6,7 +6,8 @@ Messages end up in logs, so no message repeats the contents of a cell.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -39,116 +40,163 @@ class Count:
     capacity: str
 
 
-def read_counts(request: Request) -> list[Count]:
-    """Read the rows of a holder's table for an agreement, and check each.
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """What a holder's table says of its calendar: agreed places and periods that are over.
+
+    Which rows a table has may depend on its counts, so nothing that leaves depends on that, unless
+    the holder's file says that zeros are written.
+
+    Args:
+        counts: the counts by entity and period, YYYY-MM-DD; where `zero` is `missing`, all.
+        calendar: the periods of each entity in which it takes part and that are over, in order.
+        unread: why a period of the calendar cannot be in the table, by entity and period.
+        strangers: number of rows of places that neither the holder's file nor the agreement names.
+    """
+
+    counts: Mapping[tuple[str, str], Count]
+    calendar: Mapping[str, Sequence[str]]
+    unread: Mapping[tuple[str, str], str]
+    strangers: int
+
+
+def read_counts(request: Request) -> Table:
+    """Read a holder's table for the calendar of an agreement, and check each row of that.
 
     Args:
         request: the holder's request. Capacities of the agreement replace those in the table.
 
     Raises:
-        DataError: the file cannot be read, may be cut short, has no rows, a row breaks a rule, or
-            an entity has two rows for one period. Whether it refuses depends on no count.
+        DataError: the file cannot be read or may be cut short, a row of the calendar breaks a rule,
+            or an entity has two rows for one period. Whether it refuses depends on no count.
     """
-    path = request.hospital.table
-    counts = list(_counts(request.hospital, request.deployment))
-    packed = path.suffix == ".xlsx"  # Its reader notices.
-    if not (request.no_final_newline or packed or {*path.read_bytes()[-2:]} & {*b"\r\n"}):
+    hospital, deployment = request.hospital, request.deployment
+    path = hospital.table
+    calendar = {name: _calendar(deployment, name, request.day) for name in hospital.entities}
+    unread = dict(_unread(hospital, deployment, calendar))
+    rows, strangers = _rows(hospital, deployment)
+    wanted = {(name, day) for name, days in calendar.items() for day in days} - unread.keys()
+    counts = dict[tuple[str, str], Count]()
+    for where, name, day, cells in rows:
+        if (place := (name, day)) not in wanted:
+            continue
+        if place in counts:
+            raise DataError(
+                f"{where}: the same entity and period as {counts[place].where}; keep the line that"
+                " is right, or name the column of entities in columns.entity"
+            )
+        counts[place] = _count(hospital, deployment, where, place, cells)
+    if not (request.no_final_newline or {*path.read_bytes()[-2:]} & {*b"\r\n"}):
         raise DataError(
             f"{path}: the last line has no line end, so the table may be cut short; copy it again,"
             " or add --no-final-newline if it is complete"
         )
-    if not counts:
-        raise DataError(
-            f"{path}: holds no row of {', '.join(request.hospital.entities)}; add rows to release"
-        )
-    return counts
+    for place in wanted - counts.keys():
+        if hospital.zero == "missing":
+            counts[place] = _count(hospital, deployment, f"{path}, without a line", place, None)
+        else:
+            unread[place] = "the table has no row"
+    return Table(counts=counts, calendar=calendar, unread=unread, strangers=strangers)
 
 
-def in_time(counts: list[Count], deployment: Deployment, today: datetime.date) -> list[Count]:
-    """Return the counts in periods when their entity takes part, by period and entity.
+def _calendar(deployment: Deployment, name: str, today: datetime.date) -> list[str]:
+    """Return the periods that are over and in which an entity takes part."""
+    days = map(deployment.period_of, range(deployment.number_on(today)))
+    return [it.isoformat() for it in days if deployment.entities[name].takes_part(it)]
 
-    The order of the table's rows goes no further: a table may be sorted by its counts.
 
-    Args:
-        counts: counts of a table.
-        deployment: the agreement: who takes part, and how long a period is.
-        today: today's date.
+def _unread(
+    hospital: Hospital, deployment: Deployment, calendar: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield the places and periods that an export does not reach, and why."""
+    covers, days = hospital.covers, deployment.periods.days
+    over = max((it for its in calendar.values() for it in its), default="")
+    written = "9999-12-31"
+    if hospital.zero == "missing":  # rows do not show how old it is
+        with suppress(OSError):
+            modified = hospital.table.stat().st_mtime
+            written = datetime.date.fromtimestamp(modified).isoformat()
+    for name, periods in calendar.items():
+        for period in periods:
+            day = datetime.date.fromisoformat(period)
+            back = (datetime.date.fromisoformat(over) - day).days // days
+            if back >= covers if isinstance(covers, int) else covers != "all" and day < covers:
+                yield (name, period), "the export does not reach so far back, as covers says"
+            elif deployment.last_day(day).isoformat() > written:
+                yield (name, period), f"the table was written before its end, on {written}"
 
-    Raises:
-        DataError: a period is not over.
+
+def _rows(
+    hospital: Hospital, deployment: Deployment
+) -> tuple[list[tuple[str, str, str, dict[str, str]]], int]:
+    """Return the rows of the holder's places, and the number of rows of strangers.
+
+    A row has its line, entity, period and cells.
     """
-    kept = []
-    for count in counts:
-        day = datetime.date.fromisoformat(count.period)
-        if not deployment.entities[count.entity].takes_part(day):
-            continue
-        last = deployment.last_day(day)
-        if last >= today:
-            raise DataError(
-                f"{count.where}: its period is not over, the last day of it is {last} (today is"
-                f" {today}); correct the date, or leave the row out until then"
-            )
-        kept.append(count)
-    return sorted(kept, key=lambda count: (count.period, count.entity))
-
-
-def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
-    columns, form = hospital.columns, hospital.format
+    columns, form, found, strangers = hospital.columns, hospital.format, [], 0
     wanted = columns.entity, columns.period, columns.count, hospital.published(deployment)
     names = {text: name for name, text in hospital.entities.items()}
-    places: dict[tuple[str, str], str] = {}
-    for line, cells in read_table(hospital.table, [*filter(None, wanted)], form):
+    _, rows = read_table(hospital.table, [*filter(None, wanted)], form)
+    for line, cells in rows:
         where = f"{hospital.table}, line {line}"
         text = next(iter(names)) if columns.entity is None else cells[columns.entity]
         if text not in names:
-            if text in deployment.entities:
-                continue  # of another file of this holder
-            raise DataError(
-                f"{where}: its entity is neither in the file of this holder nor in the deployment"
-                f" {deployment.name}; name it in entities, or leave such rows out of the table"
-            )
-        day = parse_date(cells[columns.period], form)
+            strangers += text not in deployment.entities  # else of another file of this holder
+            continue
+        day = parse_date(cells[columns.period], form.date)
         if day is None:
             raise DataError(
                 f"{where}: column {columns.period} must hold a date as format.date says"
                 f" ({form.date}), from 1900 to 2100, without a time other than 00:00:00; write it"
                 f" so, or set format.date in hospital.yaml to one of {', '.join(DATES)}"
             )
-        entity = deployment.entities[names[text]]
-        if deployment.number_of(day) is None:
-            begun, days = deployment.periods.first, deployment.periods.days
+        if form.day == "last":
+            day -= datetime.timedelta(days=deployment.periods.days - 1)
+        begun, days = deployment.periods.first, deployment.periods.days
+        if (day - begun).days % days:
             raise DataError(
-                f"{where}: no period begins on its date in the deployment {deployment.name}; they"
-                f" begin every {days} days from {begun} on; write the start of the period"
+                f"{where}: no period {'ends' if form.day == 'last' else 'begins'} on its date in"
+                f" the deployment {deployment.name}; they begin every {days} days from {begun} on;"
+                " write the start of the period, or set format.day and format.date in hospital.yaml"
             )
-        if (first := places.setdefault((text, day.isoformat()), where)) != where:
-            raise DataError(
-                f"{where}: the same entity and period as {first}; keep the line that is right, or"
-                " name the column of entities in columns.entity"
-            )
-        count, capacity = parse_count(cells[columns.count], form), entity.beds
-        if count is None:
-            # Suppressed cells are small: rows left out for their count would tell it.
-            more = "put the true count in its place; do not leave out rows because of their count"
-            raise _no_number(where, columns.count, "from 0", form, more)
-        if capacity is None:
-            beds = parse_count(cells[str(columns.capacity)], form)
-            if beds is None or not beds.strip("0."):
-                raise _no_number(where, str(columns.capacity), "above 0", form, "fix the cell")
-            capacity = decimal_text(Decimal(beds))
-        yield Count(
-            where=where,
-            place=text,
-            entity=names[text],
-            period=day.isoformat(),
-            count=count,
-            capacity=capacity,
-        )
+        found.append((where, names[text], day.isoformat(), cells))
+    return found, strangers
+
+
+def _count(
+    hospital: Hospital,
+    deployment: Deployment,
+    where: str,
+    place: tuple[str, str],
+    cells: Mapping[str, str] | None,
+) -> Count:
+    """Return the count of a row; without cells, or with a blank one that means it, 0."""
+    columns, form, (name, period) = hospital.columns, hospital.format, place
+    blank = cells is None or (hospital.zero == "blank" and not cells[columns.count])
+    count = "0" if blank or cells is None else parse_count(cells[columns.count], form)
+    if count is None:
+        # Suppressed cells are small: rows left out for their count would tell it.
+        more = "put the true count in its place; do not leave out rows because of their count"
+        raise _no_number(where, columns.count, "from 0", form, more)
+    capacity = deployment.entities[name].beds
+    if capacity is None:
+        beds = parse_count((cells or {}).get(str(columns.capacity), ""), form)
+        if beds is None or not beds.strip("0."):
+            raise _no_number(where, str(columns.capacity), "above 0", form, "fix the cell")
+        capacity = decimal_text(Decimal(beds))
+    return Count(
+        where=where,
+        place=hospital.entities[name],
+        entity=name,
+        period=period,
+        count=count,
+        capacity=capacity,
+    )
 
 
 def _no_number(where: str, column: str, least: str, form: Format, remedy: str) -> DataError:
     return DataError(
         f"{where}: column {column} must hold a number {least}, up to 999999999, such as 12 or"
-        f" 3{form.decimal}4 (format.decimal in hospital.yaml), and is blank, suppressed or another"
-        f" text; {remedy}"
+        f" 3{form.decimal}4 (format.decimal and thousands in hospital.yaml), and is blank,"
+        f" suppressed or another text; {remedy}"
     )

@@ -1,4 +1,4 @@
-"""Find the counts that are due: each period once unless it is corrected, and one quantity.
+"""Find the counts that are due by the calendar of an agreement; and one quantity only.
 
 A column that is a count in one release and a capacity in another would be published in full.
 """
@@ -7,125 +7,139 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.core.names import folded
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.counts import Count
+from dpol_weekly.holder.counts import Count, Table
 from dpol_weekly.holder.entries import agreements, released_for, seen_from
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.holder.request import Request
 from dpol_weekly.records import alike
 
 
+@dataclass(frozen=True, kw_only=True)
+class Due:
+    """What the calendar and the request want of a table.
+
+    Args:
+        new: the counts to release, by period and entity.
+        again: number of these that were released before.
+        skipped: number of places and periods that were released, and are not due again.
+        impossible: places and periods that are due, and why they cannot be released.
+    """
+
+    new: Sequence[Count]
+    again: int
+    skipped: int
+    impossible: Mapping[tuple[str, str], str]
+
+
 def due(
     ledger: Ledger,
     request: Request,
-    counts: Sequence[Count],
+    table: Table,
     base: Path,
     *,
     closed: str,
     done: Collection[tuple[str, str]] = (),
-) -> tuple[list[Count], list[Count]]:
-    """Return the counts to release, and those that are late and wait to be asked for.
+) -> Due:
+    """Return what is due: each place and period of the calendar from its first release on.
 
-    No count is looked at: what is due follows from the calendar, the ledger and the request.
+    No count is looked at: what is due follows from the calendar, the ledger and the request. A
+    place begins with the first period that its table can hold.
 
     Args:
         ledger: the ledger.
         request: the holder's request.
-        counts: counts of the table in the order of their periods.
+        table: the table; its rows decide only where the holder's file says that zeros are written.
         base: path of the releases.
         closed: nothing up to this day is released, see `closed_until`.
         done: entities and periods of a run that was killed: it has corrected them already.
 
     Raises:
-        DataError: a row was released for the agreement at another path; or a correction is not in
-            the table, or not allowed.
+        DataError: a period was released for the agreement at another path; or a correction is not
+            possible, or not allowed.
     """
     deployment, correct = request.deployment, request.correct
     here, released = seen_from(ledger, base), released_for(ledger, deployment.name)
-    last = dict[str, str]()
-    for entity, period in (key for key, paths in released.items() if here in paths):
-        last[entity] = max(last.get(entity, ""), period)
-    kept, late, corrected, why_not = [], list[Count](), set[str](), dict[str, str]()
-    for count in counts:
-        entity, period = key = alike(count.entity), count.period
-        paths = released.get(key, [])
-        again = deployment.second_day(datetime.date.fromisoformat(period))
-        if period <= closed:
-            why_not[period] = (
-                f"the ledger was begun after {closed}, or with another secret up to it"
-            )
-        elif here in paths:
-            if again and again <= request.day and len(paths) == 1:
-                kept.append(count)
-            elif period in correct and key in done:
-                corrected.add(period)
-            elif period in correct and deployment.corrections:
-                corrected.add(period)
-                kept.append(count)
-            else:
-                why_not[period] = (
-                    f"it was released, and the agreement {deployment.name} says corrections: false,"
-                    " so that no coordinator takes it again"
+    wanted, corrected, impossible = list[tuple[str, str]](), set[str](), dict(table.unread)
+    skipped = 0
+    for name, calendar in table.calendar.items():
+        known = {period for entity, period in released if entity == alike(name)}
+        there = [it for it in calendar if (name, it) in table.counts and it > closed]
+        start = min(known) if known else (there or calendar[-1:] or [""])[0]
+        for period in calendar:
+            paths = released.get((alike(name), period), [])
+            second = deployment.second_day(datetime.date.fromisoformat(period))
+            if paths and here not in paths:
+                raise DataError(
+                    f"{name}, {period}: was released for the deployment {deployment.name} in"
+                    " another output; keep that output for these entities, and give other entities"
+                    " a file of their own with the same ledger"
                 )
-        elif paths:
-            raise DataError(
-                f"{count.where}: this entity and period was released for the deployment"
-                f" {deployment.name} in another output; keep that output for these entities, and"
-                " give other entities a file of their own with the same ledger"
-            )
-        elif period < last.get(entity, "") and period not in correct:
-            late.append(count)
-        else:
-            if period < last.get(entity, ""):
-                corrected.add(period)
-            last[entity] = max(last.get(entity, period), period)
-            kept.append(count)
-    for period in sorted(correct - corrected - {count.period for count in kept}):
-        if period in why_not:
-            raise DataError(
-                f"--correct {period}: {why_not[period]}; nothing was spent, leave --correct out"
-            )
-        raise DataError(
-            f"--correct: the table has no row of {period} to be corrected; give the start of a"
-            " period that is in it, and was released before"
+            is_due = period >= start if not paths else len(paths) == 1 and _over(second, request)
+            if paths and not is_due and period in correct and deployment.corrections:
+                is_due = (alike(name), period) not in done
+                corrected |= set() if is_due else {period}
+            if not is_due or (period <= closed and not paths):
+                impossible.pop((name, period), None)
+                skipped += bool(paths)
+            elif period <= closed:
+                impossible[name, period] = "it was released with another secret"
+            else:
+                wanted.append((name, period))
+    new = [table.counts[it] for it in wanted if it not in impossible]
+    for period in sorted(correct - corrected - {count.period for count in new}):
+        why = (
+            "was not released before by this file, or is not in the table now"
+            if deployment.corrections
+            else f"the agreement {deployment.name} says corrections: false"
         )
-    return [*_with_beds_of_then(ledger, deployment, kept)], late
+        raise DataError(f"--correct {period}: {why}; nothing was spent, leave --correct out")
+    before = {agreement.sha256(): agreement for agreement in agreements(ledger)}
+    with_beds = list[Count]()
+    for count in sorted(new, key=lambda it: (it.period, it.entity)):
+        try:
+            with_beds.append(_with_beds_of_then(before, deployment, count))
+        except LookupError:
+            impossible[count.entity, count.period] = "this ledger lacks the agreement of then"
+    again = sum((alike(it.entity), it.period) in released for it in with_beds)
+    return Due(new=with_beds, again=again, skipped=skipped, impossible=impossible)
 
 
-def refuse_renamed(
-    ledger: Ledger, request: Request, table: Sequence[Count], new: Sequence[Count]
-) -> None:
+def _over(second: datetime.date | None, request: Request) -> bool:
+    return second is not None and second <= request.day
+
+
+def refuse_renamed(ledger: Ledger, request: Request, table: Table, new: Sequence[Count]) -> None:
     """Refuse a period that was released under another name, unless the people are others.
 
-    Two entities of an agreement count different people if both have rows for one period: in the
-    table, or in the ledger, as the holder has confirmed then. No count is looked at. So whoever
-    sees that a run is missing learns none, and no other way to write a count helps. Entities of
-    other agreements need no such check, because their rows add up.
+    Two entities of an agreement count different people if both take part in one period: in one
+    file of the holder, or in the ledger, as the holder has confirmed then. No count is looked at.
+    So whoever sees that a run is missing learns none, and no other way to write a count helps.
+    Entities of other agreements need no such check, because their rows add up.
 
     Args:
         ledger: the ledger, before it releases the counts.
         request: the holder's request; it may confirm that the people are others.
-        table: all counts of the holder's table.
+        table: the holder's table.
         new: counts to release.
 
     Raises:
         DataError: a period was released under another name, and nothing is confirmed.
     """
-    known, held = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    known = defaultdict[str, set[str]](set)
     for entity, period in released_for(ledger, request.deployment.name):
         known[entity].add(period)
-    for count in table:
-        held[alike(count.entity)].add(count.period)
+    held = {alike(name): {*calendar} for name, calendar in table.calendar.items()}
     for count in new:
         own = alike(count.entity)
         for other in known.keys() - {own}:
-            together = held[own] & held[other] or known.get(own, set()) & known[other]
+            together = held[own] & held.get(other, set()) or known.get(own, set()) & known[other]
             if count.period in known[other] and not (together or request.split):
                 raise DataError(
                     f"{count.where}: {count.period} was released already, for {other}. If that is"
@@ -135,26 +149,18 @@ def refuse_renamed(
 
 
 def _with_beds_of_then(
-    ledger: Ledger, deployment: Deployment, counts: Sequence[Count]
-) -> Iterator[Count]:
-    """Yield the counts with the beds agreed for their periods; an amendment may change beds.
+    before: Mapping[str, Deployment], deployment: Deployment, count: Count
+) -> Count:
+    """Return a count with the beds agreed for its period; an amendment may change beds.
 
     Raises:
-        DataError: a row is older than an amendment, and the ledger lacks the earlier agreement.
+        KeyError: the period is older than an amendment, and the ledger lacks the agreement before.
     """
-    before = {agreement.sha256(): agreement for agreement in agreements(ledger)}
-    for count in counts:
-        then = deployment
-        while then.amends and count.period < then.amends.since.isoformat():
-            if then.amends.agreement not in before:
-                raise DataError(
-                    f"{count.where}: its period is before {then.amends.since}, and this ledger does"
-                    " not know the agreement of then; release it with the file of that agreement,"
-                    " or leave the row out"
-                )
-            then = before[then.amends.agreement]
-        entity = then.entities.get(count.entity, deployment.entities[count.entity])
-        yield replace(count, capacity=entity.beds or count.capacity)
+    then = deployment
+    while then.amends and count.period < then.amends.since.isoformat():
+        then = before[then.amends.agreement]
+    entity = then.entities.get(count.entity, deployment.entities[count.entity])
+    return replace(count, capacity=entity.beds or count.capacity)
 
 
 def refuse_mixed_columns(ledger: Ledger, count: str, published: str | None) -> None:

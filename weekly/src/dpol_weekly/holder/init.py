@@ -1,4 +1,7 @@
-"""Write a first `hospital.yaml` for a table whose columns the holder names, or a form for one."""
+"""Write a first `hospital.yaml` for a table, or a form; what the table does not show is asked.
+
+Nothing is guessed: a decimal sign that is taken wrong releases a thousandfold count.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,26 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-import openpyxl
 import yaml
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, write_text
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.settings import KEY_NAME, SECRET_NAME, Columns
+from dpol_weekly.holder.settings import KEY_NAME, MANUAL, SECRET_NAME, Columns, Hospital
 from dpol_weekly.keys import Key, make_key, make_secret
-from dpol_weekly.tables import DATES, DELIMITERS, Format, parse_date, read_table
+from dpol_weekly.settings_file import checked
+from dpol_weekly.tables import BETWEEN, DATES, DELIMITERS, WEEKS, Format, parse_date, read_table
 
 Ask = Callable[[str, Sequence[str]], str]
+"""Asks a person about a key, who chooses one of several answers, or types one if none is given."""
 _FORM_PERIODS = 8
+_ALLOWED = {
+    key: get_args(model.model_fields[key].annotation)
+    for model, key in ((Hospital, "zero"), (Format, "decimal"), (Format, "thousands"))
+}
+_REACH = "all, a number of periods, or the first date in it"
 
 
 def begin(
@@ -35,10 +44,10 @@ def begin(
     copy_to: Path | None = None,
     ask: Ask | None = None,
     today: datetime.date | None = None,
-) -> tuple[list[str], list[str]]:
+) -> list[str]:
     """Write a holder's file for a table, a key and a secret; those that are there stay.
 
-    Returns what was written, and warnings for the holder alone, who sees the cells.
+    Returns what was written.
 
     Args:
         file: the file to write.
@@ -46,14 +55,16 @@ def begin(
         agreed: the file of the agreement.
         deployment: the agreement.
         entity: the holder's identifier in it; None: a column names several, with their identifiers.
-        named: the columns of the table by their keys in `Columns`, and keys of `Format`.
+        named: the columns of the table by their keys in `Columns`, keys of `Format`, and `zero` and
+            `covers` of `Hospital`.
         copy_to: the folder that gets copies of releases.
-        ask: asks for a column, by its key and the header; None in a script.
+        ask: asks for what is neither named nor shown by the table; None in a script.
         today: a form begins with the period of this date; None: the computer's.
 
     Raises:
-        DataError: the agreement lacks the entity, the table cannot be read, a column is not named
-            or not there, its dates have no form or several, or the key file holds no key.
+        DataError: the agreement lacks the entity, the table cannot be read, something is neither
+            named nor shown by the table, its dates have no form or several, or a file of the key
+            holds none.
         OutputError: a file cannot be written.
     """
     if entity is not None and entity not in deployment.entities:
@@ -62,56 +73,42 @@ def begin(
     keys = ["period", "count"] if entity else ["entity", "period", "count"]
     if any(deployment.entities[name].beds is None for name in ids):
         keys.append("capacity")
-    told, warned = list[str](), list[str]()
+    told, named = list[str](), dict(named or {})
+    if unknown := named.keys() - {*Columns.model_fields, *Format.model_fields, "zero", "covers"}:
+        raise DataError(f"--column {min(unknown)}: is neither a column, a key of format, nor zero")
     if not table.exists():
         _write_form(table, keys, deployment, ids, today or datetime.date.today())
         told.append(f"{table}: a form to fill in, with a row for each place and period")
-    names = {key: it for key, it in (named or {}).items() if key in Columns.model_fields}
-    form = {key: it for key, it in (named or {}).items() if key in Format.model_fields}
-    rows, form = _read(table, form)
-    header = list(rows[0])
-    for key in keys:
-        names.setdefault(key, key if key in header else "")
-        if not names[key] and ask:
-            names[key] = ask(key, header)
-        if names[key] not in header:
-            raise DataError(
-                f"{table}: no column is named for columns.{key}; add --column {key}=NAME, where"
-                f" NAME is one of {', '.join(map(repr, header))}"
-            )
+        shown = {"zero": "written", "covers": "all", "decimal": ".", "thousands": "none"}
+        named = {**shown, "date": "YYYY-MM-DD", **named}
+    form: dict[str, Any] = {key: it for key, it in named.items() if key in Format.model_fields}
+    header, rows, form = _read(table, form)
+    usual = {key: key for key in keys if key in header}
+    names = _answers(dict.fromkeys(keys, header), {**usual, **named}, ask, table)
     cells = {key: [row[names[key]] for row in rows] for key in keys}
-    dates = [
-        date
-        for date in ([form["date"]] if "date" in form else DATES)
-        if all(parse_date(cell, Format(date=date)) for cell in cells["period"] if cell)
-    ]
-    if len(dates) != 1 and "YYYY-MM-DD" not in dates:
-        raise DataError(
-            f"{table}: the dates of column {names['period']} fit"
-            f" {' and '.join(dates) or 'no form'}; write them as 2021-01-31, or add --column"
-            f" date=FORM, where FORM is one of {', '.join(DATES)}"
-        )
-    form["date"] = "YYYY-MM-DD" if "YYYY-MM-DD" in dates else dates[0]
+    form |= _dates(table, [*filter(None, cells["period"])], deployment, form)
     numbers = [*cells["count"], *cells.get("capacity", [])]
-    form.setdefault("decimal", _decimal_sign(numbers) or ("," if form["delimiter"] == ";" else "."))
-    if not _decimal_sign(numbers) and any(re.search("[.,]", cell) for cell in numbers):
-        warned.append(
-            f"{file}: every . or , in the numbers of {table} has three digits behind it."
-            f" {form['decimal']!r} is taken for the decimal sign, and the other one for the sign"
-            " between thousands; if that is wrong, change format.decimal before the first release"
-        )
+    form = _shown("decimal", _decimal_signs(numbers)) | form
+    rest: dict[str, Sequence[str]] = {"zero": _ALLOWED["zero"], "covers": ()}
+    if "decimal" in form:
+        form = _shown("thousands", _groups(numbers, form["decimal"])) | form
+    rest |= {key: _ALLOWED[key] for key in ("decimal", "thousands") if key not in form}
+    answers = _answers(rest, named, ask, table)
+    form |= {key: answers.pop(key) for key in ("decimal", "thousands") if key in answers}
     folder = file.parent.resolve()
     whole = {
         "deployment": os.path.relpath(agreed.resolve(), folder),
         "entities": ids,
         "table": os.path.relpath(table.resolve(), folder),
-        "columns": {key: names[key] for key in keys},
+        **{key: int(it) if it.isdecimal() else it for key, it in answers.items()},
+        "columns": names,
         "format": form,
         "output": "released",
         **({"copy_to": os.path.relpath(copy_to.resolve(), folder)} if copy_to else {}),
         "key": KEY_NAME,
         "secret": SECRET_NAME,
     }
+    checked(Hospital, whole, str(file), rules=Hospital.rules, manual=MANUAL).published(deployment)
     signing, secret = file.with_name(KEY_NAME), file.with_name(SECRET_NAME)
     public = Key(signing).public if signing.exists() else make_key(signing)
     if not secret.exists():
@@ -122,27 +119,106 @@ def begin(
         "# Where this holder's counts are, and how they are written. It is never sent.\n"
         f"{text}# Public half of the key, for the agreement: {public}\n",
     )
-    return [*told, f"{file}: read it, and run dpol privatize {file}"], warned
+    return [*told, f"{file}: read it, and run dpol privatize {file}"]
 
 
-def _read(table: Path, form: dict[str, Any]) -> tuple[list[dict[str, str]], dict[str, Any]]:
-    """Return the rows of a table, and how it is written: its encoding and delimiter too."""
-    start = table.read_bytes() if table.is_file() and table.suffix != ".xlsx" else b""
+def _answers(
+    wanted: Mapping[str, Sequence[str]], named: Mapping[str, str], ask: Ask | None, table: Path
+) -> dict[str, str]:
+    """Return an answer for each key: named, or asked.
+
+    Raises:
+        DataError: an answer is missing, or none of those allowed; all are listed, without a cell.
+    """
+    found = {key: named.get(key) or (ask(key, it) if ask else "") for key, it in wanted.items()}
+    if wrong := [
+        key for key, it in wanted.items() if (it and found[key] not in it) or not found[key]
+    ]:
+        answers = {key: " or ".join(it) for key, it in _ALLOWED.items()} | {"covers": _REACH}
+        told = [f"{key}: {answers.get(key, 'the name of a column')}" for key in wrong]
+        raise DataError(
+            f"{table}: does not show {', '.join(wrong)}; add --column KEY=ANSWER for each"
+            f" ({'; '.join(told)})"
+        )
+    return found
+
+
+def _dates(
+    table: Path, cells: Sequence[str], deployment: Deployment, form: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return how dates are written, and which day of a period they name.
+
+    The first and the last days of periods, and weeks that begin on Monday and on Sunday, differ by
+    the calendar of the agreement.
+    """
+
+    first, days = deployment.periods.first, deployment.periods.days
+
+    def on_grid(date: Any, later: int = 0) -> bool:
+        found = [parse_date(cell, date) for cell in cells]
+        return all(it is not None and ((it - first).days - later) % days == 0 for it in found)
+
+    dates = [form["date"]] if "date" in form else DATES if cells else ()
+    fits = [date for date in dates if all(parse_date(cell, date) for cell in cells)]
+    if len(fits) > 1 and {*fits} <= {*WEEKS}:
+        fits = [date for date in fits if on_grid(date)]
+    if "YYYY-MM-DD" in fits:
+        fits = ["YYYY-MM-DD"]
+    if len(fits) != 1:
+        raise DataError(
+            f"{table}: its dates fit {' and '.join(fits) or 'no form'}; write them as 2021-01-31,"
+            f" or add --column date=FORM, where FORM is one of {', '.join(DATES)}"
+        )
+    last = "day" not in form and fits[0] not in WEEKS and not on_grid(fits[0])
+    if last and not on_grid(fits[0], later=days - 1):
+        raise DataError(
+            f"{table}: its dates are neither the first nor the last days of periods, which begin"
+            f" every {days} days from {first} on"
+        )
+    return {"date": fits[0]} | ({"day": "last"} if last else {})
+
+
+def _read(
+    table: Path, form: dict[str, Any]
+) -> tuple[list[str], list[dict[str, str]], dict[str, Any]]:
+    """Return the header and the rows of a table, and its encoding and delimiter.
+
+    Raises:
+        DataError: it cannot be read, or its first line holds no names.
+    """
+    start = table.read_bytes() if table.is_file() else b""
     try:
         start.decode()
     except UnicodeDecodeError:
         form = {"encoding": "utf-16" if start[:1] in (b"\xff", b"\xfe") else "cp1252", **form}
     head = start.decode(form.get("encoding", "utf-8"), "replace").partition("\n")[0]
     form = {"delimiter": max(DELIMITERS, key=head.count), **form}
-    return [cells for _, cells in read_table(table, None, Format.model_validate(form))], form
+    signs = {"decimal": ".", "thousands": "none"}
+    header, rows = read_table(table, None, Format.model_validate(signs | form))
+    if any(re.fullmatch("[0-9][0-9.,:/T -]*", cell) for cell in header):
+        raise DataError(f"{table}: its first line holds numbers; write names of columns there")
+    return header, [cells for _, cells in rows], form
 
 
-def _decimal_sign(cells: Sequence[str]) -> str:
-    """Return the sign that has other than three digits behind it in some cell; "" if none has."""
-    found = {
-        it[1] for it in (re.search(r"([.,])(?![0-9]{3}(?![0-9]))", cell) for cell in cells) if it
+def _shown(key: str, found: set[str]) -> dict[str, Any]:
+    return {key: min(found)} if len(found) == 1 else {}
+
+
+def _decimal_signs(cells: Sequence[str]) -> set[str]:
+    """Return the signs that have other than three digits behind them in some cell."""
+    found = (re.search(r"([.,])(?![0-9]{3}(?![0-9]))", cell) for cell in cells)
+    return {it[1] for it in found if it}
+
+
+def _groups(cells: Sequence[str], decimal: str) -> set[str]:
+    """Return the signs between thousands in some cell, and `none` for thousands without one."""
+    signs = {key: f"[{it}]" for key, it in BETWEEN.items() if key != decimal} | {"none": ""}
+    whole = "[0-9]{1,3}(%s[0-9]{3})+"
+    return {
+        key
+        for key, sign in signs.items()
+        if any(re.match(f"{whole % sign}({re.escape(decimal)}|$)", cell) for cell in cells)
     }
-    return found.pop() if len(found) == 1 else ""
 
 
 def _write_form(
@@ -158,13 +234,5 @@ def _write_form(
         if deployment.entities[name].takes_part(start)
     ]
     rows = [[*keys], *([row.get(key, "") for key in keys] for row in cells)]
-    with atomic_path(table) as new:
-        if table.suffix == ".xlsx":
-            book = openpyxl.Workbook(write_only=True)
-            sheet = book.create_sheet("counts")
-            for row in rows:
-                sheet.append(row)
-            book.save(new)
-            return
-        with new.open("w", encoding="utf-8", newline="") as stream:
-            csv.writer(stream).writerows(rows)
+    with atomic_path(table) as new, new.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows(rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,9 +13,9 @@ from dpol.core.errors import DataError, DpolError, OutputError
 from dpol.core.files import check_writable
 from dpol_weekly.holder.agreement import confirm, refuse_unconfirmed
 from dpol_weekly.holder.ceiling import mu_of_stay, refuse_above
-from dpol_weekly.holder.counts import Count, in_time, read_counts
+from dpol_weekly.holder.counts import Count, read_counts
 from dpol_weekly.holder.drawn import changed, noisy, refuse_other
-from dpol_weekly.holder.due import due, refuse_mixed_columns, refuse_renamed
+from dpol_weekly.holder.due import Due, due, refuse_mixed_columns, refuse_renamed
 from dpol_weekly.holder.entries import (
     add_deployment,
     add_rows,
@@ -24,7 +24,6 @@ from dpol_weekly.holder.entries import (
     heads_of,
     output_at,
     registered,
-    released_for,
     rows_since,
     version_of,
 )
@@ -32,7 +31,6 @@ from dpol_weekly.holder.ledger import Ledger, is_new, open_ledger, transaction
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.write import copy_release, last_written, write_release
 from dpol_weekly.keys import Key, Secret
-from dpol_weekly.records import alike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,14 +42,13 @@ class Release:
         ledger: path of the ledger.
         first: whether this release began the ledger.
         added: number of rows that this release added.
-        skipped: number of rows of the raw table that were released before and not again.
-        early: number of rows up to the date up to which nothing is released, see `closed_until`.
-        closed: that date, or "".
+        skipped: number of places and periods that were released before and not again.
+        closed: nothing up to this date is released, see `closed_until`; or "".
         above: whether a count is above its capacity.
         differ: rows of the raw table with another count than the released one.
-        late: rows before the last released period of their entity, which wait to be asked for.
+        impossible: entities and periods that are due, and why they cannot be released.
         again: number of rows of this release for periods that were released before.
-        outside: number of rows outside the dates of their entity.
+        strangers: number of rows of places that nobody has named.
         periods: periods that this release added.
         mu_of_stay: an upper bound on the mu of the longest stay, over all releases of the ledger.
         kept: whether every period of an entity is within its share of the budget.
@@ -62,13 +59,12 @@ class Release:
     first: bool
     added: int
     skipped: int
-    early: int
     closed: str
     above: bool
     differ: Sequence[Count]
-    late: Sequence[Count]
+    impossible: Mapping[tuple[str, str], str]
     again: int
-    outside: int
+    strangers: int
     periods: Sequence[str]
     mu_of_stay: float
     kept: bool
@@ -130,9 +126,7 @@ class Releaser:
         """
         request = self.request
         try:
-            table = read_counts(request)
-            self.counts = in_time(table, self.deployment, request.day)
-            self.outside = len(table) - len(self.counts)
+            self.table = read_counts(request)
             self.first = is_new(self.book)
             if request.begin_after and not self.first:
                 raise DataError(
@@ -169,15 +163,12 @@ class Releaser:
     def write(self, ledger: Ledger) -> Release:
         """Enter the due rows into the ledger as released, and write the file."""
         with transaction(ledger):
-            new, late = self._due(ledger)
-            before = released_for(ledger, self.deployment.name)
-            again = sum((alike(count.entity), count.period) in before for count in new)
-            if new:
-                self._put(ledger, new)
+            found = self._due(ledger)
+            if found.new:
+                self._put(ledger, found.new)
         with transaction(ledger):
             output = output_at(ledger, self.base, self.deployment)
-            closed = closed_until(ledger, self.secret.name)
-            early = sum(count.period <= closed for count in self.counts)
+            counts = [*self.table.counts.values()]
             stay, kept = mu_of_stay(ledger, self.deployment)
             file = write_release(ledger, output, self.key) if output else None
             if file and self.hospital.copy_to:
@@ -186,32 +177,29 @@ class Releaser:
                 file=file,
                 ledger=self.book,
                 first=self.first,
-                added=len(new),
-                skipped=len(self.counts) - len(new) - len(late) - early,
-                early=early,
-                closed=closed,
-                above=any(Decimal(it.count) > Decimal(it.capacity) for it in self.counts),
+                added=len(found.new),
+                skipped=found.skipped,
+                closed=closed_until(ledger, self.secret.name),
+                above=any(Decimal(it.count) > Decimal(it.capacity) for it in counts),
                 differ=(
-                    changed(ledger, output, self.counts, self.secret, self.deployment)
-                    if output
-                    else ()
+                    changed(ledger, output, counts, self.secret, self.deployment) if output else ()
                 ),
-                late=late,
-                again=again,
-                outside=self.outside,
-                periods=sorted({count.period for count in new}),
+                impossible=found.impossible,
+                again=found.again,
+                strangers=self.table.strangers,
+                periods=sorted({count.period for count in found.new}),
                 mu_of_stay=stay,
                 kept=kept,
             )
 
-    def _due(self, ledger: Ledger) -> tuple[list[Count], list[Count]]:
-        """Return the counts that are due, and late ones; all refusals come before the noise."""
+    def _due(self, ledger: Ledger) -> Due:
+        """Return what is due; all refusals come before the noise."""
         refuse_mixed_columns(ledger, self.hospital.columns.count, self.published)
         closed = closed_until(ledger, self.secret.name)
-        new, late = due(ledger, self.request, self.counts, self.base, closed=closed, done=self.done)
-        refuse_renamed(ledger, self.request, self.counts, new)
-        refuse_above(ledger, self.deployment, new)
-        return new, late
+        found = due(ledger, self.request, self.table, self.base, closed=closed, done=self.done)
+        refuse_renamed(ledger, self.request, self.table, found.new)
+        refuse_above(ledger, self.deployment, found.new)
+        return found
 
     def _put(self, ledger: Ledger, new: Sequence[Count]) -> None:
         """Enter counts with noise into the ledger."""

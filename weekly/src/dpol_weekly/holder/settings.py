@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -14,7 +15,7 @@ from dpol.core.suggestions import nearest
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ledger import LEDGER_NAME
 from dpol_weekly.settings_file import checked, read_keys
-from dpol_weekly.tables import DEFAULT, Format
+from dpol_weekly.tables import WEEKS, Format
 
 KEY_NAME = "dpol.key"
 """The name of a holder's private key, unless another one is given."""
@@ -26,6 +27,16 @@ MANUAL = "The page For a hospital, in the documentation of dpol weekly,"
 def _by_identifier(value: object) -> object:
     """Return a list of identifiers as a block: the table uses the same identifiers."""
     return {name: name for name in value} if isinstance(value, list) else value
+
+
+def _reach(value: object) -> object:
+    """Return `all`, a number of periods or a date. Raises ValueError for anything else."""
+    if isinstance(value, str) and value != "all":
+        value = int(value) if value.isdecimal() else datetime.date.fromisoformat(value)
+    whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    if value != "all" and not whole and not isinstance(value, datetime.date):
+        raise ValueError("must be all, a number of periods from 1 on, or a date")
+    return value
 
 
 class Columns(Settings):
@@ -52,10 +63,14 @@ class Hospital(Settings):
     Without a column of entities, all rows are of the only one.
     """
     table: Path
-    """The raw counts: CSV, or a workbook (`.xlsx`)."""
+    """The raw counts, a CSV file."""
+    zero: Literal["missing", "blank", "written"]
+    """How the table writes that nobody was there: without a row, with a blank cell, or as 0."""
+    covers: Annotated[Literal["all"] | int | datetime.date, BeforeValidator(_reach)]
+    """How far back the table reaches: `all`, a number of periods, or its first period."""
     columns: Columns = Columns()
     """The columns of the table."""
-    format: Format = DEFAULT
+    format: Format
     """How the table is written."""
     output: Path = Path("released")
     """Folder for the releases."""
@@ -79,6 +94,11 @@ class Hospital(Settings):
         named = [name for name in self.columns.model_dump().values() if name is not None]
         if len({*named}) < len(named):
             yield Problem(("columns",), MISSING, "must be different columns")
+        if self.format.day == "last" and self.format.date in WEEKS:
+            yield Problem(("format", "day"), "last", "must be first: a week names its first day")
+        if self.format.thousands == self.format.decimal:
+            allowed = "must not be the decimal sign too"
+            yield Problem(("format", "thousands"), self.format.thousands, allowed)
 
     def published(self, deployment: Deployment) -> str | None:
         """Return the column of capacities, which is published; None if all of them are agreed.
@@ -97,6 +117,11 @@ class Hospital(Settings):
             raise DataError(
                 "columns.capacity: name the column of capacities, since the deployment"
                 f" {deployment.name} says reported"
+            )
+        if reported and self.zero == "missing":
+            raise DataError(
+                f"zero: missing: the deployment {deployment.name} says reported, and without a row"
+                " a place reports no capacity; agree on capacities, or write rows for zeros"
             )
         return self.columns.capacity if reported else None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.release import Release
 from dpol_weekly.prose import lines_of
@@ -16,5 +18,10 @@ def describe(done: Release, deployment: Deployment) -> list[str]:
 
 
 def warnings_of(done: Release, deployment: Deployment) -> list[str]:
-    """Return what the holder alone should see: late rows, odd counts, and counts that changed."""
-    return lines_of("warned", "holder", done=done, deployment=deployment)
+    """Return what the holder alone should see: what is due and impossible, and odd counts."""
+    impossible = defaultdict[str, list[str]](list)
+    for (entity, period), why in sorted(done.impossible.items()):
+        impossible[why].append(f"{entity} {period}")
+    return lines_of(
+        "warned", "holder", done=done, deployment=deployment, impossible=dict(impossible)
+    )
