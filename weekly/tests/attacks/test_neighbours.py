@@ -253,7 +253,8 @@ def difference(clock, exporter, keys, cases=None):
     return None
 
 
-EDGES = [(("n", 0), 0), (("s", 0), 1), (("s", 1), 0), (("n", 2), 3), (("n", 1), 0), (("n", 5), 0)]
+EDGES = [(("n", 0), 0), (("s", 0), 1), (("s", 1), 0), (("n", 2), 3), (("n", 1), 0), (("c", 2), 0)]
+EDGES += [(("n", 5), 0)]
 
 
 @pytest.mark.parametrize("name", ["whole numbers", "if count, and the running week"])
@@ -353,7 +354,7 @@ PLANTED = {
     ),
     "a row of the running week refused": (counts_module, "_rows", refused_if_running),
 }
-NOTICED_BY = {"thousands refused": "grouped"}
+NOTICED_BY = {"thousands refused": "grouped", "a row of the running week refused": "nobody"}
 
 
 @pytest.mark.parametrize("name", PLANTED)

@@ -95,7 +95,7 @@ def test_a_key_is_changed_by_a_line_put_anywhere_in_the_coordinators_file(tmp_pa
         assert log.coordination == Coordination(names=2)
     with own.open("a") as stream:
         stream.write("names: 3\n")
-    with pytest.raises(ConfigError, match="(?s)line 11: key names is given twice"):
+    with pytest.raises(ConfigError, match="(?s)line 12: key names is given twice"):
         collect([], tmp_path / "state")
 
 

@@ -126,7 +126,7 @@ def wrong_after_kills(work, monkeypatch, times, unsafe=()):
             (arguments, template, after, how, k)
             for arguments, template, after, changes in whole
             if arguments[0] == who
-            for how, ks in (("kill", range(1, changes + 1)), ("cut", range(200, 40_000, 1500)))
+            for how, ks in (("kill", range(1, changes + 1)), ("cut", range(200, 40_000, 700)))
             for k in ks
         ]
         for moment in random.Random(1).sample(moments, min(times, len(moments))):
@@ -151,4 +151,4 @@ def test_unsafe_commands_are_noticed(tmp_path, monkeypatch):
     wrong = set(wrong_after_kills(tmp_path, monkeypatch, 20, UNSAFE))
     assert {who for who, _ in wrong} == {"collect", "decide"}
     assert any(who == "collect" and "log.sqlite" in told for who, told in wrong)
-    assert ("decide", "state/index.html is half written") in wrong
+    assert any(who == "decide" and "is half written" in told for who, told in wrong)

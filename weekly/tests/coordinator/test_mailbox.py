@@ -7,7 +7,6 @@ import yaml
 
 from dpol.cli import main
 from dpol_weekly.coordinator.collect import set_aside
-from dpol_weekly.coordinator.page import other_decisions
 from dpol_weekly.deployment import read_deployment
 from weekly import Coordinator, agreed, day, public, report
 
@@ -59,23 +58,6 @@ def test_a_file_that_goes_on_from_this_log_is_refused_until_its_amendment_is_nam
     world.deployment = amended
     assert collected(world, world.base / "inbox", capsys)[0] == 0
     assert len(world.rows()) == 3
-
-
-def test_the_page_shows_the_decisions_under_other_agreements(two, capsys):
-    for world in two:
-        collected(world, two[0].base / "inbox", capsys)
-        world.decide()
-    world, other = two
-    assert other_decisions(world.folder, ["../flu/state", "../none"]).keys() == {
-        "../flu/state/index.html"
-    }
-    world.put(("A", 1, "3"), ledger="A", output="X")
-    world.decide(others=["../flu/state"])
-    page = (world.folder / "index.html").read_text()
-    assert 'href="../flu/state/index.html">flu</a>' in page
-    assert "last weeks, noisy: 15, 15%" in page
-    assert "last weeks, noisy: 25, –%" in page.replace("15, –", "25, –")
-    assert other.folder.name == "state"
 
 
 # ---- second releases -----------------------------------------------------------------------------

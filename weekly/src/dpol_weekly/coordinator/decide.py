@@ -1,33 +1,34 @@
-"""Decide for a period by replaying all earlier reports."""
+"""Decide for a period: `dpol.choose` plays all earlier reports by the coordinator's rule."""
 
 from __future__ import annotations
 
 import datetime
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import locked, write_text
+from dpol.experts.choose import Choice, choose
 from dpol_weekly.coordinator.decision import Decision, Outlook, read_decision
 from dpol_weekly.coordinator.evidence import Reports, read_evidence
-from dpol_weekly.coordinator.game import Prediction, choose
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import EARLIER, write_page
 from dpol_weekly.coordinator.settings import FILE, Coordination
 from dpol_weekly.deployment import Deployment
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 LONGEST_GAP = 8
 """A decision is for a period at most this many periods after the last report."""
-MOST_CHANGE, MOST_ABOVE = 2, 4
-"""A report is doubted if beds change by a larger factor, or if it is more deviations above them."""
-RECENT = 8
-"""Number of periods whose reports a decision shows."""
 _CLOSE = 1e-9
 _PERIOD = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -35,7 +36,7 @@ _PERIOD = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 def decide(
     folder: Path, period: datetime.date | None = None, today: datetime.date | None = None
 ) -> Decision:
-    """Decide for a period and write `decisions/PERIOD.json` and `.csv` in the folder.
+    """Decide for a period and write `decisions/PERIOD.json` in the folder.
 
     The page `index.html` shows the decision for the latest period.
 
@@ -84,14 +85,11 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
             f"{path}: does not hold the decision that the log gives: {place}; put the file back as"
             " it was, or move it away and decide again"
         )
-    if not _holds(path, before.as_json()):
+    if path.read_bytes() != before.as_json().encode():
         raise DataError(
             f"{path}: is not written as dpol decide writes it: something was added, left out or"
             " given twice; put the file back as it was, or move it away and decide again"
         )
-    table = path.with_suffix(".csv")
-    if not _holds(table, before.as_csv()):
-        raise DataError(f"{table}: is not the table of {path.name}; dpol decide writes it again")
     return before
 
 
@@ -135,7 +133,7 @@ def _path(folder: Path, period: str) -> Path:
 
 
 def _written(log: Log, folder: Path) -> list[Decision]:
-    """Return the latest decisions, as many as the page shows, and rewrite tables that differ.
+    """Return the latest decisions, as many as the page shows.
 
     Raises:
         DataError: one is damaged, or was made from another log.
@@ -145,7 +143,6 @@ def _written(log: Log, folder: Path) -> list[Decision]:
     read = {path: read_decision(path) for path in files[-1 - EARLIER :]}
     for path, decision in read.items():
         _log_of(log, path, decision)
-        _write_table(path, decision)
     return list(read.values())
 
 
@@ -160,17 +157,6 @@ def _log_of(log: Log, path: Path, decision: Decision) -> Log:
         ) from None
 
 
-def _write_table(path: Path, decision: Decision) -> None:
-    """Write the table of a decision, unless it is there as it should be."""
-    table, text = path.with_suffix(".csv"), decision.as_csv()
-    if not _holds(table, text):
-        write_text(table, text)
-
-
-def _holds(path: Path, text: str) -> bool:
-    return path.is_file() and path.read_bytes() == text.encode()
-
-
 def _write(log: Log, path: Path, decision: Decision) -> Decision:
     """Write a decision unless an equal one is there, and return the one that is there now.
 
@@ -178,13 +164,10 @@ def _write(log: Log, path: Path, decision: Decision) -> Decision:
         DataError: another decision is there; it stays.
     """
     if not path.exists():
-        # Its table first: a decision that is there has one.
-        _write_table(path, decision)
         write_text(path, decision.as_json())
         return decision
     before = read_decision(path)
     _log_of(log, path, before)
-    _write_table(path, before)
     if before == replace(decision, log_head=before.log_head):
         return before
     why = "from other reports, or another agreement or version of dpol"
@@ -202,18 +185,43 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
     """Return the decision for a period, from the reports before it."""
     deployment, evidence = log.deployment, read_evidence(log, number)
     reports, day = evidence.reports, deployment.period_of(number)
-    names = list(deployment.entities)
+    among = may_be_chosen(deployment, coordination, reports, number)
+    if (count := int(reports.there.any(axis=0).sum())) < 2:
+        raise DataError(
+            f"{log.path}: two entities must have reported before a decision, not {count}"
+        )
+    if not among:
+        raise DataError(
+            f"{log.path}: no entity may be chosen that takes part, has reported, and has reported"
+            " capacities large enough; lower min_capacity, or shorten cannot_be_chosen"
+        )
+    bound = coordination.question.bound
     try:
-        ranked, prediction = choose(deployment, coordination, reports, number)
+        choice = choose(
+            coordination.rule,
+            _frame(deployment, reports, among, capacities=bound is None),
+            period=day.isoformat(),
+            name=deployment.name,
+            gain_range=bound,
+            n_rounds=coordination.rounds,
+            file=str(log.path),
+        )
     except ValueError as error:
-        raise DataError(f"{log.path}: {error}") from None
+        raise DataError(f"{log.path}: {error}; see rule in {FILE}") from None
+    ranked = [choice.place, *(it for it in choice.ranking if it != choice.place)]
+    if coordination.names > 1 and len(among) > 1 and not choice.ranking:
+        raise DataError(
+            f"{log.path}: {choice.rule} judges one place only; write names: 1 in {FILE}"
+        )
+    named = tuple(ranked[: coordination.names])
     return Decision(
         deployment=deployment.name,
         deployment_sha256=deployment.sha256(),
         period=day.isoformat(),
         last_period=deployment.period_of(number - 1).isoformat(),
-        named=tuple(names[place] for place in ranked[: coordination.names]),
-        outlooks=_outlooks(deployment, coordination, reports, ranked, prediction),
+        rule=choice.rule,
+        named=named,
+        outlooks=tuple(_outlooks(deployment, coordination, reports, choice, ranked)),
         spent=evidence.spent,
         coordination=coordination,
         dpol=__version__,
@@ -223,57 +231,70 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
     )
 
 
+def may_be_chosen(
+    deployment: Deployment, coordination: Coordination, reports: Reports, number: int
+) -> list[str]:
+    """Return the entities that take part in a period, have reported and may be chosen.
+
+    A chosen entity is large enough in all its reports.
+    """
+    day, least = deployment.period_of(number), coordination.question.min_capacity or 0.0
+    small = [bool(own.any()) for own in (reports.capacity < least).T]
+    return [
+        name
+        for place, (name, entity) in enumerate(deployment.entities.items())
+        if entity.takes_part(day)
+        and name not in coordination.cannot_be_chosen
+        and reports.there[:, place].any()
+        and not small[place]
+    ]
+
+
+def _frame(
+    deployment: Deployment, reports: Reports, among: Sequence[str], *, capacities: bool
+) -> pd.DataFrame:
+    """Return the released numbers of some entities as `dpol.choose` reads them."""
+    import pandas as pd
+
+    places = [[*deployment.entities].index(name) for name in among]
+    first = int(reports.there[:, places].any(axis=1).argmax())
+    count, capacity = (it[first:, places] for it in (reports.count, reports.capacity))
+    days = [deployment.period_of(first + it).isoformat() for it in range(len(count))]
+    frame = {
+        "place": np.tile(among, len(days)),
+        "period": np.repeat(days, len(among)),
+        "count": count.ravel(),
+        "deviation": deployment.count_noise().standard_deviation,
+    }
+    return pd.DataFrame(frame | ({"capacity": capacity.ravel()} if capacities else {}))
+
+
 def _outlooks(
     deployment: Deployment,
     coordination: Coordination,
     reports: Reports,
-    ranked: Sequence[int],
-    prediction: Prediction,
-) -> tuple[Outlook, ...]:
-    """Return the outlooks of all entities; for the count question, shares are counts / bound."""
-    bound, there, last_of = coordination.question.bound, reports.there, reports.last.tolist()
-    named, ranks = ranked[: coordination.names], {it: at for at, it in enumerate(ranked, start=1)}
-    outlooks = []
+    choice: Choice,
+    ranked: Sequence[str],
+) -> Iterator[Outlook]:
+    """Yield the outlooks of all entities."""
+    there, last_of = reports.there, reports.last.tolist()
+    noise = deployment.count_noise().standard_deviation
     for place, (name, entity) in enumerate(deployment.entities.items()):
         last = last_of[place]  # -1 where nothing was reported, so that each number is NaN
-        capacity = _known(reports.capacity[last, place])
-        ends: list[float | None] = [None] * 3
-        if bound is None or capacity is not None:
-            unit = 1.0 if bound is None else bound / (capacity or 1.0)
-            ends = [end * unit for end in prediction.interval(place)]
         unheard = map(deployment.period_of, range(len(there) - 1, last, -1))
-        outlooks.append(
-            Outlook(
-                entity=name,
-                title=coordination.titles.get(name, name),
-                rank=ranks.get(place),
-                named=place in named,
-                share=ends[0],
-                low=ends[1],
-                high=ends[2],
-                noisy_share=_known(reports.share[last, place]),
-                noise=_known(reports.noise[last, place]),
-                capacity=capacity,
-                last_report=None if last < 0 else deployment.period_of(last).isoformat(),
-                reports=int(there[:, place].sum()),
-                silent=len([*takewhile(entity.takes_part, unheard)]),
-                doubt=_doubt(reports, place),
-                recent=tuple(map(_known, reports.share[-RECENT:, place])),
-            )
+        yield Outlook(
+            entity=name,
+            title=coordination.titles.get(name, name),
+            named=name in ranked[: coordination.names],
+            rank=ranked.index(name) + 1 if name in choice.ranking else None,
+            score=choice.ranking.get(name),
+            noisy_count=_known(reports.count[last, place]),
+            noise=None if last < 0 else noise,
+            capacity=_known(reports.capacity[last, place]),
+            last_report=None if last < 0 else deployment.period_of(last).isoformat(),
+            reports=int(there[:, place].sum()),
+            silent=len([*takewhile(entity.takes_part, unheard)]),
         )
-    return tuple(outlooks)
-
-
-def _doubt(reports: Reports, place: int) -> str:
-    """Return why the last report of an entity may hold a typing error; empty if nothing shows."""
-    there = reports.there[:, place]
-    beds = reports.capacity[there, place][-2:].tolist()
-    if len(beds) == 2 and max(beds) > MOST_CHANGE * min(beds):
-        return f"its beds changed from {beds[0]:.9g} to {beds[1]:.9g}"
-    above = (reports.share[there, place] - 1) / reports.noise[there, place]
-    if len(above) and above[-1] > MOST_ABOVE:
-        return f"its report is more than {MOST_ABOVE} deviations of its noise above its beds"
-    return ""
 
 
 def _known(number: float) -> float | None:

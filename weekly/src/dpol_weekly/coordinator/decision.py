@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import datetime
-import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +12,6 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from dpol.core.errors import DataError
-from dpol.core.safe_text import spreadsheet_text
 from dpol.data.question import Gain
 from dpol_weekly.coordinator.evidence import SetAside, Spent
 from dpol_weekly.coordinator.settings import Coordination
@@ -22,42 +19,33 @@ from dpol_weekly.coordinator.settings import Coordination
 
 @dataclass(frozen=True, kw_only=True)
 class Outlook:
-    """The outlook of one entity in a decision.
+    """What a decision knows of one entity.
 
     Args:
         entity: its identifier.
         title: a name to show.
-        rank: 1 for the best; None for an entity outside the choice.
         named: whether the decision names it.
-        share: predicted true share in the period; None if it is one of people, and no capacity
-            is known.
-        low: lower end of the 90% interval of the true share; None likewise.
-        high: upper end of that interval.
-        noisy_share: last reported share, noise included; None before the first report.
-        noise: standard deviation of the noise on that share.
-        capacity: last reported capacity; None before the first report.
-        last_report: start of the last reported period, YYYY-MM-DD.
+        rank: 1 for the best; None outside the choice, or of a rule that judges one place only.
+        score: by which the rule ranks it; None likewise.
+        noisy_count: last reported count, noise included; None before the first report.
+        noise: standard deviation of the noise on it, in people; None likewise.
+        capacity: last reported capacity; None likewise.
+        last_report: start of the last reported period, YYYY-MM-DD; None likewise.
         reports: number of reported periods.
         silent: number of periods in a row, up to the last one, with a missing report.
-        doubt: why the last report may hold a typing error, in words; empty if nothing shows one.
-        recent: noisy shares of the last periods, the newest last; None without a report.
     """
 
     entity: str
     title: str
-    rank: int | None
     named: bool
-    share: float | None
-    low: float | None
-    high: float | None
-    noisy_share: float | None
+    rank: int | None
+    score: float | None
+    noisy_count: float | None
     noise: float | None
     capacity: float | None
     last_report: str | None
     reports: int
     silent: int
-    doubt: str
-    recent: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +57,7 @@ class Decision:
         deployment_sha256: hash of the agreement.
         period: start of the decided period, YYYY-MM-DD.
         last_period: start of the period before, the last one with reports.
+        rule: label of the rule that chose.
         named: identifiers of the chosen entities, best first.
         outlooks: outlooks of all entities, in the order of the agreement.
         spent: privacy cost of the releases for one person.
@@ -83,6 +72,7 @@ class Decision:
     deployment_sha256: str
     period: str
     last_period: str
+    rule: str
     named: tuple[str, ...]
     outlooks: tuple[Outlook, ...]
     spent: Spent
@@ -102,11 +92,6 @@ class Decision:
         """Identifiers of the entities whose report for the last period is missing."""
         return tuple(outlook.entity for outlook in self.outlooks if outlook.silent)
 
-    @property
-    def all_named(self) -> bool:
-        """True if every entity that may be chosen is named."""
-        return all(outlook.named for outlook in self.outlooks if outlook.rank is not None)
-
     def period_on(self, day: datetime.date) -> datetime.date:
         """Return the first day of the period that contains a day."""
         start, before = map(datetime.date.fromisoformat, (self.period, self.last_period))
@@ -120,17 +105,6 @@ class Decision:
     def as_json(self) -> str:
         """The decision as text; equal decisions give equal bytes."""
         return json.dumps(self.facts(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-    def as_csv(self) -> str:
-        """A table with a row for each entity; no title is a formula for a spreadsheet."""
-        text = io.StringIO(newline="")
-        rows = [{"period": self.period, **vars(one)} for one in self.outlooks]
-        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        for cells in rows:
-            texts = {key: spreadsheet_text(cells[key]) for key in ("entity", "title")}
-            writer.writerow(cells | texts | {"recent": " ".join(map(str, cells["recent"]))})
-        return text.getvalue()
 
 
 def read_decision(path: Path) -> Decision:

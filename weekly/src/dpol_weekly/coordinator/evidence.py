@@ -71,41 +71,23 @@ class Reports:
     """Reports as (T, n) arrays: NaN where there is none, the last one after a correction.
 
     Args:
-        share: noisy count / capacity.
+        count: noisy count.
         capacity: reported capacity.
-        noise: standard deviation of the noise on the share.
     """
 
-    share: Floats
+    count: Floats
     capacity: Floats
-    noise: Floats
-
-    def as_counts(self, bound: float) -> Reports:
-        """Return the counts as shares of a public bound instead of the capacities."""
-        factor = self.capacity / bound
-        capacity = np.where(self.there, bound, np.nan)
-        return Reports(share=self.share * factor, capacity=capacity, noise=self.noise * factor)
 
     @property
     def there(self) -> NDArray[np.bool_]:
         """(T, n) flags of the entities that reported."""
-        return ~np.isnan(self.share)
+        return ~np.isnan(self.count)
 
     @property
     def last(self) -> NDArray[np.intp]:
         """(n,) last reported period of each entity; -1 for none."""
-        periods = np.arange(len(self.share))[:, None]
+        periods = np.arange(len(self.count))[:, None]
         return np.asarray(np.where(self.there, periods, -1).max(axis=0))
-
-    def known_capacity(self) -> Floats:
-        """(T, n) last reported capacities; before an entity's first report the first one.
-
-        An entity that never reported has the median of the first ones.
-        """
-        periods = np.arange(len(self.share))[:, None]
-        last = np.maximum.accumulate(np.where(self.there, periods, self.there.argmax(axis=0)))
-        known = np.take_along_axis(self.capacity, last, axis=0)
-        return np.asarray(np.where(np.isnan(known), np.nanmedian(known[0]), known))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -149,11 +131,7 @@ def read_evidence(log: Log, periods: int) -> Evidence:
     np.add.at(released, tuple(places), 1)
     releases = int(counts.sum())
     return Evidence(
-        reports=Reports(
-            share=count / capacity,
-            capacity=capacity,
-            noise=deployment.count_noise().standard_deviation / capacity,
-        ),
+        reports=Reports(count=count, capacity=capacity),
         set_aside=tuple(
             SetAside(
                 entity=entity,

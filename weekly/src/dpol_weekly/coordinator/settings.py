@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -31,14 +31,16 @@ class Coordination(Settings):
 
     titles: dict[str, str] = {}
     """Names of entities to show; without one the identifier is shown."""
+    rule: str | dict[str, Any] = "random-effects"
+    """The local rule that decides, as in a config of dpol: a name, or a block."""
+    rounds: Annotated[int, Field(ge=2, le=999_999)] | None = None
+    """Number of periods of the whole game, for a rule that must know it."""
     names: Annotated[int, Field(ge=1, le=1000)] = 1
     """Number of entities that a decision names."""
     question: Gain = THE_PAPERS
     """The question that a decision answers."""
     cannot_be_chosen: list[str] = []
     """Entities that report, and are not named."""
-    others: list[str] = []
-    """Folders of other agreements, seen from this one, whose decisions the page shows too."""
 
     def rules(self, deployment: Deployment) -> Iterator[Problem]:
         """Yield the broken rules that involve several keys, for an agreement."""
