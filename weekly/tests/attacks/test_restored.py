@@ -176,6 +176,32 @@ def test_another_secret_begins_after_the_last_day_released():
     assert [row[1] for row in table()] == [late[1]]
 
 
+def test_a_newer_file_of_one_name_is_looked_at_before_it_is_written_again():
+    """The second release of a week is in the file of the first; its count was changed since."""
+    put(A1, A2, made=MADE, **day(14))
+    shutil.copy(LEDGER, "backup")
+    put(A1, A2, made=MADE, **day(21))
+    sent = table()
+    shutil.copy("backup", LEDGER)
+    with pytest.raises(DataError, match="line 2: A was released for 2021-01-01 with another"):
+        put(("A", A1[1], "4"), A2, made=MADE, **day(21))
+    shutil.copy("backup", LEDGER)
+    put(A1, A2, made=MADE, **day(21))
+    assert table() == sent
+
+
+def test_an_output_that_a_restored_ledger_enters_again_has_the_same_id():
+    """So a coordinator sees that it lacks a row, and takes no changed count for a second one."""
+    put(A1, made=deployment(name="e"), to="e")
+    shutil.copy(LEDGER, "backup")
+    put(A1)
+    ids = record()["ledger"]
+    shutil.copy("backup", LEDGER)
+    shutil.rmtree(NOISY)
+    put(A1, A2)
+    assert record()["ledger"] == ids
+
+
 @pytest.mark.parametrize("content", [b"", b"s" * 31, b"s" * 33, b"s" * 64])
 def test_a_secret_is_checked_for_its_length_and_mode(content):
     path = Path("dpol.secret")

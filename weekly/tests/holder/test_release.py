@@ -9,7 +9,6 @@ from unittest.mock import ANY
 
 import pytest
 
-from dpol_weekly.holder import entries as entries_module
 from dpol_weekly.holder import ledger as ledger_module
 from dpol_weekly.holder import release as release_module
 from dpol_weekly.holder.agreement import NotConfirmedError
@@ -84,7 +83,6 @@ def test_no_other_part_of_a_release_is_a_function_of_a_count(monkeypatch):
     for name, count in (("a", "3"), ("b", "4"), ("c", "3")):
         ids = (f"{number:016x}" for number in itertools.count())
         monkeypatch.setattr(ledger_module, "new_id", lambda ids=ids: next(ids))
-        monkeypatch.setattr(entries_module, "new_id", lambda ids=ids: next(ids))
         put(("A", A1[1], count), B1, to=Path(name, "noisy"), ledger=Path(name, "l"), own=own)
         stated.append(record(Path(name, "noisy")))
         names.append(sorted(it.name for it in Path(name).rglob("*")))

@@ -29,9 +29,9 @@ and name them. A row that collect refuses every week is no longer refused once i
 aside."""
 
 _DECIDE = """\
-Decide for a period from everything collected for earlier periods. Writes decisions/PERIOD.json and
-.csv in the folder. A written decision never changes; late reports count from the next decision
-on."""
+Decide for a period from everything collected for earlier periods, by the rule in coordinator.yaml.
+Writes decisions/PERIOD.json and index.html in the folder. A written decision never changes; late
+reports count from the next decision on."""
 
 _EXPORT = """\
 Write everything collected to one table, for anybody. Or verify the hash chain of the log, whose

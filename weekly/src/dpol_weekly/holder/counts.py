@@ -73,7 +73,7 @@ def read_counts(request: Request) -> Table:
     hospital, deployment = request.hospital, request.deployment
     path = hospital.table
     calendar = {name: _calendar(deployment, name, request.day) for name in hospital.entities}
-    unread = dict(_unread(hospital, deployment, calendar))
+    unread = dict(_unread(request, calendar))
     rows, strangers = _rows(hospital, deployment)
     wanted = {(name, day) for name, days in calendar.items() for day in days} - unread.keys()
     counts = dict[tuple[str, str], Count]()
@@ -106,11 +106,11 @@ def _calendar(deployment: Deployment, name: str, today: datetime.date) -> list[s
 
 
 def _unread(
-    hospital: Hospital, deployment: Deployment, calendar: Mapping[str, Sequence[str]]
+    request: Request, calendar: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield the places and periods that an export does not reach, and why."""
-    covers, days = hospital.covers, deployment.periods.days
-    over = max((it for its in calendar.values() for it in its), default="")
+    hospital, deployment, covers = request.hospital, request.deployment, request.hospital.covers
+    running = deployment.number_on(request.day)
     written = "9999-12-31"
     if hospital.zero == "missing":  # rows do not show how old it is
         with suppress(OSError):
@@ -119,8 +119,8 @@ def _unread(
     for name, periods in calendar.items():
         for period in periods:
             day = datetime.date.fromisoformat(period)
-            back = (datetime.date.fromisoformat(over) - day).days // days
-            if back >= covers if isinstance(covers, int) else covers != "all" and day < covers:
+            back = running - deployment.number_on(day)
+            if back > covers if isinstance(covers, int) else covers != "all" and day < covers:
                 yield (name, period), "the export does not reach so far back, as covers says"
             elif deployment.last_day(day).isoformat() > written:
                 yield (name, period), f"the table was written before its end, on {written}"

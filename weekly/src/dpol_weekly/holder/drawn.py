@@ -6,7 +6,8 @@ ledger it is released. Any other field gives other noise: see `noisy`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,37 +62,32 @@ def changed(
     ]
 
 
-def refuse_other(
-    new: Sequence[tuple[Count, int, str]], folders: Sequence[Path], base: Path, key: str
-) -> None:
-    """Refuse rows of which the holder's newest release files hold other numbers.
+def newest_near(folders: Sequence[Path], base: Path, key: str) -> list[Report]:
+    """Return the newest release of an output in each folder, if the holder's key has signed it."""
+    found = list[Report]()
+    for folder in folders:
+        with suppress(DataError, ValueError, OSError):
+            report = find_release(max(folder.glob(f"{base.name}-[0-9]*.json")))
+            found += [report] if report and report.key == key else []
+    return found
+
+
+def refuse_other(new: Sequence[tuple[Count, int, str]], near: Sequence[Report]) -> None:
+    """Refuse rows of which a release of the holder holds other numbers.
 
     Args:
         new: counts, their versions, and their noisy counts.
-        folders: folders with releases of the output.
-        base: path of the releases.
-        key: public half of the holder's key; files that it has not signed are ignored.
+        near: releases of the same output.
 
     Raises:
         DataError: a count was changed since a ledger that was restored, or its secret.
     """
-    for report in filter(None, (_newest(folder, base.name) for folder in folders)):
-        held: Mapping[tuple[str, str, int], str] = {
-            (entity, period, version): text
-            for (entity, period, text, _), version in versions(report.rows)
-        }
-        for count, version, text in new if report.key == key else ():
+    for report in near:
+        held = {(row[0], row[1], version): row[2] for row, version in versions(report.rows)}
+        for count, version, text in new:
             if held.get((count.entity, count.period, version), text) != text:
                 raise DataError(
                     f"{count.where}: {count.entity} was released for {count.period} with another"
                     f" count, in {report.file}: the ledger is an older copy. Put the newest one"
                     " back, or the count and the secret of then"
                 )
-
-
-def _newest(folder: Path, name: str) -> Report | None:
-    """Return the newest release of an output in a folder; None if it is none."""
-    try:
-        return find_release(max(folder.glob(f"{name}-[0-9]*.json")))
-    except (DataError, ValueError, OSError):
-        return None

@@ -14,8 +14,9 @@ from pathlib import Path
 from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
-from dpol_weekly.holder.ledger import Ledger, new_id
+from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.holder.settings import Hospital
+from dpol_weekly.keys import Secret
 from dpol_weekly.records import alike
 from dpol_weekly.released.row import Released
 
@@ -26,7 +27,7 @@ class Output:
 
     Args:
         number: number in the ledger.
-        id: random identifier, stated in the record.
+        id: identifier, stated in the record.
         name: name of its agreement and of the amendments of that.
         path: path prefix of its releases, relative to the folder of the ledger.
     """
@@ -93,11 +94,15 @@ def output_at(ledger: Ledger, base: Path, deployment: Deployment) -> Output | No
     return None
 
 
-def registered(ledger: Ledger, base: Path, deployment: Deployment) -> Output:
-    """Return the output of an agreement at a path; enter it if it is new."""
+def registered(ledger: Ledger, base: Path, deployment: Deployment, secret: Secret) -> Output:
+    """Return the output of an agreement at a path; enter it if it is new.
+
+    A ledger that was restored gives it the same id again.
+    """
     if known := output_at(ledger, base, deployment):
         return known
-    identity, path = new_id(), seen_from(ledger, base)
+    path = seen_from(ledger, base)
+    identity = secret.key("output", ledger.id, deployment.name, path).hex()[:16]
     number = ledger.add("output", identity, deployment.name, path)
     ledger.link(number)
     return Output(number=number, id=identity, name=deployment.name, path=path)

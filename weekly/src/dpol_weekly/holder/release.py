@@ -14,7 +14,7 @@ from dpol.core.files import check_writable
 from dpol_weekly.holder.agreement import confirm, refuse_unconfirmed
 from dpol_weekly.holder.ceiling import mu_of_stay, refuse_above
 from dpol_weekly.holder.counts import Count, read_counts
-from dpol_weekly.holder.drawn import changed, noisy, refuse_other
+from dpol_weekly.holder.drawn import changed, newest_near, noisy, refuse_other
 from dpol_weekly.holder.due import Due, due, refuse_mixed_columns, refuse_renamed
 from dpol_weekly.holder.entries import (
     add_deployment,
@@ -154,7 +154,9 @@ class Releaser:
                 raise self._saying_what_is_released(ledger, error) from error
 
     def repair(self, ledger: Ledger) -> None:
-        """Rewrite the last release if it is older than the ledger."""
+        """Rewrite the last release if it is older than the ledger; note what is there before."""
+        folders = [*filter(None, [self.base.parent, self.hospital.copy_to])]
+        self.near = newest_near(folders, self.base, self.key.public)  # before it is rewritten
         with transaction(ledger):
             if known := output_at(ledger, self.base, self.deployment):
                 self.done = rows_since(ledger, known, last_written(ledger, known) or 0)
@@ -208,9 +210,8 @@ class Releaser:
             for count in new
             for version in [version_of(ledger, self.deployment, count)]
         ]
-        folders = [*filter(None, [self.base.parent, self.hospital.copy_to])]
-        refuse_other(rows, folders, self.base, self.key.public)
-        output = registered(ledger, self.base, self.deployment)
+        refuse_other(rows, self.near)
+        output = registered(ledger, self.base, self.deployment, self.secret)
         names = {"key": self.key.public, "secret": self.secret.name}
         run = add_run(ledger, output, self.deployment, self.hospital, **names)
         add_rows(ledger, run, self.deployment, rows)
