@@ -99,11 +99,9 @@ def number_of(log: Log, period: datetime.date | None = None) -> int:
     Raises:
         DataError: nothing was collected, or no period begins at that date.
     """
-    newest: int | None = log.connection.execute(
-        "SELECT MAX(period) FROM released WHERE entity NOT IN (SELECT entity FROM act)"
-        " OR set_aside IS NULL"
-    ).fetchone()[0]
-    if newest is None:
+    counting = (it["period"] for it in log.releases() if it["set_aside"] is None)
+    newest: int = max(counting, default=-1)
+    if newest < 0:
         raise DataError(f"{log.path}: nothing was collected yet; a decision needs reports")
     if period is None:
         return newest + 1

@@ -11,7 +11,6 @@ changes at most two counts in each period, or as many more as `counted_by` says.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -118,71 +117,29 @@ def read_evidence(log: Log, periods: int) -> Evidence:
         DataError: no report counts.
     """
     deployment = log.deployment
-    reasons = _set_aside(log, periods)
-    places, numbers, counts = _rows(log, periods, reasons)
-    if not counts.any():
+    places = {name: place for place, name in enumerate(deployment.entities)}
+    count, capacity = np.full((2, periods, len(places)), np.nan)
+    released = np.zeros(count.shape, dtype=int)
+    aside, releases = list[SetAside](), 0
+    for row in log.releases("period < ?", periods):
+        at = row["period"], places[row["entity"]]
+        released[at] += 1
+        if (reason := row["set_aside"]) is None:
+            count[at], capacity[at] = float(row["noisy_count"]), float(row["capacity"])
+            releases += 1
+            continue
+        period = deployment.period_of(row["period"]).isoformat()
+        whole = {"entity": row["entity"], "period": period, "version": row["version"]}
+        aside.append(SetAside(**whole, reason=reason))
+    if not releases:
         ends = deployment.period_of(periods)
         raise DataError(f"{log.path}: nothing was reported before {ends}; take a later one")
-    shape = periods, len(deployment.entities)
-    count, capacity = np.full((2, *shape), np.nan)
-    at = tuple(places[:, counts])
-    count[at], capacity[at] = numbers[:, counts]  # the last version's
-    released = np.zeros(shape, dtype=int)
-    np.add.at(released, tuple(places), 1)
-    releases = int(counts.sum())
     return Evidence(
         reports=Reports(count=count, capacity=capacity),
-        set_aside=tuple(
-            SetAside(
-                entity=entity,
-                period=deployment.period_of(period).isoformat(),
-                version=version,
-                reason=reason,
-            )
-            for (entity, period, version), reason in reasons.items()
-        ),
+        set_aside=tuple(aside),
         releases=releases,
         spent=spent_of(deployment, released, corrections=releases - int((~np.isnan(count)).sum())),
     )
-
-
-def _set_aside(log: Log, periods: int) -> dict[tuple[str, int, int], str]:
-    """Return why releases do not count, by entity, period and version, in order."""
-    found = log.connection.execute(
-        "SELECT release.entity, release.period, version, reason, MIN(number)"
-        " FROM act JOIN release ON release.entity = act.entity AND number > report"
-        " AND IFNULL(act.period, release.period) = release.period"
-        " WHERE kind = 'set aside' AND number <= ? AND release.period < ?"
-        " GROUP BY release.entity, release.period, version",
-        (log.last, periods),
-    )
-    return {(entity, period, version): reason for entity, period, version, reason, _ in found}
-
-
-def _rows(
-    log: Log, periods: int, ignored: Mapping[tuple[str, int, int], str]
-) -> tuple[NDArray[np.intp], Floats, NDArray[np.bool_]]:
-    """Return the releases of the first periods, later versions after the versions they supersede.
-
-    Returns:
-        (2, rows) periods and places of entities, (2, rows) noisy counts and capacities, and (rows,)
-        flags of the rows that count.
-    """
-    place = {name: number for number, name in enumerate(log.deployment.entities)}
-    found = log.connection.execute(
-        "SELECT period, entity, noisy_count, capacity, version FROM release"
-        " WHERE report <= ? AND period < ? ORDER BY report, entity, period, version",
-        (log.last, periods),
-    )
-    found.row_factory = None
-    rows: NDArray[Any] = np.fromiter(
-        (
-            (period, place[entity], float(count), float(beds), (entity, period, version) in ignored)
-            for period, entity, count, beds, version in found
-        ),
-        dtype=np.dtype((float, 5)),
-    ).T
-    return rows[:2].astype(int), rows[2:4], rows[4] == 0
 
 
 def spent_of(deployment: Deployment, released: NDArray[Any], *, corrections: int) -> Spent:

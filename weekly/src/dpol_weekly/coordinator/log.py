@@ -49,7 +49,7 @@ _LOG = Kind(
     entered=_ENTERED,
     stray="SELECT 1 FROM release WHERE report NOT IN (SELECT number FROM report)",
     application=0x64706F6D,
-    version=7,
+    version=8,
     foreign=_NO_LOG,
     damaged=_NO_LOG,
 )
@@ -139,13 +139,18 @@ class Log:
     def releases(self, where: str = "1", *values: str | int | None) -> sqlite3.Cursor:
         """Return the rows by entity, period and version, with the rows that were set aside.
 
-        A row has the columns of `released` (log.sql), and `ledger`, `output`, `file` and `received`
-        of the report that brought it, and the `key` that signed that.
+        A row has the columns of `release` (log.sql), and `ledger`, `output`, `file` and `received`
+        of the report that brought it, and the `key` that signed that. `set_aside` is the reason;
+        None: the row counts.
         """
         return self.connection.execute(
-            "SELECT released.*, ledger, output, file, received, key"
-            " FROM released JOIN report ON report.number = released.report"
-            f" WHERE {where} ORDER BY entity, period, version",
+            "SELECT release.*, ledger, output, file, received, key, (SELECT reason FROM act"
+            " WHERE act.entity = release.entity AND kind = 'set aside'"
+            f" AND act.number > report AND act.number <= {self.last}"
+            " AND IFNULL(act.period, release.period) = release.period"
+            " ORDER BY act.number LIMIT 1) AS set_aside"
+            " FROM release JOIN report ON report.number = release.report"
+            f" WHERE report <= {self.last} AND ({where}) ORDER BY entity, period, version",
             values,
         )
 

@@ -34,10 +34,3 @@ CREATE TABLE act (
 );
 
 CREATE INDEX act_entity ON act (entity, kind);
-
--- `set_aside` is the reason; NULL: the row counts.
-CREATE VIEW released AS SELECT release.*, (
-    SELECT reason FROM act WHERE act.entity = release.entity AND kind = 'set aside'
-    AND act.number > report AND IFNULL(act.period, release.period) = release.period
-    ORDER BY act.number LIMIT 1
-) AS set_aside FROM release;
