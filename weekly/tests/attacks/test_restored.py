@@ -124,6 +124,22 @@ def test_equal_counts_give_equal_rows_however_a_ledger_came_back(monkeypatch, ag
     assert {("A", A1[1], 2), ("A", A4[1], 1)} <= {*found}
 
 
+def test_an_amendment_keeps_the_noise_of_a_row():
+    """A ledger is put back to a time before it, and a place gets a new name at the coordinator."""
+    put(A1, A2, A3)
+    rows = table()
+    shutil.rmtree(NOISY)
+    LEDGER.unlink()
+    amends = {"agreement": deployment().sha256(), "since": A2[1]}
+    ends, joins = {"until": A2[1]}, {"since": A2[1]}
+    later = deployment(entities={"A": ends, "B": {}, "C": {}, "North": joins}, amends=amends)
+    put(A1)
+    columns = {"entities": {"North": "A"}, "secret": "dpol.secret"}
+    put(A1, A2, A3, made=later, own=columns, to="north")
+    renamed = [[("A" if it == "North" else it) for it in row] for row in table("north")]
+    assert [*table(), *renamed] == rows
+
+
 def test_two_machines_with_one_secret_release_the_same_rows():
     """Copied before the first run, so that each has a ledger of its own; and in another order."""
     put(A1, ledger="one/ledger.sqlite", to="one/noisy")
@@ -166,13 +182,13 @@ def test_a_file_of_somebody_else_names_nothing():
 def test_another_secret_begins_after_the_last_day_released():
     """It would draw other noise for an equal count; a month's last day is what counts."""
     month = deployment(name="m", periods={"first": "2021-01-01", "days": 28})
-    put(A1, made=month, to="m")
+    put(A1, ("A", "2021-01-29", "3"), made=month, to="m")
     Path("dpol.secret").unlink()
     refuse("dpol.secret: the secret cannot be read .*; put it back, or name its file", A1)
     make_secret(Path("dpol.secret"))
-    late = ("A", "2021-01-29", "3")
-    done = put(A1, A2, A3, late)
-    assert (done.added, done.closed) == (1, "2021-01-28")
+    late = ("A", "2021-02-26", "3")
+    done = put(A1, A2, A3, ("A", "2021-01-29", "4"), late)
+    assert (done.added, done.closed) == (1, "2021-02-25")
     assert [row[1] for row in table()] == [late[1]]
 
 
