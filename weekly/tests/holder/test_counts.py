@@ -271,6 +271,8 @@ def test_a_script_is_told_all_that_is_missing_and_no_cell(folder):
         told={"zero": "blank", "covers": "all"},
     )
     refused("--column x: is neither", text, named={"x": "y"}, entity="north")
+    for key in ("zero", "decimal", "thousands", "date", "day", "delimiter", "encoding"):
+        refused(f"--column {key}: must be one of", text, named={key: "x"}, entity="north")
     told = refused("its first line holds numbers", "2024-03-04,37\n2024-03-11,5\n", entity="north")
     assert "37" not in told
 

@@ -26,9 +26,9 @@ from dpol_weekly.tables import BETWEEN, DATES, DELIMITERS, WEEKS, Format, parse_
 Ask = Callable[[str, Sequence[str]], str]
 """Asks a person about a key, who chooses one of several answers, or types one if none is given."""
 _FORM_PERIODS = 8
-_ALLOWED = {
-    key: get_args(model.model_fields[key].annotation)
-    for model, key in ((Hospital, "zero"), (Format, "decimal"), (Format, "thousands"))
+_ALLOWED: dict[str, Sequence[str]] = {
+    "zero": get_args(Hospital.model_fields["zero"].annotation),
+    **{key: get_args(field.annotation) for key, field in Format.model_fields.items()},
 }
 _REACH = "all, a number of periods, or the first date in it"
 
@@ -76,6 +76,8 @@ def begin(
     told, named = list[str](), dict(named or {})
     if unknown := named.keys() - {*Columns.model_fields, *Format.model_fields, "zero", "covers"}:
         raise DataError(f"--column {min(unknown)}: is neither a column, a key of format, nor zero")
+    if wrong := [key for key in named if key in _ALLOWED and named[key] not in _ALLOWED[key]]:
+        raise DataError(f"--column {wrong[0]}: must be one of {', '.join(_ALLOWED[wrong[0]])}")
     if not table.exists():
         _write_form(table, keys, deployment, ids, today or datetime.date.today())
         told.append(f"{table}: a form to fill in, with a row for each place and period")

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 from dpol.core.errors import DataError
 from dpol.core.settings import MISSING, Problem, Settings
 from dpol.core.suggestions import nearest
-from dpol_weekly.deployment import Deployment
+from dpol_weekly.deployment import Deployment, iso_date
 from dpol_weekly.holder.ledger import LEDGER_NAME
 from dpol_weekly.settings_file import checked, read_keys
 from dpol_weekly.tables import WEEKS, Format
@@ -32,7 +32,7 @@ def _by_identifier(value: object) -> object:
 def _reach(value: object) -> object:
     """Return `all`, a number of periods or a date. Raises ValueError for anything else."""
     if isinstance(value, str) and value != "all":
-        value = int(value) if value.isdecimal() else datetime.date.fromisoformat(value)
+        value = int(value) if value.isdecimal() else iso_date(value)
     whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
     if value != "all" and not whole and not isinstance(value, datetime.date):
         raise ValueError("must be all, a number of periods from 1 on, or a date")
