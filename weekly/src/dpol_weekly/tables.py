@@ -199,4 +199,7 @@ def _refuse_columns(path: Path, wanted: Sequence[str], present: Sequence[str]) -
             " under columns in hospital.yaml, or the delimiter under format"
         )
     if twice := [name for name in dict.fromkeys(wanted) if present.count(name) > 1]:
-        raise DataError(f"{path}: several columns named {', '.join(twice)}; rename all but one")
+        told = (
+            f"{counted(len(twice), 'column')} of its first line is there twice; rename all but one"
+        )
+        raise DataError(f"{path}: {told}")

@@ -103,7 +103,7 @@ def test_no_message_repeats_a_cell(read, table):
         ("", "holds no table"),
         ("\n", "holds no table"),
         ("hospital,week,covid\nA,2021-01-08,1\n", "its first line has no column named beds; name"),
-        ("covid,week,hospital,beds,covid\n", "several columns named covid"),
+        ("covid,week,hospital,beds,covid\n", "1 column of its first line is there twice"),
         (HEADER + "NM,A,2021-01-08,1\n", "row 2: has 4 cells, but the header has 5"),
         (HEADER + "NM,A,2021-01-08,1,5,6\n", "row 2: has 6 cells, but the header has 5"),
         (
@@ -273,6 +273,7 @@ def test_a_script_is_told_all_that_is_missing_and_no_cell(folder):
     refused("--column x: is neither", text, named={"x": "y"}, entity="north")
     for key in ("zero", "decimal", "thousands", "date", "day", "delimiter", "encoding"):
         refused(f"--column {key}: must be one of", text, named={key: "x"}, entity="north")
+    refused("1 column of its first line is there twice", "x,37,37\n1,2,3\n", entity="north")
     told = refused("its first line holds numbers", "2024-03-04,37\n2024-03-11,5\n", entity="north")
     assert "37" not in told
 
