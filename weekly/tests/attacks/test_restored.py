@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import random
 import shutil
 from pathlib import Path
 
@@ -34,6 +35,10 @@ MADE = deployment(second_release={"after": 2})
 OUTBOX = {"copy_to": "outbox"}
 
 
+def week_of(number):
+    return datetime.date(2021, 1, 1) + datetime.timedelta(days=7 * number)
+
+
 def day(number):
     return {"today": datetime.date(2021, 1, 1) + datetime.timedelta(days=number)}
 
@@ -42,7 +47,7 @@ def drawn(*folders):
     """All numbers that were ever in a release, by entity, period and version."""
     found = {}
     for folder in folders:
-        for file in Path(folder).rglob("d-2021*.json"):
+        for file in Path(folder).rglob("?-2021*.json"):
             if file.stat().st_size < 9:
                 continue  # damaged
             for (entity, period, text, _), version in versions(read_release(file).rows):
@@ -122,6 +127,32 @@ def test_equal_counts_give_equal_rows_however_a_ledger_came_back(monkeypatch, ag
     found = drawn("h", "sent")
     assert {key: texts for key, texts in found.items() if len(texts) > 1} == {}
     assert {("A", A1[1], 2), ("A", A4[1], 1)} <= {*found}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_order_of_runs_copies_and_losses_draws_twice(monkeypatch, seed):
+    """Of two agreements, whose runs are put back as a whole or in part, or begun again."""
+    chance, copies, found = random.Random(seed), list[Path](), {}
+    made = {str(NOISY): MADE, "e": deployment(name="e", second_release={"after": 1})}
+    count = {(name, week): str(chance.randrange(4)) for name in "AB" for week in range(8)}
+    Path("h").mkdir()
+    monkeypatch.chdir("h")
+    for step in range(14):
+        last, to = min(7, step // 2), chance.choice([*made])
+        rows = [(name, str(week_of(k)), count[name, k]) for name in "AB" for k in range(last + 1)]
+        put(*rows, made=made[to], to=to, today=week_of(last + 1))
+        for folder in filter(Path.exists, map(Path, made)):
+            for key, texts in drawn(folder).items():
+                found.setdefault((str(folder), *key), set()).update(texts)
+        copies.append(Path(shutil.copytree(".", f"../{step}")).resolve())
+        if (luck := chance.random()) < 0.5:
+            shutil.copy(chance.choice(copies) / LEDGER, LEDGER)
+        if 0.25 < luck < 0.5:
+            shutil.rmtree(NOISY, ignore_errors=True)
+        elif luck > 0.9:
+            LEDGER.unlink()
+    assert len(found) > 24
+    assert [key for key, texts in found.items() if len(texts) > 1] == []
 
 
 def test_an_amendment_keeps_the_noise_of_a_row():
