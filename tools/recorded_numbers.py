@@ -298,23 +298,37 @@ def _lost(where: str, rows: pd.DataFrame) -> str:
 
 def readings() -> str:
     """Where hidden counts decide: in how many states our method is above at every reading."""
-    rivals = {"to_baseline_verdict": PAPERS, "to_strongest_verdict": "the strongest rival"}
+    rivals = {"baseline": PAPERS, "strongest": "the strongest rival"}
     cells, titles, draws = {name: list[str]() for name in rivals.values()}, [], list[str]()
+    cell = ["stream", "mu"]
     for run in ("states", "held-out"):
         every = recorded(run, "standings")
-        played = {*recorded(run, "readings")["stream"]}
+        read = recorded(run, "readings")
+        read["above"] = read["difference"] > read["difference_half_width"]
+        at_each = read.groupby([*cell, "other_algorithm", "other_noise"])["above"].all()
+        played = {*read["stream"]}
         ours = every[
             every["stream"].isin(played) & every["role"].eq(OUR_METHOD) & (every["mu"] < math.inf)
         ]
         titles.append(f"{len(played)} of the {REAL[run]}")
-        for column, name in rivals.items():
-            above = (ours[column] == "above").sum()
-            cells[name].append(f"{above} of {len(ours)}")
+        others = {
+            "baseline": every[every["role"] == THE_BASELINE],
+            "strongest": every[every["strongest"]],
+        }
+        above = {}
+        for rival, name in rivals.items():
+            named = (
+                others[rival]
+                .set_index(cell)[SYSTEM]
+                .loc[[*ours[cell].itertuples(index=False, name=None)]]
+            )
+            keys = pd.MultiIndex.from_frame(named.reset_index())
+            here = ours[f"to_{rival}_verdict"].isin([ABOVE, AHEAD]).to_numpy()
+            above[rival] = here & at_each.loc[keys].to_numpy()
+            cells[name].append(f"{above[rival].sum()} of {len(ours)}")
         first = ZEROS[(ZEROS["run"] == run) & (ZEROS["question"] != "large")]
         key = pd.MultiIndex.from_arrays([ours["stream"].str[:2], ours["mu"]])
-        agreed = (ours["to_strongest_verdict"] == ABOVE) & (
-            signs_of(first).loc[key] == 1
-        ).to_numpy()
+        agreed = above["strongest"] & (signs_of(first).loc[key] == 1).to_numpy()
         draws.append(f"{agreed.sum()} of {len(ours)}")
     rows = [(name, *row) for name, row in cells.items()]
     return table(
