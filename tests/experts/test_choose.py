@@ -135,13 +135,6 @@ def test_a_table_without_a_column_is_refused(lost) -> None:
         choose("window-mean", table().drop(columns=lost))
 
 
-def test_an_empty_table_and_two_numbers_are_refused() -> None:
-    with pytest.raises(DataError, match="has no row; write one for each place"):
-        choose("window-mean", table().iloc[:0])
-    with pytest.raises(DataError, match="a column count and a column share; leave one of them out"):
-        choose("window-mean", table(count=3.0, share=0.1))
-
-
 @pytest.mark.parametrize(
     ("rule", "more", "message"),
     [

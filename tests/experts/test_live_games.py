@@ -13,8 +13,8 @@ SILENT = 7, 2
 """Round in which an expert may report nothing, and the expert."""
 
 
-def forecast(*, made_up=None, reported=ALL):
-    """Return the forecast after all rounds of a game of unknown length, with one replicate."""
+def learned(*, made_up=None, reported=ALL):
+    """Return the state after all rounds of a game of unknown length, with one replicate."""
     bank = RandomEffectsBank()
     rng = np.random.default_rng(3)
     gains = 0.2 + rng.normal(0, 0.02, (WEEKS, N)).cumsum(axis=0)
@@ -30,23 +30,23 @@ def forecast(*, made_up=None, reported=ALL):
         who = ALL if reported is not None and week != SILENT[0] else reported
         seen = Observation(gains[None, week], noise[week], reported=who)
         state, _ = bank.step(state, seen)
-    return bank.forecast(state)
+    return state
 
 
 def test_what_an_expert_did_not_report_is_not_learned():
     silent = np.where(np.arange(N) == SILENT[1], 0.0, ALL)
-    low, high = (forecast(made_up=gain, reported=silent) for gain in (0.1, 0.9))
-    np.testing.assert_array_equal(low.scores, high.scores)
+    low, high = (learned(made_up=gain, reported=silent) for gain in (0.1, 0.9))
+    np.testing.assert_array_equal(low.predicted, high.predicted)
     np.testing.assert_array_equal(low.level, high.level)
-    told = [forecast(made_up=gain).scores for gain in (0.1, 0.9)]
+    told = [learned(made_up=gain).predicted for gain in (0.1, 0.9)]
     assert np.abs(told[0] - told[1]).max() > 1e-3, "a gain that was reported is learned"
 
 
 def test_a_round_in_which_nobody_reports_keeps_the_level():
-    made_up = [forecast(made_up=gain, reported=0 * ALL) for gain in (0.1, 0.9)]
-    assert np.isfinite(made_up[0].scores).all()
-    np.testing.assert_array_equal(*[each.scores for each in made_up])
+    made_up = [learned(made_up=gain, reported=0 * ALL) for gain in (0.1, 0.9)]
+    assert np.isfinite(made_up[0].predicted).all()
+    np.testing.assert_array_equal(*[each.predicted for each in made_up])
 
 
 def test_experts_that_all_report_play_the_game_that_has_no_silence():
-    np.testing.assert_array_equal(forecast(reported=None).scores, forecast().scores)
+    np.testing.assert_array_equal(learned(reported=None).predicted, learned().predicted)

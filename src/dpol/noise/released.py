@@ -83,10 +83,6 @@ def read_released(
     number = "count" if "count" in frame else "share"
     if lost := [it for it in ("place", "period", number, "deviation") if it not in frame]:
         raise DataError(f"{file}: lacks the column {listed(lost)} of a table of released numbers")
-    if "share" in frame and number == "count":
-        raise DataError(f"{file}: has a column count and a column share; leave one of them out")
-    if frame.empty:
-        raise DataError(f"{file}: has no row; write one for each place, without a number")
     if frame.empty or {"count", "share"} <= {*frame.columns}:
         raise DataError(f"{file}: needs rows with either shares or counts")
     texts = frame.astype(object).where(frame.notna(), "").map(lambda cell: str(cell).strip())

@@ -135,21 +135,6 @@ class RandomEffectsState:
         return np.asarray(self.sizes[max(0, min(self.observed, len(self.sizes)) - 1)])
 
 
-@dataclass(frozen=True)
-class Forecast:
-    """Prediction of the next gains, if the level stays; live games show it.
-
-    Args:
-        scores: (R, n) means less the level; the action is their argmax.
-        level: (R, 1) level of the last round.
-        variance: (R, n) variance of the gains, without noise.
-    """
-
-    scores: Floats
-    level: Floats
-    variance: Floats
-
-
 @dataclass(frozen=True, kw_only=True)
 class RandomEffectsBank(LearnerBank[RandomEffectsState]):
     """One learner: lasting effects and fading deviations, averaged over models of their size.
@@ -263,15 +248,6 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
             noise=noise,
             level=level,
             typical=typical,
-        )
-
-    def forecast(self, state: RandomEffectsState) -> Forecast:
-        """Return the prediction of the next gains."""
-        scale = state.filters.scale(state.level, state.size)
-        brief = _over_models(state.weighing.weights * scale**2 * state.filters.transient)
-        unit = state.typical.unit
-        return Forecast(
-            unit * state.predicted, unit * state.level, unit**2 * (state.spread + brief)
         )
 
     def _advance(
