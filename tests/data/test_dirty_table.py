@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from dirty_table import IDLE_WEEKS, SPARSE_WEEK, STARTS, STREAMS, DirtyTable, days_of, sum_of
+from dirty_table import IDLE_WEEKS, STARTS, STREAMS, DirtyTable, days_of, sum_of
 
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import PANEL, RULES, CleanPanel
@@ -82,11 +82,9 @@ def test_rows_that_are_not_played_are_counted_and_entities_dropped_are_named(
         assert report.selection == "counts"
 
 
-def test_missing_and_sparse_weeks_are_named(cleaned: tuple[CleanPanel, DirtyTable]) -> None:
+def test_missing_weeks_are_named(cleaned: tuple[CleanPanel, DirtyTable]) -> None:
     nm, pa, west = cleaned[0].reports
     assert nm.missing_periods == (f"1 between {STARTS[30]} and {STARTS[32]}",)
-    sparse = f"{STARTS[SPARSE_WEEK]} (1 of {pa.entities} entities)"
-    assert pa.checks["periods with almost no entity, check their dates"] == (sparse,)
     assert (nm.periods, pa.periods, west.periods) == (66, 67, 67)
 
 

@@ -40,7 +40,7 @@ def test_the_data_say_what_zeros_may_hide(tmp_path: Path) -> None:
     hides = CLEANING | {"streams": [stream | {"unmeasured": found}]}
     write_json(tmp_path / "data/cleaning.json", hides)
     dataset = config().dataset.model_copy(update={"caveat": "Zeros may hide counts."})
-    part = data_part(files_of(tmp_path), dataset, hides["provenance"], period="week")
+    part = data_part(files_of(tmp_path), dataset, hides["provenance"], period="week", shown=False)
     said = "9% of the possible gain; with 19%, a zero would be the best if it hid a count"
     assert f"nm: 13 of 148 ({said})" in dict(part.facts).values()
     assert ("what to know", "Zeros may hide counts.") in part.facts

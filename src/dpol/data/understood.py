@@ -96,11 +96,10 @@ def _largest(raw: RawTable, rows: pd.DataFrame, table: pd.DataFrame, dataset: Da
     if raw.cells.index.is_unique:
         numbers = [repr(it) for it in raw.cells.loc[made["row"], dataset.needed_columns.count]]
     beside = f" beside a capacity of {capacity:g}" if np.isfinite(capacity) else ""
-    of = f", from {listed(numbers, PLACES)} in row {listed(map(str, made['row']), PLACES)}"
-    return (
-        f"{shortened(one['entity'])}, {_day(one['period'])}: {one['count']:g}{beside}"
-        f"{of if numbers else ', from another period'}"
-    )
+    of = "another period"
+    if numbers:
+        of = f"{listed(numbers, PLACES)} in row {listed(map(str, made['row']), PLACES)}"
+    return f"{shortened(one['entity'])}, {_day(one['period'])}: {one['count']:g}{beside}, from {of}"
 
 
 def _fullest(counts: pd.DataFrame, gains: pd.DataFrame) -> str:

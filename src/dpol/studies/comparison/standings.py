@@ -173,7 +173,8 @@ def _compared(
     gaps, errors = np.stack([_differences(shares, own) for own in shares], axis=2)
     alike = rows["promise"].to_numpy()[:, np.newaxis] == rows["promise"].to_numpy()
     # Without noise, an algorithm with several noises plays one game, and is one system.
-    once = ~rows.assign(share=means).duplicated(["algorithm", "promise", "share"]).to_numpy()
+    again = rows.assign(share=means).duplicated(["algorithm", "promise", "share"])
+    once = ~(again & (rows["mu"] == math.inf)).to_numpy()
     rows = rows.assign(
         rank=1 + (alike & once[:, np.newaxis] & (gaps - factor * errors > 0)).sum(axis=0),
         gain_share=means,
