@@ -97,8 +97,8 @@ def test_a_table_of_gains(tmp_path: Path) -> None:
     shown = table_of(tmp_path, "clicks", "privacy")
     assert "Protected: one round. Adjacent inputs: two streams that" in shown
     assert "person" not in shown
-    log = tmp_path / "results/clicks/logs/games_point/articles/central/isotropic/mu-1.log"
-    played = (line.split(" ", 1)[1] for line in log.read_text().splitlines())
-    assert [line.split(" done in ")[0] for line in played] == [
+    logs = (tmp_path / "results/clicks/logs/games_point").rglob("*.log")
+    played = (line.split(" ", 1)[1] for log in logs for line in log.read_text().splitlines())
+    assert {line.split(" done in ")[0] for line in played} >= {
         f"{name}, rounds: 120" for name in ("tree-ftpl-min-noise", "l2p")
-    ]
+    }
