@@ -108,7 +108,7 @@ def test_a_failure_of_snakemake_is_that_of_dpol(commands: Path, tmp_path: Path) 
 
 
 PIPELINE = "dp_accounting", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "snakemake"
-WEEKLY = "cryptography", "opendp", "dpol_weekly"
+WEEKLY = "cryptography", "dpol_weekly"
 MOST_MB = 350
 
 
