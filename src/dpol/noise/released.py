@@ -157,8 +157,9 @@ def _bad_cells(texts: pd.DataFrame, cells: pd.DataFrame, number: str) -> Iterato
     yield BadCells(periods[cells["day"].isna()], "dates like 2024-05-20")
     twice = cells.duplicated(["place", "day"]) & cells["day"].notna()
     yield BadCells(periods[twice], "one row for each place", ("Keep what was released.",))
-    for name in filter(cells.__contains__, (number, *_LIMITS)):
-        low, high = _LIMITS.get(name, (-math.inf, math.inf))
+    limits = {number: (-math.inf, math.inf), **_LIMITS}
+    for name in filter(cells.__contains__, limits):
+        low, high = limits[name]
         good = cells[name].between(low, high, inclusive="neither")
         blank = (texts[name] == "") & (texts[number] == "" if name != number else True)
         above = " above 0" * (low == 0) + " between -1 and 1" * (low == -1)
