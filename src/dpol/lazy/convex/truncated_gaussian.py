@@ -77,8 +77,10 @@ def sample_truncated_gaussian(
 
 def into_ball(points: Floats, diameter: float) -> Floats:
     """Return the (R, d) nearest points of the ball of this diameter around 0."""
-    norms = np.linalg.norm(points, axis=-1, keepdims=True)
+    norms = np.sqrt((points * points).sum(axis=-1, keepdims=True))
     outside = norms > diameter / 2
+    if not outside.any():
+        return points
     return np.where(outside, points * (diameter / 2 / np.where(outside, norms, 1.0)), points)
 
 

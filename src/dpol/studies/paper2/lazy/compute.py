@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -202,6 +202,7 @@ _SEARCHES: Mapping[str, tuple[Callable[..., AccountedParameters], Accountant]] =
 """The search for parameters, and its accountant, of each algorithm that has any."""
 
 
+@cache  # The parts and the games of a point ask again.
 def _parameters(
     T: int, d: int, algorithm: str, epsilon: float, delta: float
 ) -> AccountedParameters | None:
