@@ -29,11 +29,10 @@ _NAMED = re.compile(
     rf" ({_NUMBER}(?:(?:, | and | to ){_NUMBER})*)"
 )
 HEAD = (
-    "# Where each exhibit of the papers is\n\nThis page names the code that computes each figure,"
-    " table, algorithm and statement of the papers, and the figure, table or row of the [claims"
-    " ledger](../explanation/ours.md#the-claims-ledger) that shows it. Rows are entries of"
-    " `src/dpol/studies/ledger/claims/statements.yaml`; modules beside it check them. † marks our"
-    " own rows.\n\n"
+    "# Where each exhibit of the papers is\n\nBeside each figure, table, algorithm and statement"
+    " stand the code that computes it, and its figure, table or rows of the [claims"
+    " ledger](../explanation/ours.md#the-claims-ledger), or why there is no row. Rows are entries"
+    " of `src/dpol/studies/ledger/claims/statements.yaml`. † marks our own rows.\n\n"
 )
 
 

@@ -19,7 +19,7 @@ import jinja2
 
 from dpol.config.models import WHOLE
 from dpol.core.plugins import OF_ANOTHER
-from dpol.core.schemas import ResultColumn, Schema, shared_columns
+from dpol.core.schemas import ResultColumn, shared_columns
 from dpol.data.panel import DATA_SCHEMAS
 from dpol.experts.interface import LearnerBank
 from dpol.experts.registry import LEARNERS, REGISTRY, Registration, make_members, registered_name
@@ -220,14 +220,15 @@ def results() -> str:
 
     A column of several tables is described once, by its most frequent meaning. Columns with the
     same meaning share a line. Files of jobs are left out. For any other table the page names the
-    file that describes its columns.
+    file that describes it.
     """
-    tables, others = [*DATA_SCHEMAS.values()], list[tuple[Schema, str]]()
+    tables, others = [*DATA_SCHEMAS.values()], dict[str, list[str]]()
     for study in load_studies().values():
         path = f"src/{study.package.replace('.', '/')}/results.yaml"
         own = schemas_in(study.package).values()
         tables += (it for it in own if it.name in ("summary", "standings"))
-        others += ((it, path) for it in own if it not in tables and "points/" not in it.name)
+        rest = [it.name for it in own if it not in tables and "points/" not in it.name]
+        others |= {path: rest} if rest else {}
     seen = Counter(column for table in tables for column in table.columns.items())
     titles = shared_columns()
     grouped = set().union(*titles.values())
@@ -242,8 +243,7 @@ def results() -> str:
     ]
     common = {name: shared[name] for name in sorted(shared) if name not in grouped}
     lines = {title: _lines(columns) for title, columns in {"": common, **groups}.items()}
-    first = [(it.name, path, it.about.partition(". ")[0].rstrip(".")) for it, path in others]
-    return _rendered("results.md", tables=described, common=lines, others=first)
+    return _rendered("results.md", tables=described, common=lines, others=others)
 
 
 def _lines(columns: Mapping[str, ResultColumn]) -> dict[str, list[str]]:

@@ -27,9 +27,9 @@ _ID = re.compile(
     re.IGNORECASE,
 )
 HEAD = (
-    "# References\n\nAfter the colon stands what dpol uses of a work, in brackets what we read of"
-    " it, if we recorded it: the whole, its abstract, or only what others cite. All authors:"
-    " `docs/references.yaml`.\n\nWe last looked for new works on {date}, for {queries}.\n\n"
+    "# References\n\nA colon precedes the use that dpol makes of a work; brackets say whether we"
+    " read the whole, its abstract, or only citations of it. `docs/references.yaml` lists all"
+    " authors, and the queries with which we last looked for new works, on {date}.\n\n"
     "<!-- works -->\n"
 )
 NAMED = "Works that dpol names and does not use"
@@ -126,7 +126,7 @@ def page() -> str:
         NAMED: [each for each in works if not each.is_used],
         "Tables": list(of.data.values()),
     }
-    head = HEAD.format(date=of.searched.date, queries=", ".join(of.searched.queries))
+    head = HEAD.format(date=of.searched.date)
     lists = (f"## {title}\n\n" + "".join(map(_line, each)) for title, each in parts.items())
     return "\n".join([head, *lists, "<!-- /works -->\n"])
 

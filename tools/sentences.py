@@ -20,7 +20,6 @@ import pandas as pd
 import yaml
 from recorded_numbers import (
     HIDDEN,
-    PAPERS,
     QUESTIONS,
     READ,
     ROOT,
@@ -34,7 +33,6 @@ from recorded_numbers import (
     papers_columns,
     recorded,
     systems,
-    title,
 )
 
 from dpol.core.rounding import AtLeast, AtMost
@@ -42,7 +40,6 @@ from dpol.labels.bounds import exp3_bound, informative_from
 from dpol.privacy.account import best_guess, noises_for
 from dpol.privacy.noise_laws import Promise
 from dpol.show.reported import load_reported
-from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
 from dpol.studies.comparison.promises import promises_of
 from dpol.studies.games.names import BEST_LINEAR, META, PAPER_NOISE, TITLES
 from dpol.studies.paper1.table_2 import orders_of
@@ -68,7 +65,7 @@ def numbers() -> dict[str, Any]:
         **{f"MB of {name}": of for name, of in runs["mb"].dropna().items()},
         **of_states(),
         **of_zeros(),
-        **of_worlds(),
+        "worlds": WORLDS["stream"].nunique(),
         **of_rivals(),
         **of_promises(),
         **of_papers(),
@@ -84,8 +81,6 @@ def ends(values: pd.Series) -> tuple[float, float]:
 def of_states() -> dict[str, Any]:
     """Return numbers of fifteen states."""
     named = systems("states")
-    rival = named[STRONGEST].query("mu == 0.25").iloc[0]
-    lead = recorded("states", "spread").set_index("mu").loc[0.25]
     every = recorded("states", "summary").query(f"noise == '{PAPER_NOISE}'")
     of = every.set_index(["mu", "stream"]).sort_index()
     free, private, beside = (of.loc[mu] for mu in (math.inf, 0.25, 1.0))
@@ -94,9 +89,6 @@ def of_states() -> dict[str, Any]:
     widest = beside["ci_half_width"]
     return {
         "share": {name: kept(own, 0.25) for name, own in named.items()},
-        "strongest": title(rival),
-        "lead": 100 * lead["difference"],
-        "over states": 100 * lead["half_width"],
         "cost to RW-Meta": ends(100 * lost / (free["mean_gain"] - free["uniform_gain"])),
         "below the fixed": (above < -widest).sum(),
         "above the fixed": (above > widest).sum(),
@@ -125,32 +117,11 @@ def of_zeros() -> dict[str, Any]:
         for own in [at[(at["run"] == run) & (at["question"] == question)]]
         for column in names
     }
-    large = recorded("states", "standings").query("question == 'large' and stream == ''")
-    rows = {PAPERS: large["role"] == THE_BASELINE, STRONGEST: large["strongest"]}
-    rows["our method †"] = large["role"] == OUR_METHOD
     told = HIDDEN[HIDDEN["by"] == "all"].set_index("table").astype({"hidden": int, "weeks": int})
     return {
         "hidden": found,
-        "large": {name: kept(large[of], 0.25) for name, of in rows.items()},
         "zeros": told.loc[:, ["hidden", "weeks"]].T.to_dict(),
     }
-
-
-def of_worlds() -> dict[str, Any]:
-    """Return what three keep at each level where the smallest hospital stays best, with our noise.
-
-    They are RW-FTPL, our method, and the best other by its mean over the levels.
-    """
-    rows = WORLDS.query("stream == 'the smallest stays best' and noise == 'capacity'")
-    shares = 100 * rows.pivot(index="algorithm", columns="mu", values="gain_share").iloc[:, ::-1]
-    own = ["rw-ftpl", "random-effects"]
-    best = shares.drop(own).mean(axis=1).idxmax()
-    names = {"leader": own[0], "filter": own[1], "best beside": best}
-    said = {
-        name: "{:.1f}, {:.1f}, {:.1f} and {:.1f}%".format(*shares.loc[label])
-        for name, label in names.items()
-    }
-    return {"worlds": WORLDS["stream"].nunique(), "beside": f"`{best}`", **said}
 
 
 def of_rivals() -> dict[str, Any]:
@@ -160,16 +131,9 @@ def of_rivals() -> dict[str, Any]:
     gains = recorded("beyond", "summary").query("noise == 'isotropic' and 0.25 <= mu < inf")
     curators = recorded("beyond", "standings").query("model == 'central'")["family"]
     central = gains[gains["family"].isin({*curators} - {*TITLES})]
-    california = recorded("beyond", "summary").query(
-        f"algorithm == '{META}' and noise == 'isotropic' and stream == 'CA'"
-    )
-    free, noisy = (california.query(f"mu == {mu}").iloc[0] for mu in ("inf", 0.25))
-    cost = (free["mean_gain"] - noisy["mean_gain"]) / (free["mean_gain"] - free["uniform_gain"])
     return {
         "ratio to the tree": ends(tree),
-        "half as much again": (tree >= 1.5).sum(),
         "kept of mu": ends(central["guaranteed_mu"] / central["mu"]),
-        "cost in California": 100 * cost,
     }
 
 
@@ -188,7 +152,7 @@ def of_promises() -> dict[str, Any]:
         "kept": 100 * ours.xs(("guess", 0.25, 1), level=["same", "level", "weeks"]),
         "widest of promises": AtMost(100 * max(widths), digits=2),
         "widest of streams": AtMost(100 * every["half"].max(), digits=2),
-        "adaptive": {same: ends(behind[same]) for same in ("guess", "epsilon")},
+        "adaptive": ends(behind["guess"]),
         "guess": {f"mu {mu:.3g}": AtMost(100 * best_guess(mu)) for mu in (0.25, 0.35, 0.5, 1)},
         "stay": {days: AtMost(100 * best_guess(0.25 * math.sqrt(days))) for days in (7, 14)},
         "guess under Laplace": AtMost(
@@ -231,10 +195,9 @@ def of_papers() -> dict[str, Any]:
             100 * (1 - claims.at["Theorems 2 and 5, against L2P", "measured"]), digits=2
         ),
         "informative": round(informative_from(lambda T: exp3_bound(4, T, 4.0), 4), -4),
-        "left": {
-            stay: AtMost(100 * (claims.at[f"correlated noise, {stay}", "claimed"] - 1), digits=2)
-            for stay in ("unit of one week", "stays of two weeks", "stays of four weeks")
-        },
+        "left": AtMost(
+            100 * (claims.at["correlated noise, unit of one week", "claimed"] - 1), digits=2
+        ),
     }
 
 
