@@ -70,7 +70,6 @@ format: $(VENV)/.dev ## format the code and renew generated parts of files
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/snakefmt Snakefile workflow .test
 	$(VENV)/bin/python tools/manual.py
-	$(VENV)/bin/python tools/contributing.py
 	$(VENV)/bin/python tools/exhibits.py
 	$(VENV)/bin/python tools/references.py
 	$(VENV)/bin/python tools/recorded_numbers.py
