@@ -93,6 +93,26 @@ def test_names_of_the_library_on_a_page_exist(page: Path) -> None:
     assert not re.search(r"\{[\w:]+\}`", page.read_text()), "a code host shows roles as they are"
 
 
+def lost_names(name: str, text: str, about: str = "") -> list[str]:
+    """Return the names in a text, and of parts of a package in its docstring, that do not exist."""
+    names = {*re.findall(r"`(dpol(?:\.\w+)+)(?::\w+)?`", text)} - GROUPS
+    names |= {f"{name}.{part}" for part in re.findall(r"`([a-z_]+)`", about)}
+    return [each for each in sorted(names) if not resolve(each)]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings_name_what_is_there(name: str) -> None:
+    module = importlib.import_module(name)
+    text = Path(str(module.__file__)).read_text(encoding="utf-8")
+    about = module.__doc__ or "" if hasattr(module, "__path__") else ""
+    assert lost_names(name, text, about) == []
+
+
+def test_a_module_that_is_not_there_is_found() -> None:
+    assert lost_names("dpol.privacy.auditing", "", "`laws` needs") == ["dpol.privacy.auditing.laws"]
+    assert lost_names("dpol", "see `dpol.privacy.laws`") == ["dpol.privacy.laws"]
+
+
 def arguments(description: str) -> list[str]:
     """Return the names in the section `Args:`."""
     section = re.search(r"^Args:\n((?:    .*\n|\n)*)", inspect.cleandoc(description) + "\n", re.M)

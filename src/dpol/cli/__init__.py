@@ -1,4 +1,4 @@
-"""The command `dpol`, with a module for each group of commands."""
+"""The command dpol, with a module for each group of commands."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class StreamReport:
             (`dpol.data.stream.UNMEASURED`).
         checks: places in the table that its owner should check, by what they are.
         changed: number of cells whose count or capacity is not the one that was reported.
-        understood: the text of each of `dpol.data.understood.LINES`; empty before they are known.
+        understood: the text of each of `LINES`; empty before they are known.
     """
 
     stream: str

@@ -18,7 +18,7 @@ from dpol.report.reading import read_image
 
 
 def read_source(files: RunFiles, config: Config) -> dict[str, Any]:
-    """Read the origin of a run's raw table, as `dpol.data.panel.provenance_of` describes it.
+    """Read the provenance of a table, as from `dpol.data.panel.provenance_of_table`.
 
     Args:
         files: files of the run.
@@ -110,7 +110,7 @@ def source_facts(
     citation: str | None = None,
     caveat: str | None = None,
 ) -> tuple[tuple[str, str], ...]:
-    """Turn the provenance of a table (`dpol.data.panel.provenance_of`) into terms and texts."""
+    """Turn a provenance of `dpol.data.panel.provenance_of_table` into terms and texts."""
     fetched = provenance.get("fetched", {})
     capacities = provenance.get("capacities", {})
     every = {

@@ -127,7 +127,7 @@ def reach(*parts: str) -> frozenset[str]:
     """Return the code that may be imported after some code, at once or later, with that code.
 
     Args:
-        parts: modules of dpol by their dotted names, scripts of jobs as `dpol.script.NAME`, and
+        parts: modules of dpol by their dotted names, scripts of jobs as "dpol.script.NAME", and
             other packages by their names of import.
 
     Returns:
