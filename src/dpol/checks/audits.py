@@ -4,7 +4,7 @@ Games with a person at either of two experts prove a lower bound on the privacy 
 claim of the record, it refutes the record. Few games of every setting rank the settings, more games
 rank the best of these again, and many fresh games of the last few count.
 
-What an audit of this size cannot see:
+An audit of this size cannot see:
 
 - a fault that needs two rare conditions at once, such as no noise in round 17 of games of 5
   experts: a setting or two have it, and their person must be in that round

@@ -35,7 +35,7 @@ def add(commands: Commands) -> None:
     words = "epsilon of the unit, at --delta"
     given.add_argument("--epsilon", type=between(1e-6, 1e6), help=words)
     words = (
-        "list the noises that keep a promise to the unit, the least first: mu M, epsilon E (pure),"
+        "list noises that keep a promise to the unit, the smallest first: mu M, epsilon E (pure),"
         " epsilon E D (with delta D), or guess P (right at most P times in 100)"
     )
     given.add_argument("--promise", nargs="+", metavar=("KIND", "NUMBER"), help=words)
@@ -64,7 +64,7 @@ def _account(options: argparse.Namespace) -> None:
 
 
 def _noises(options: argparse.Namespace) -> None:
-    """Print the noises that keep a promise, the least noise first, as `noises_for`."""
+    """Print the noises that keep a promise, the smallest noise first, as `noises_for`."""
     from dpol.privacy.account import USUAL_MEMORY, noise_facts, noises_for
 
     promise, weeks = _promise(*options.promise), options.unit_weeks

@@ -91,7 +91,7 @@ def progress(
         items: the items.
         what: their name in the log.
         total: number of items; `len(items)` by default.
-        every: least time between two lines of the log, in seconds.
+        every: shortest time between two lines of the log, in seconds.
     """
     count = total if total is not None else len(items) if isinstance(items, Collection) else 0
     start = logged = time.monotonic()

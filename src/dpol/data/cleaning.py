@@ -292,7 +292,7 @@ def _sums(rows: pd.DataFrame, rules: Cleaning) -> dict[str, Any] | None:
 
 
 def _unknown(rows: pd.DataFrame, rules: Cleaning) -> tuple[float, float] | None:
-    """Return the least and the largest that the counts may add up to which nobody published.
+    """Return the smallest and the largest sum that counts may have which nobody published.
 
     A suppressed sum is 1 to 3. A suppressed count without days is above 0, and below the smallest
     published count above `suppressed_value`, if there is one. None if there are no such counts, or

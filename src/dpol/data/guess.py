@@ -1,4 +1,4 @@
-"""What a table of counts shows of its own format and columns, and what its owner is asked.
+"""Read the format and columns of a table of counts, and ask its owner for the rest.
 
 The layout, the signs and the dates are seen in the cells. A column is taken where only one can be
 meant. All else is asked at once, and never guessed. A bound on counts is always asked for: one

@@ -76,8 +76,8 @@ class StreamReport:
         missing_periods: gaps in the calendar, in words.
         smallest_capacity: smallest capacity of a cell; None without capacities.
         largest_density: largest density of a cell; None without capacities.
-        unknown: the least and the largest that the suppressed counts may add up to; None if none is
-            left unknown.
+        unknown: the smallest and the largest sum that the suppressed counts may have; None if no
+            count is left unknown.
         sums: what suppressed sums are read as, and the days behind them
             (`dpol.data.stream.SUMS`); None without sums.
         unmeasured: in how many periods no measured number is the largest share

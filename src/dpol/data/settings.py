@@ -110,8 +110,8 @@ class Dataset(Settings):
     readings: dict[Label, Reading] = {}
     """Other readings of numbers that nobody measured, for the block `comparison`.
 
-    Where such numbers are the best in periods with more than 5% of the possible gain, ours is said
-    to be above a rival only if it is at every reading."""
+    Where such numbers are the best in periods with more than 5% of the possible gain, our method is
+    said to be above a rival only if it is at every reading."""
 
     def read_as(self, reading: str) -> Dataset:
         """Return the dataset at one of its readings; the label of the first reading is empty."""

@@ -1,4 +1,4 @@
-"""Play the largest mean of the last noisy gains, less what the noise may have added."""
+"""Play the largest mean of the last noisy gains, lowered by a margin for their noise."""
 
 from __future__ import annotations
 

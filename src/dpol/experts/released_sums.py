@@ -48,7 +48,7 @@ class SumsState:
 class ReleasedSums(CentralAlgorithm[SumsState]):
     """The leader of sums that the matrix mechanism releases; expert 0 in round 1.
 
-    The isotropic noise gives every expert the same noise. The capacity noise, ours, gives each
+    The isotropic noise gives every expert the same noise. The capacity noise (†) gives each
     expert the noise for the largest change that one person can make to its gain.
     """
 

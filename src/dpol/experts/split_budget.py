@@ -1,4 +1,4 @@
-"""The budget divided among learners: what RW-Meta shares, each learner has for itself."""
+"""The budget divided among learners: each has noise of its own, which RW-Meta lets them share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SplitBudget(LocalAlgorithm[SplitState]):
 
     The choice follows the leader of the learners' gains in the last of the m + 1 noisy vectors,
     whose noise no learner saw; no noise needs to be decorrelated. The vectors are made from the one
-    noisy vector of the round: Gaussian noise w_1, ..., w_m+1, less its mean, is added to it. Then
+    noisy vector of the round: Gaussian noise w_1, ..., w_m+1, minus its mean, is added to it. Then
     each has m + 1 times the variance, they are independent, and their mean is the vector, so
     that together they reveal nothing else, and its guarantee holds for the actions. Source: the
     "naive alternative" of "Prediction with Expert Advice under Local Differential Privacy", section

@@ -50,7 +50,7 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
     also gives sqrt(L (1 + 1) / (2 L)) mu = mu.
 
     Args:
-        objective: `min-noise` takes S = Delta L / mu, the least that mu allows;
+        objective: `min-noise` takes S = Delta L / mu, the smallest that mu allows;
             `min-regret` takes S = max(Delta L / mu, r sqrt(T)), which minimises the
             worst-case regret bound sqrt(2 log n) (S + r^2 T / S).
 

@@ -54,7 +54,7 @@ def _bound(K: int, T: int, factor: float, sampled: int) -> float:
 
 
 def rounds_of_selection(n_hypotheses: int, epsilon: float, distance: float) -> int:
-    """Return T_alpha, the least T for which Theorem 5 bounds the average TV of EXP3 by alpha.
+    """Return T_alpha, the smallest T for which Theorem 5 bounds the average TV of EXP3 by alpha.
 
     By Pinsker's inequality, as in Theorem 6. Up to logs, its order is K / (epsilon^2 alpha^4).
     """

@@ -27,7 +27,7 @@ from dpol.labels.learners import BlockLearner, LabelLearner
 _CHUNK = 1 << 20
 # Predictions computed at once, few enough to stay in the cache.
 _BLOCK = 1 << 17
-# Least number of blocks of a game; twice as many rounds make a long game.
+# Smallest number of blocks of a game; twice as many rounds make a long game.
 _LEAST = 5000
 # Largest root mean square move of log-weights in a block. The mean risk is smooth in the round,
 # so the relative error of the risk in the middle is of the order of the fourth power of this.
@@ -259,7 +259,7 @@ def _adversarial_parts(
 
 
 def block_length(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> int:
-    """Return the number of rounds in a block, 1 for games of less than 10,000 rounds.
+    """Return the number of rounds in a block, 1 for games of fewer than 10,000 rounds.
 
     It is at most T / 5000, and so small that log-weights move by a root mean square of at most 0.1,
     which is estimated in extra rounds spread over the game.

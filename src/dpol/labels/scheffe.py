@@ -54,9 +54,10 @@ class ScheffeTournament:
     """Select the hypothesis whose masses are nowhere far from the estimated ones.
 
     The masses of the Scheffé sets are estimated from the answers. The distance of a hypothesis is
-    the largest error of its masses of its own K - 1 sets, and the least distance is selected. If no
-    estimate is wrong by more than a, the selected hypothesis has a total variation from the truth
-    of at most 3 times the least one, plus 2a: by the set of the selected and the best hypothesis.
+    the largest error of its masses of its own K - 1 sets, and the smallest distance is selected. If
+    no estimate is wrong by more than a, the selected hypothesis has a total variation from the
+    truth of at most 3 times the smallest one, plus 2a: by the set of the selected and the best
+    hypothesis.
 
     Args:
         hypotheses: class of constants, with one feature.
@@ -94,7 +95,7 @@ class ScheffeTournament:
         return self.select(np.array(counts).reshape(len(masses), -1, 2))
 
     def select(self, counts: Ints) -> Ints:
-        """Return the (R,) hypotheses of least distance; the first of equals.
+        """Return the (R,) hypotheses with the smallest distance; the first of equals.
 
         Args:
             counts: (R, J, 2) how often no and yes was answered about each pair. A pair about which

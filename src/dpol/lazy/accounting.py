@@ -123,7 +123,7 @@ def account_redraws(
         batches: number of batches.
         fake_switch: p, probability of a fake switch; the result for 0 is inf.
         indicator_change: largest change of the log probability of keeping x.
-        log_keep: least log probability of keeping x, without fake switches.
+        log_keep: smallest log probability of keeping x, without fake switches.
         redraw_zcdp: zCDP of one redraw.
         delta: delta of the guarantee.
     """
@@ -136,7 +136,7 @@ def account_redraws(
 
 
 def redraw_probability(fake_switch: float, log_keep: float) -> float:
-    """Return the largest probability of a redraw, given the least log probability of keeping x."""
+    """Return the largest probability of a redraw for the smallest log probability of keeping x."""
     return -math.expm1(math.log1p(-fake_switch) + log_keep) if fake_switch < 1 else 1.0
 
 
@@ -167,7 +167,7 @@ def upper_quantile(trials: int, probability: float, tail: float) -> int:
 def zcdp_epsilon(rho: float, delta: float) -> float:
     """Return epsilon at `delta` of a rho-zCDP mechanism, by its Renyi divergences.
 
-    It is the least rho a + log(1 - 1/a) - log(a delta) / (a - 1) over orders a, and 0 if the
+    It is the smallest rho a + log(1 - 1/a) - log(a delta) / (a - 1) over orders a, and 0 if the
     divergence at the smallest order bounds the total variation below delta.
 
     Source: Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy",

@@ -114,7 +114,7 @@ def choose_dartboard(
     accountant: Accountant = "sound",
     largest_batch: int | None = None,
 ) -> AccountedParameters:
-    """Return the (B, eta, p) of least regret bound whose accounted epsilon is at most `epsilon`.
+    """Return the (B, eta, p) with the smallest regret bound and at most this accounted epsilon.
 
     The bound is Theorem 5's (`published`), or log(d)/eta + eta T B/8 + 1, where 1 is for the limit.
     epsilon = inf gives multiplicative weights without privacy.

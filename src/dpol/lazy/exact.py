@@ -67,7 +67,7 @@ def _weights(total: Floats, eta: float) -> Floats:
 
 
 def exact_epsilon(first: Floats, second: Floats, delta: float) -> Floats:
-    """Return the (N,) least epsilon >= 0 with sum max(0, P - e^epsilon Q) <= delta, or 50.
+    """Return the (N,) smallest epsilon >= 0 with sum max(0, P - e^epsilon Q) <= delta, or 50.
 
     Args:
         first: (N, outcomes) distributions P.

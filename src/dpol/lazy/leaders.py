@@ -43,7 +43,7 @@ def play_leaders(
 
 
 def tree_noise(T: int, d: int, generator: np.random.Generator) -> Floats:
-    """Return (T, d) noise on the sums before each round, by the least-noise tree at mu = 1.
+    """Return (T, d) noise on the sums before each round, by the tree of smallest noise at mu = 1.
 
     Every prefix gets the noise of as many nodes as the prefix with the most.
     """

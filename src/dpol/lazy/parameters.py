@@ -52,7 +52,7 @@ def least_objective(
     Args:
         n_rounds: T, the number of rounds.
         goal: the (epsilon, delta) that the candidates reach, for the error message.
-        candidates: returns private parameters, perhaps none, for a batch size and the least
+        candidates: returns private parameters, perhaps none, for a batch size and the smallest
             objective so far; larger ones may be left out.
         least: objective of a batch size without privacy; it rises with the batch size.
         sizes: number of batch sizes from 4 to T.

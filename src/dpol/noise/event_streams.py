@@ -272,7 +272,7 @@ MECHANISMS = {
     "laplace-uniform": EVERY_ROUND,
     "staircase": replace(
         EVERY_ROUND,
-        title="as `laplace-uniform`, with staircase noise, the least for pure ε (Geng and"
+        title="as `laplace-uniform`, with staircase noise, the smallest for pure ε (Geng and"
         " Viswanath)",
         law=STAIRCASE,
         release=stairs,

@@ -120,7 +120,7 @@ def achieved_mu(stream: GainStream, scale: Floats, memory: Chains | None = None)
     Moving one person between hospitals i and j shifts round t's noisy vector by a Mahalanobis
     distance of sqrt(1/(c_i eta_i)^2 + 1/(c_j eta_j)^2) times the count sensitivity. The worst pair
     counts, of the worst round or of every round of the worst stay. With a given sensitivity
-    Delta_t the shift is at most Delta_t / eta for the least noisy expert of round t.
+    Delta_t the shift is at most Delta_t / eta for the smallest noisy expert of round t.
     """
     if stream.capacity is None:
         with np.errstate(divide="ignore"):

@@ -96,10 +96,10 @@ def best_guess_of_epsilon(epsilon: float, delta: float) -> float:
 def noises_for(
     promise: Promise, weeks: int, memory: Memory = USUAL_MEMORY, over: int = 1
 ) -> dict[str, float]:
-    """Return the standard deviation of the least noise of each law that keeps a promise, by law.
+    """Return the standard deviation of the smallest noise of each law that keeps a promise, by law.
 
     It is of a count's mean over some weeks, in units of what a person can change, and inf where no
-    noise of the law keeps the promise. The least comes first.
+    noise of the law keeps the promise. The smallest comes first.
 
     Args:
         promise: promise to a person in the counts of two holders.
@@ -127,7 +127,7 @@ def noises_for(
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseFacts:
-    """Meaning of the least noise of a law that keeps a promise, for the person.
+    """Meaning of the smallest noise of a law that keeps a promise, for the person.
 
     Args:
         best_guess: largest probability of a right guess, see `best_guess`.

@@ -86,7 +86,7 @@ def scaled_to(
     by_capacity: bool,
     stay: int = 1,
 ) -> MatrixMechanism:
-    """Return the matrix mechanism with the least noise of its kind that reaches mu.
+    """Return the matrix mechanism with the smallest noise of its kind that reaches mu.
 
     Args:
         factorization: factorisation A = B C, with columns c_t of C.

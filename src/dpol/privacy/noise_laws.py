@@ -1,4 +1,4 @@
-"""Laws of noise on counts, the promises that they keep, and the least noise for each promise.
+"""Laws of noise on counts, the promises that they keep, and the smallest noise for each promise.
 
 One person moves a count by 1, in units of the count sensitivity, and is in several releases with
 independent noise of one law and one strength e. All releases together are as private as their
@@ -68,7 +68,7 @@ class Promise:
 
 @dataclass(frozen=True, kw_only=True)
 class Law(ABC):
-    """Noise on counts; the larger its strength e, the less noise, and the less privacy.
+    """Noise on counts; the larger its strength e, the smaller the noise, and the weaker privacy.
 
     Args:
         name: name in tables, and of its curve in figures.
@@ -91,7 +91,7 @@ class Law(ABC):
 
     @abstractmethod
     def delta(self, epsilon: float, e: float, releases: int) -> float:
-        """Return a delta of the releases together for an epsilon, hardly too large."""
+        """Return a nearly tight upper bound on delta of all releases at an epsilon."""
 
     def guess(self, e: float, releases: int) -> float:
         """Return how often an attacker is right at most about a person who may be in the releases.
@@ -102,7 +102,7 @@ class Law(ABC):
 
     @abstractmethod
     def mu(self, e: float, releases: int) -> float:
-        """Return the smallest mu of the releases together, hardly too large; inf if there is none.
+        """Return a nearly tight upper bound on mu of all releases; inf if there is none.
 
         Its Gaussian curve lies below that of the noise, and touches it. Source: Gomez et al.
         (2503.10945), "Gaussian DP for Reporting Differential Privacy Guarantees in Machine
@@ -123,7 +123,7 @@ class Law(ABC):
         """Return an e that keeps the promise, hardly too small; 0 if no noise does.
 
         Raises:
-            ValueError: mu is so large that no noise can be told from none.
+            ValueError: mu is so large that its noise cannot be told from none.
         """
 
 
@@ -269,7 +269,7 @@ def _largest(law: Latticed, promise: Promise, releases: int) -> float:
         return mu
     low = pure_epsilon(mu) / releases
     if low > 1e-10 * _LARGEST:
-        raise ValueError(f"mu = {mu:g} is too large to be told from no privacy; take inf")
+        raise ValueError(f"mu = {mu:g} is too large to tell from no privacy; take inf")
     low *= 1 - 1e-9 * (excess(low) > 0)  # of one release it may be the answer, which is rounded
     if not excess(low) <= 0:
         raise ArithmeticError(f"strength {low:g} does not keep {promise} over {releases} releases")
@@ -330,9 +330,9 @@ def staircase(e: float, exponentials: Floats) -> Floats:
 
     The density is flat on [0, gamma) and falls by exp(-e) at gamma, gamma + 1, gamma + 2, ... on
     both sides. Source: Geng and Viswanath, "The Optimal Noise-Adding Mechanism in Differential
-    Privacy" (2016); of all e-DP noises it has the least variance. For the variance the best width
-    is gamma = (g - b) / (1 - b) with b = exp(-e), g^3 = b (1 + b) / 2, and the variance is then
-    (b + g^2) / (1 - b)^2.
+    Privacy" (2016); of all e-DP noises it has the smallest variance. For the variance the best
+    width is gamma = (g - b) / (1 - b) with b = exp(-e), g^3 = b (1 + b) / 2, and the variance is
+    then (b + g^2) / (1 - b)^2.
 
     Draws are for experiments: from strength 37 on, numbers of 53 bits never leave the first step.
     """

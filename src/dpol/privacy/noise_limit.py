@@ -1,11 +1,11 @@
-"""The limit of linear Gaussian noise: the least variance of any prediction of a holder.
+"""The limit of linear Gaussian noise: the smallest variance of any prediction of a holder.
 
 The shares x of one holder are Gaussian with covariance S. In week t it publishes any linear
 functions of its shares so far, with Gaussian noise that may depend on all earlier noise. A matrix
 J_t is the information about x in all reports up to week t; it only grows, and is 0 outside the
 first t weeks. A stay is private if p'J_T p is at most 1 / level^2 for the signs p of w weeks in a
 row. The best reader's variance of x_t is f_t = e_t'(S_t^-1 + J_t)^-1 e_t, which is convex in J_t;
-the variance of a prediction of the next week grows with it. So the least mean of f_t is a
+the variance of a prediction of the next week grows with it. So the smallest mean of f_t is a
 semi-definite program.
 
 `least_variance` searches a noise; `variance_bound` proves, from any multipliers, what none can beat
@@ -106,7 +106,7 @@ class Holder:
         return design
 
     def best_chain(self, *, once_a_stay: bool = False) -> Floats:
-        """Return the `chain` with the least mean variance."""
+        """Return the `chain` with the smallest mean variance."""
         alone = once_a_stay or self.stay == 1
 
         def variance(pair: Floats) -> float:
@@ -152,12 +152,12 @@ def _news_and_directions(design: Floats, covariance: Floats) -> tuple[Floats, Fl
 _upper = cache(lambda rounds: np.tri(rounds).T)
 
 
-# ---- the least variance --------------------------------------------------------------------------
+# ---- the smallest variance -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LeastVariance:
-    """The least mean variance, between the best known noise and a proved bound.
+    """The smallest mean variance, between the best known noise and a proved bound.
 
     Args:
         design: C of the noise, (T, T) lower triangular.
@@ -171,7 +171,7 @@ class LeastVariance:
 
 
 def least_variance(holder: Holder, accuracy: float = 1e-3) -> LeastVariance:
-    """Search the least mean variance over all linear Gaussian mechanisms of a holder.
+    """Search the smallest mean variance over all linear Gaussian mechanisms of a holder.
 
     The search is an augmented Lagrangian over C, with a multiplier for each stay.
 

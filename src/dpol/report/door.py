@@ -1,4 +1,4 @@
-"""The one door to the files of a run: a reader gets those that answer what the run was asked."""
+"""The one door to the files of a run: a reader gets those that answer its request."""
 
 from __future__ import annotations
 

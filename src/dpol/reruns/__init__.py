@@ -1,4 +1,4 @@
-"""What must run, and what ran: what jobs prove and note, hashes of their code, and locks.
+"""Which jobs must run, and which ran: their proofs and notes, hashes of their code, and locks.
 
 A job hashes its script, the code that it can reach, its tables and its inputs when it starts, and
 fails where they are not what it is asked, or where they or the files that it wrote change until it

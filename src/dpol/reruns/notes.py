@@ -1,4 +1,4 @@
-"""What jobs noted: what each was asked when it ran, and the files that it read and wrote.
+"""Notes of jobs: the request that each answered, and the files that it read and wrote.
 
 As soon as a job ends, it writes its note next to its log.
 """

@@ -38,11 +38,11 @@ LAZY: Mapping[str, str] = _FILE["lazy"]
 """Names of the algorithms whose regret the second paper's figure shows; no others."""
 
 OUR_MARK = "†: ours, not in the paper"
-"""The mark of what is ours, and its meaning."""
+"""The mark of our own work, and its meaning."""
 
 
 def name_of(noise: str) -> Name:
-    """Return the name of a noise, of dpol or of another package; every noise of ours is listed.
+    """Return the name of a noise, of dpol or of another package; all our noises are listed.
 
     >>> name_of("capacity").marked, name_of("steady").long
     ('capacity †', 'steady noise')

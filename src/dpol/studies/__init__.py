@@ -1,1 +1,1 @@
-"""Studies, one folder each: what is computed, and how it is shown."""
+"""Studies, one folder each: computation, tables and figures."""

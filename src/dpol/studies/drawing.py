@@ -2,7 +2,7 @@
 
 A package that draws has `DRAWN` in `drawn.py`: a function for each figure, table and interactive
 figure of the sections that name the package. Each takes (frames, facts): result tables by name, and
-facts about the run. What it needs of the config of a study is a column of a table. The functions
+facts about the run. A column of a table has what it needs of the config of a study. The functions
 import no algorithm.
 """
 

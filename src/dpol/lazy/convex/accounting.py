@@ -48,7 +48,7 @@ class ConvexGame:
 
 @dataclass(frozen=True, kw_only=True)
 class ConvexParameters(AccountedParameters):
-    """Parameters over `exp(-beta (losses + lambda |x|^2))`, and what they guarantee.
+    """Parameters over `exp(-beta (losses + lambda |x|^2))`, and their guarantee.
 
     Args:
         batch_size: B, rounds in a batch.
@@ -115,7 +115,7 @@ def choose_convex_parameters(
     epsilon: float,
     largest_batch: int | None = None,
 ) -> ConvexParameters:
-    """Return the parameters of least expected regret whose accounted epsilon is at most `epsilon`.
+    """Return the parameters with the smallest expected regret and at most this accounted epsilon.
 
     eta = beta L D makes the keep probability at most 1 without capping, so marginals are exact.
     The objective, minimised over B, p, beta and lambda, is

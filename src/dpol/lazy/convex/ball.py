@@ -40,7 +40,7 @@ class Ball:
         return into_ball(points, self.diameter)
 
     def best(self, direction: Floats) -> Floats:
-        """Return a (d,) point x of the ball with the least <direction, x>."""
+        """Return a (d,) point x of the ball with the smallest <direction, x>."""
         norm = float(np.linalg.norm(direction))
         return -self.diameter / 2 * direction / norm if norm else self.centre
 

@@ -21,12 +21,12 @@ from dpol.lazy.convex.ball import Ball
 STEEPNESS = 0.25
 """Lipschitz constant of the slope of log(1 + e^r)."""
 SLOWEST = 100_000
-"""Number of steps after which a search for the least total gives up."""
+"""Number of steps after which a search for the smallest total gives up."""
 
 
 @dataclass(frozen=True, eq=False)
 class _LossesOfProducts:
-    """What all losses of products <a_t, x> share; rounds count from 0.
+    """Base of losses of products <a_t, x>; rounds count from 0.
 
     Args:
         vectors: (T, d) array; row t is a_t.
@@ -126,8 +126,8 @@ class LogisticLosses(_LossesOfProducts):
     def least_total(self, ball: Ball) -> float:
         """See `LinearLosses`; certified to be at most L D sqrt(T) / 1000 too large.
 
-        The largest <gradient, x - y> over the ball bounds how far the sum at x is above the least
-        (Frank and Wolfe, 1956).
+        The largest <gradient, x - y> over the ball bounds how far the sum at x is above the
+        smallest (Frank and Wolfe, 1956).
 
         Raises:
             ArithmeticError: the bound is still too far away after 100,000 steps.
@@ -139,7 +139,7 @@ class LogisticLosses(_LossesOfProducts):
             if float(gradient @ (x - ball.best(gradient))) <= tolerance:
                 return float(self.sum_at(x[None])[0])
         raise ArithmeticError(
-            f"no bound within {tolerance:g} of the least value in {SLOWEST:,} steps"
+            f"no bound within {tolerance:g} of the smallest value in {SLOWEST:,} steps"
         )
 
 

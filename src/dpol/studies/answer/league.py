@@ -23,7 +23,7 @@ from dpol.studies.games.levels import ordered_levels
 from dpol.studies.study import Facts, Frames
 
 _COLUMN, _DRAWN = 3.3, 12
-"""Width of the figure in inches, one column of a paper; and the systems drawn besides ours."""
+"""Width of the figure in inches, one column of a paper; systems drawn besides our method."""
 PROMISES = {
     THE_LEVEL: "sees noisy gains only",
     ONE_WEEK: "keeps the level for one week only",

@@ -133,7 +133,7 @@ def _finding(line: SystemLine, rows: pd.DataFrame, where: str, facts: Facts, *, 
 
     Args:
         line: the system.
-        rows: rows of the standings that are told of.
+        rows: rows of the standings that the finding describes.
         where: words on these rows.
         facts: the levels.
         best: whether it is the best of all systems at the strictest level, if it keeps that.

@@ -122,7 +122,7 @@ def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
     behind = "intervals of the numbers behind this table (.csv)"
     yield (
         "Each promise is to one person in the counts of at most two holders, in as many weeks in a"
-        " row as the column says. Every noise is the least that keeps it (Laplace noise a little"
+        " row as the column says. Every noise is the smallest that keeps it (Laplace noise a little"
         " more). Means over the streams of"
         f" {row['replicates']} runs each. Cannot: no scale of this noise keeps the"
         " promise. —: this reader takes noise as independent between weeks. Guess: how often, at"
@@ -178,7 +178,7 @@ def draw_promises(frames: Frames, facts: Facts) -> Figure:
 def _draw_curves(
     drawn: panels.Panels, ax: Axes, guess: Promise, releases: int, looks: Mapping[str, Look]
 ) -> None:
-    """Draw the least false negatives of any test against its false positives, for each law."""
+    """Draw the smallest false negatives of any test against its false positives, for each law."""
     panels.name_panel(ax, f"right at most {AtMost(50 * (1 + guess.delta))}%")
     positives, epsilons = np.linspace(0, 1, 401), np.linspace(0, 12, 241)
     ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8)

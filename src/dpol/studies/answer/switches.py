@@ -84,7 +84,7 @@ def regrets_of(line: SystemLine, best: pd.DataFrame, mu: float) -> pd.DataFrame:
 
 
 def beaten_from(regrets: pd.DataFrame) -> float:
-    """Return the least S at which the regret of a system is surely above 0; inf for none."""
+    """Return the smallest S at which the regret of a system is surely above 0; inf for none."""
     above = regrets[regrets["regret"] > regrets["half"]]
     return float(above["switches"].min()) if len(above) else math.inf
 

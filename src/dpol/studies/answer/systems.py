@@ -51,7 +51,7 @@ class SystemLine:
 
 
 def lines_of(standings: pd.DataFrame) -> list[SystemLine]:
-    """Return the baseline, the strongest rival, ours and the best with a curator, or all systems.
+    """Return baseline, strongest rival, our method and the best with a curator, or all systems.
 
     The standings say which row is the strongest rival of a level. The best curator is chosen in
     hindsight by its mean share over all levels with noise. A run that names no system shows every

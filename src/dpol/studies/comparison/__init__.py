@@ -1,1 +1,1 @@
-"""Standings: every system beside the strongest rival, the baseline and ours."""
+"""Standings: every system beside the strongest rival, the baseline and our method."""

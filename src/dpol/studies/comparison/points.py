@@ -29,7 +29,7 @@ class StandingsPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingsPoint:
-    """Play ours, the baseline and the strongest rival at each reading of unmeasured numbers.
+    """Play our method, the baseline and the strongest rival at each reading of unmeasured numbers.
 
     Args:
         stream: label of the stream.

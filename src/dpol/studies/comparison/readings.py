@@ -24,7 +24,7 @@ from dpol.studies.verdicts import OPPOSITE, at_this_reading, verdict_on
 
 
 def play_readings(point: ReadingsPoint, inputs: Inputs) -> pd.DataFrame:
-    """Play ours, the baseline and the strongest rival of each level at each reading.
+    """Play our method, the baseline and the strongest rival of each level at each reading.
 
     Nothing is played where the reading can hardly matter.
 
@@ -95,7 +95,7 @@ def with_verdicts(played: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def agreed(standings: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
-    """Return standings in which a verdict on ours is sure if every reading gives the same.
+    """Return standings in which a verdict on our method is sure if every reading gives the same.
 
     Args:
         standings: the table, whose verdicts hold at one reading where the reading matters.

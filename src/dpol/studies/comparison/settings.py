@@ -71,7 +71,7 @@ class Comparison(Settings):
     noise, and with the strongest rival at a level: the best of all systems of other families that
     promise the same."""
     chosen_on: str = ""
-    """Data on which ours was chosen, in words; the head of the page says so."""
+    """Data on which our method was chosen, in words, for the head of the page."""
     memory: NoiseMemories | None = None
     """Comparison of correlated with independent noise."""
 

@@ -50,7 +50,7 @@ def column_pairs(summary: pd.DataFrame, totals: pd.DataFrame) -> pd.DataFrame:
     for *key, apart in pairs:
         mean = apart.mean(axis=-1)
         half = half_width(np.moveaxis(apart, -1, 0), rows["confidence"].iloc[0], comparisons)
-        # The largest mean of the first less the largest of the second.
+        # The largest mean of the first minus the largest of the second.
         difference, lower, upper = (
             float(it.min(axis=1).max()) for it in (mean, mean - half, mean + half)
         )

@@ -28,7 +28,7 @@ def switching_gains(gains: Floats, most: int) -> Floats:
     """Return the largest gains of sequences of experts with at most S switches, S = 0, ..., `most`.
 
     The first is the gain of the best fixed expert, that of T - 1 switches the gain of each round's
-    best. The regret of a game against S switches is one of them less its own gain.
+    best. The regret of a game against S switches is one of them minus its own gain.
 
     Args:
         gains: (T, n) gains.

@@ -113,8 +113,8 @@ def table_1(frames: Frames, facts: Facts) -> Table:
             " noise. O: without constants.",
             "Ledger: statements that judge the row. config/ledger.yaml checks them."
             f" Games: the largest mean regret over {first['replicates']:,} runs of"
-            f" T = {first['T']:,} rounds, all streams of “What batching costs”. A game can refute a"
-            " rate; it cannot prove one.",
+            f" T = {first['T']:,} rounds, all streams of “The cost of batching”. A game can refute"
+            " a rate; it cannot prove one.",
             f"“{EXPERTS}”, Table 1. The authors name, and do not play, “Tracking the Best Expert"
             " Privately” (arXiv 2503.09889).",
         ),

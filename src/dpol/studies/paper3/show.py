@@ -27,8 +27,8 @@ SECTIONS = (
                 " holds for every ε-private learner, on the hard class. On a stream, a label is the"
                 " hospital of a random patient of a week, and the K forecasts use earlier weeks,"
                 " taken as public: none is exactly right, and the black line is the one of the"
-                " least risk over all weeks. Log loss is larger by the entropy of the labels, the"
-                " same for all.",
+                " smallest risk over all weeks. Log loss is larger by the entropy of the labels,"
+                " the same for all.",
             ),
             FigureSpec(
                 name="labels-selection",

@@ -68,7 +68,7 @@ def _table(
         ),
         sections=(one_section(map(_line, shown.to_dict("records"))),),
         footers=(
-            "Claimed: the parameter asked for, or the mechanism’s record if that promises less.",
+            "Claimed: the requested parameter, or the mechanism’s record if that promises less.",
             "Outside the promise: the outputs exceed a parameter that was not promised for these"
             " inputs. This refutes nothing.",
             "Proved: a lower bound on the parameter, or the parameter itself if it was computed."

@@ -289,7 +289,7 @@ class Claim:
 
 
 def worst(claims: Iterable[Claim]) -> Claim:
-    """Return the worst claim: by verdict, loose or not, then by the least slack."""
+    """Return the worst claim: by verdict, loose or not, then by the smallest slack."""
     order = list(ClaimVerdict)
 
     def badness(claim: Claim) -> tuple[int, float]:

@@ -151,7 +151,7 @@ Chances = tuple[float, float]
 
 
 def excess(n: int, chances: Chances, epsilon: float) -> float:
-    """Return the exponential mechanism's mean loss after n rounds, less the better expert's."""
+    """Return the exponential mechanism's mean loss after n rounds, minus the better expert's."""
     ones = np.arange(n + 1)
     better, worse = (stats.binom.pmf(ones, n, chance) for chance in chances)
     mistaken = special.expit(epsilon / 2 * (ones[:, None] - ones))
@@ -174,7 +174,7 @@ def limited_updates(rng: np.random.Generator, chances: Chances, epsilon: float) 
 
 
 def successor(_: int) -> Findings:
-    """Check our least bound for the dartboard over ours for L2P, at the same (epsilon, delta)."""
+    """Check our bound for the dartboard over our bound for L2P, at the same (epsilon, delta)."""
     for T, d, epsilon in itertools.product((10**3, 10**4), (10, 300), (0.1, 1.0, 4.0)):
         game = LazyGame(T, DELTA)
         one = choose_dartboard(game, epsilon=epsilon, n_experts=d).objective

@@ -510,7 +510,7 @@ def hidden_trade_off(weights: Floats, ours: Floats, theirs: Floats) -> tuple[Flo
     """Integrate the trade-off function of two mixtures of unit normals with these centres.
 
     Returns:
-        Increasing false positive rates, and the least false negative rate at each.
+        Increasing false positive rates, and the smallest false negative rate at each.
     """
     z = np.linspace(-20.0, 20.0, 8001)[:, None]
     p, q = (np.exp(-((z - centres) ** 2) / 2) @ weights for centres in (ours, theirs))

@@ -163,7 +163,7 @@ def _ratios(
         name: id of the statement.
         some: rows of the summary.
         others: rows to compare with, of the same settings.
-        claimed: the least ratio.
+        claimed: the smallest ratio.
         theirs: two algorithms of the paper's table, whose ratios the finding gives too.
     """
     ours, rest = (

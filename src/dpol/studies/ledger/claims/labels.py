@@ -254,18 +254,18 @@ def first_round(masses: Floats) -> float:
     """Return a cost in round 1 that some hypothesis (rows) inflicts on every learner.
 
     Before the first message the prediction is the same under all hypotheses, and the mean
-    divergence is least at the mean of the hypotheses.
+    divergence is smallest at the mean of the hypotheses.
     """
     middle = masses.mean(axis=0)
     return float(rel_entr(masses, middle).sum(axis=1).mean())
 
 
 def separation(_: int) -> Findings:
-    """Check the least loss of any prediction on the worse hypothesis of a pair."""
+    """Check the smallest loss of any prediction on the worse hypothesis of a pair."""
     for K, a in itertools.product((1, 3, 8), (1e-3, 0.1, 0.5, 1.0)):
         one, other = hard_class(K, a).masses[0, :2]
         mix = np.linspace(0, 1, 2001)[1:-1, None]
-        # The worse of two divergences is least at a mixture of the two.
+        # The worse of two divergences is smallest at a mixture of the two.
         middle = (1 - mix) * one + mix * other
         worse = np.maximum(*(rel_entr(own, middle).sum(axis=1) for own in (one, other)))
         at: At = {"K": K, "a": a, "laws": range(len(mix))}

@@ -230,7 +230,7 @@ def in_turn(T: float, epsilon: float, n_experts: int, delta: float = DELTA) -> f
 
 
 def _passes_one(a: float) -> float:
-    """Return the least power of ten, to 0.1, at which regret exceeds the rate; inf above 24."""
+    """Return the smallest power of ten, to 0.1, at which regret exceeds the rate; inf above 24."""
     return next((k / 10 for k in range(80, 241) if _over_rate(10 ** (k / 10), a) > 1), math.inf)
 
 
@@ -254,10 +254,10 @@ def free_privacy(_: int) -> Findings:
 
 
 def proven_rate(_: int) -> Findings:
-    """Check the powers of T and epsilon in the least proven regret if privacy costs over sqrt(T).
+    """Check the powers of T and epsilon in our best proven regret if privacy costs over sqrt(T).
 
     By hand: the redraws cost eta^2 T p / B with p = eta / epsilon, so eta = epsilon (B / T)^(1/3)
-    apart from logarithms. Then 1/eta + eta T B is least at B = epsilon^(-6/5) T^(-1/5). The free
+    apart from logarithms. Then 1/eta + eta T B is smallest at B = epsilon^(-6/5) T^(-1/5). The free
     epsilon is claimed for d = poly(T): d = T, where regret without privacy is sqrt(T log(T)).
     """
     rounds, epsilons = [10**k for k in range(8, 13)], np.geomspace(1e-5, 1e-2, 5).tolist()

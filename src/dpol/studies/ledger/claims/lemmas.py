@@ -24,7 +24,7 @@ def random_masses(seed: int, purpose: str, n: int, outcomes: int) -> Floats:
 
 
 def either_way(one: Floats, other: Floats, epsilon: float | Floats) -> Floats:
-    """Return the least delta (N,) at `epsilon` of pairs (N, outcomes), in both orders."""
+    """Return the smallest delta (N,) at `epsilon` of pairs (N, outcomes), in both orders."""
     level = np.broadcast_to(epsilon, len(one))
     return np.maximum(exact_delta(one, other, level), exact_delta(other, one, level))
 
@@ -124,7 +124,7 @@ def renyi(one: Floats, other: Floats, orders: Floats = _ORDERS) -> Floats:
 
 
 def concentrated(one: Floats, other: Floats) -> float:
-    """Bound the least rho with D_alpha <= alpha rho for all alpha >= 1, in both orders.
+    """Bound the smallest rho with D_alpha <= alpha rho for all alpha >= 1, in both orders.
 
     D_alpha rises with alpha, so between two orders the value at the larger one is an upper bound.
     """
@@ -229,7 +229,7 @@ def adaptive_delta(masses: Floats, epsilon: float) -> float:
 
 
 def adaptive_epsilon(rule: LazyParameters, rest: int) -> float:
-    """Return the least epsilon at `DELTA` for `rest` + 1 batches of two experts."""
+    """Return the smallest epsilon at `DELTA` for `rest` + 1 batches of two experts."""
     sequences, _ = neighbours(2, rest, range(rule.batch_size + 1))
     cells = round(len(sequences) ** (1 / rest))
     masses = output_masses(sequences, rule).reshape([cells] * rest + [-1])

@@ -1,1 +1,1 @@
-"""The study of RW-AdaBatch: how much its batches amplify privacy, and what they cost."""
+"""The study of RW-AdaBatch: how much its batches amplify privacy, and their cost."""

@@ -76,7 +76,7 @@ def batching(frames: Frames, facts: Facts) -> Table:
         return tuple(cells)
 
     return Table(
-        caption="What batching costs: regret of RW-FTPL and extra regret of RW-AdaBatch",
+        caption="The cost of batching: regret of RW-FTPL and extra regret of RW-AdaBatch",
         corner=("experts", "stream", "privacy of one round"),
         headers=(
             "RW-FTPL",

@@ -1,4 +1,4 @@
-"""The section of the page on RW-AdaBatch: amplified privacy, and the regret that batching costs."""
+"""The section of the page on RW-AdaBatch: amplified privacy, and the cost of batching."""
 
 from dpol.show.papers import EXPERTS, cited
 from dpol.studies.study import FigureSpec, Section, TableSpec
@@ -18,17 +18,17 @@ SECTIONS = (
                 name="figure-1",
                 title="The paper’s Figure 1",
                 description="There is a panel for each number of experts n and each μ. A curve has"
-                " the least rate of false negatives with which somebody who sees only the actions"
-                " can test for one round’s gains, at each rate of false positives. Dotted: without"
-                " batches. From the paper’s text are trade-off curves, the two kinds of amplified"
-                " curve, all-zero gains and 1,000 runs; α = 0.01 is from a summary. Our copy lost"
-                " the figure and its settings, so n, μ, T and t are our choice.",
+                " the smallest rate of false negatives with which somebody who sees only the"
+                " actions can test for one round’s gains, at each rate of false positives. Dotted:"
+                " without batches. From the paper’s text are trade-off curves, the two kinds of"
+                " amplified curve, all-zero gains and 1,000 runs; α = 0.01 is from a summary. Our"
+                " copy lost the figure and its settings, so n, μ, T and t are our choice.",
             ),
         ),
         tables=(
             TableSpec(name="table-1", title="The paper’s Table 1", place="seen"),
             TableSpec(name="amplification", title="Amplified privacy", place="folded"),
-            TableSpec(name="batching", title="What batching costs", place="folded"),
+            TableSpec(name="batching", title="The cost of batching", place="folded"),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""The study of RW-AdaBatch: how much its batches amplify privacy, and what they cost."""
+"""The study of RW-AdaBatch: how much its batches amplify privacy, and their cost."""
 
 from __future__ import annotations
 
