@@ -422,7 +422,7 @@ def lazy_pairs() -> str:
         cells = (compared(d, epsilon, own, it).removesuffix(" with") for it in rivals)
         rows.append((f"{d}, {epsilon}", least, LAZY[own], *cells))
     heads = (LAZY[it] for it in rivals)
-    return table(("d, ε", "least regret", "best L2P", *heads), rows, words=3)
+    return table(("d, ε", "smallest regret", "best L2P", *heads), rows, words=3)
 
 
 def compared(d: int, epsilon: float, one: str, other: str) -> str:
