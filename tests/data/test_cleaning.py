@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,41 +27,7 @@ from data.drawn import (
     week,
 )
 from dpol.data.cleaning import clean_panel, clean_table
-from dpol.data.panel import PANEL, RULES, SELECTIONS, StreamReport
-
-
-def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
-    panel = clean({"b": ("3 4", "10 20"), "a": ("1 2.5", "4 5")})
-    expected = pd.DataFrame(
-        [
-            ("S", "A", "a", "a", "2021-01-03", 1.0, 4.0, 0.25, "reported", "reported"),
-            ("S", "A", "b", "b", "2021-01-03", 3.0, 10.0, 0.3, "reported", "reported"),
-            ("S", "A", "a", "a", "2021-01-10", 2.5, 5.0, 0.5, "reported", "reported"),
-            ("S", "A", "b", "b", "2021-01-10", 4.0, 20.0, 0.2, "reported", "reported"),
-        ],
-        columns=list(PANEL.columns),
-    ).astype({"period": "datetime64[ns]"})
-    pd.testing.assert_frame_equal(panel.table, expected, check_dtype=False)
-    assert (panel.rows_read, panel.rows_outside) == (4, 0)
-    (report,) = panel.reports
-    assert replace(report, understood={}) == StreamReport(
-        stream="S",
-        entities=2,
-        periods=2,
-        cells=dict.fromkeys(RULES, 0),
-        dropped=(),
-        selection="all",
-        max_carry=4,
-        missing_periods=(),
-        smallest_capacity=4.0,
-        largest_density=0.5,
-        unknown=None,
-        sums=None,
-        unmeasured={"periods": 0, "share": 0.0},
-        checks=panel.reports[0].checks,
-        changed=0,
-    )
-    assert not any(panel.reports[0].checks.values())
+from dpol.data.panel import SELECTIONS
 
 
 def test_an_entity_that_moves_plays_where_its_rows_are_with_its_latest_group() -> None:

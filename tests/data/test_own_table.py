@@ -136,36 +136,6 @@ def test_a_clean_table_is_read_without_a_word(
     assert caplog.records == []
 
 
-def test_counts_above_the_bound_of_the_question_are_asked_about(file: Path) -> None:
-    """Of the six counts of two sites, 12 is above 10 seats, and 12, 6 and 7 are above 5."""
-    strict = {**SITES, "cleaning": {**SITES["cleaning"], "above": None}}
-    with pytest.raises(
-        dpol.DataError, match=r"1 count of 9 above the capacity,.* as gain.at_most;"
-    ):
-        dpol.read_table(file, **strict, gain={"of": "count", "bound": 5})
-    with pytest.raises(dpol.DataError, match="1 count of 9 above the capacity, and at"):
-        dpol.read_table(file, **strict)
-    stream = dpol.read_table(file, **strict, gain={"at_most": 1.5})
-    assert stream.gains.max() == 1.2
-
-
-def test_a_count_is_a_gain_with_a_bound(file: Path) -> None:
-    asked = {"gain": {"of": "count", "bound": 20}, "count_sensitivity": 2.0, "label": "mine"}
-    stream = dpol.read_table(file, **{**SITES, "capacity": None}, **asked)
-    assert (stream.label, stream.count_sensitivity) == ("mine", 2.0)
-    assert stream.gains.T[0].tolist() == [0.15, 0.15, 0.6]
-
-
-def test_capacities_may_be_in_a_second_table(file: Path, tmp_path: Path) -> None:
-    second = tmp_path / "beds.csv"
-    second.write_text("place,beds\nA,12\nB,20\nC,20\n")
-    capacity = {"file": str(second), "entity": "place", "capacity": "beds"}
-    stream = dpol.read_table(file, **{**SITES, "capacity": capacity})
-    assert stream.capacity is not None
-    assert stream.capacity[0].tolist() == [12, 20]
-    assert stream.provenance["capacities"]["file"] == "beds.csv"
-
-
 @pytest.mark.parametrize(
     ("error", "changes", "message"),
     [

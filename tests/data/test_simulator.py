@@ -135,16 +135,3 @@ def test_any_size_keeps_its_hospitals(number: int, weeks: int, seed: int) -> Non
 
 
 # Worth playing
-
-
-def test_the_fullest_hospital_changes_and_can_partly_be_foreseen(table: pd.DataFrame) -> None:
-    for state, rows in table.groupby("state"):
-        kept = rows[rows["hospital_pk"].isin(regular(rows))].drop_duplicates()
-        shares = numbers(kept[[COUNTS[0]]])[COUNTS[0]] / numbers(kept[[BEDS[0]]])[BEDS[0]]
-        index = [kept["collection_week"], kept["hospital_pk"]]
-        gains = pd.Series(shares.to_numpy(), index).unstack().fillna(0).to_numpy()
-        best = gains.argmax(axis=1)
-        followed = gains[np.arange(1, len(gains)), best[:-1]].mean()
-        assert len(set(best)) >= 8, state
-        assert followed > 1.15 * gains[1:].mean(axis=0).max(), state  # no fixed hospital is as good
-        assert followed < 0.9 * gains[1:].max(axis=1).mean(), state  # the oracle is better

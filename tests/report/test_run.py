@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -84,15 +83,6 @@ def test_files_of_an_earlier_config_are_warned_of_and_not_read(
         read.table("questions")
 
 
-def test_a_warning_of_many_files_names_the_first(folder: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    shutil.copytree(folder, run)
-    for number in range(13):
-        (run / f"{number:02}.txt").touch()
-    with pytest.warns(UserWarning, match=r"run: 00\.txt \(new\), .*, 09\.txt \(new\) and 3 others"):
-        dpol.open_run(run)
-
-
 def test_files_are_compared_with_the_crate_and_the_crate_with_its_note(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -136,21 +126,3 @@ def test_a_strangers_record_is_refused_at_once(tmp_path: Path, name: str, text: 
     path.write_text(text)
     with pytest.raises(dpol.DataError, match=f"{name} cannot be read"):
         read_config(tmp_path) if name == CONFIG else read_record(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("read", "message"),
-    [
-        (lambda run: run.stream("mn"), "no stream mn; known: nm"),
-        (lambda run: run.table("gain"), "no table gain; known: table-2, summary"),
-        (
-            lambda run: dpol.open_run(run.folder / "points"),
-            "not a finished run; name another folder",
-        ),
-    ],
-)
-def test_unknown_names_are_refused(
-    folder: Path, read: Callable[[dpol.Run], object], message: str
-) -> None:
-    with pytest.raises(dpol.DataError, match=message):
-        read(dpol.open_run(folder))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -115,18 +114,3 @@ def test_a_job_that_outlived_its_call_stops_others_and_is_named(
     done.communicate("")
     assert done.returncode == 0
     assert kept() == [RUN / "scores"]
-
-
-@pytest.mark.parametrize("locks", ["locks", "without-locks"])
-def test_two_processes_of_a_job_in_any_order_leave_results_of_one_or_none(locks: str) -> None:
-    """The program compares what a page would show with the config that it would show it for."""
-    program = str(Path(__file__).with_name("orphans.py"))
-    found = json.loads(succeed(run(sys.executable, program, locks)))
-    assert sum(found.values()) == 70
-    if locks == "locks":
-        assert found == {
-            "old succeeded: shown old": 34,
-            "new succeeded: shown new": 34,
-            "new+old succeeded: shown new": 1,
-            "new+old succeeded: shown old": 1,
-        }

@@ -29,7 +29,6 @@ from dpol.reruns.notes import (
     noted_sums,
     read_notes,
     reasons_to_rerun,
-    set_times,
 )
 from pipeline import run, succeed
 
@@ -203,34 +202,6 @@ def test_a_job_fails_where_code_or_table_are_not_those_of_the_plan() -> None:
             pytest.fail("it begins")
         assert "changed after it was planned: " in error_in(LOG)
     assert "script: " in error_in(LOG)
-
-
-def test_a_job_fails_where_an_output_lay_there_before_or_is_gone_again() -> None:
-    for work in (list, lambda: write(SCORES, "1").unlink()):
-        with pytest.raises(SystemExit), job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):
-            work()
-        assert f"changed while this job ran: {SCORES}; run the same" in error_in(LOG)
-
-
-def test_a_job_removes_what_a_killed_one_left_of_its_outputs() -> None:
-    left, others = (
-        SCORES.with_name(".A.parquet~1.parquet"),
-        SCORES.with_name(".B.parquet~1.parquet"),
-    )
-    for file in (left, others):
-        write(file, "raw")
-    with job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):
-        write(SCORES, "1")
-        assert (left.exists(), others.exists()) == (False, True)
-
-
-def test_times_are_set_where_one_output_is_older_than_an_input() -> None:
-    other = SCORES.with_name("B.parquet")
-    with job_log(LOG, [str(STREAM)], [str(SCORES), str(other)], PARAMS):
-        write(SCORES, write(other, "1").read_text())
-    os.utime(other, (0, 0))
-    set_times(FOLDER, read_notes(FOLDER), 4e9)
-    assert {it.stat().st_mtime for it in (STREAM, SCORES, other)} == {4e9 - 10}
 
 
 def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

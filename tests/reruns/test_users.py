@@ -15,7 +15,6 @@ from dpol.core.errors import OutputError
 from dpol.core.files import write_text
 from dpol.reruns.job import job_log
 from dpol.reruns.lock import hold
-from dpol.reruns.notes import changed_files, noted_sums, read_notes, set_times
 
 RUN = Path("results/r")
 FIRST, SECOND = 65533, 65534
@@ -45,25 +44,6 @@ def hand_over() -> None:
         os.seteuid(SECOND)
     except PermissionError:
         pytest.skip("this root has not its rights")
-
-
-def test_times_that_cannot_be_set_are_those_of_new_files() -> None:
-    before = (RUN / "a").stat().st_mtime - 1000
-    with pytest.raises(PermissionError):
-        os.utime(RUN / "a", (before, before))
-    set_times(RUN, read_notes(RUN), before)
-    found = (RUN / "a").stat()
-    assert (found.st_mtime, found.st_uid) == (before - 10, SECOND)
-    assert changed_files(RUN, noted_sums(read_notes(RUN))) == []
-    assert (RUN / "logs/a.json").stat().st_uid == FIRST, "Snakemake does not look at logs"
-
-
-def test_a_time_that_cannot_be_set_in_any_way_is_told() -> None:
-    os.seteuid(0)
-    RUN.chmod(0o755)
-    os.seteuid(SECOND)
-    with pytest.raises(OutputError, match=f"^cannot write {RUN / 'a'}: permission denied; make"):
-        set_times(RUN, read_notes(RUN), 0)
 
 
 def test_who_may_write_into_a_folder_may_lock_it_whoever_locked_it_before() -> None:

@@ -20,8 +20,8 @@ from dpol.core.randomness import Floats
 if TYPE_CHECKING:
     import pandas as pd
 
-NORMAL_90, NORMAL_95 = 1.6448536269514722, 1.96
-"""Half-widths of a 90% and a 95% normal interval, in standard deviations."""
+NORMAL_95 = 1.96
+"""Half-width of a 95% normal interval, in standard deviations."""
 
 
 def student_factor(confidence: float, comparisons: int, replicates: int) -> float:
