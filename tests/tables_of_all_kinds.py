@@ -1,4 +1,4 @@
-"""Seven tables like those in real offices, each made from a seed, with the gains they stand for.
+"""Four tables like those in real offices, each made from a seed, with the gains they stand for.
 
 `python tests/tables_of_all_kinds.py FOLDER` writes them, and prints the commands to run each.
 """
@@ -80,23 +80,6 @@ def _kliniken(folder: Path) -> Kind:
     )
 
 
-def _homes(folder: Path) -> Kind:
-    """Write a sheet with weeks as columns, below a title."""
-    days = pd.date_range("2021-01-04", periods=52, freq="7D")
-    sick, places = _numbers(4, " ".join(f"Home-{k}" for k in range(1, 8)), days, (20, 90), 1)
-    sheet = sick.T.astype(int)
-    sheet.columns = [f"{day.isocalendar().year}-W{day.isocalendar().week:02}" for day in days]
-    sheet.insert(0, "Places", places)
-    sheet["Total"] = sick.T.sum(axis=1)
-    sheet.rename_axis("Home").to_excel(folder / "homes.xlsx", startrow=2)
-    import openpyxl
-
-    book = openpyxl.load_workbook(folder / "homes.xlsx")
-    book.active["A1"] = "Sick residents by week"
-    book.save(folder / "homes.xlsx")
-    return Kind(file="homes.xlsx", options=("--capacity", "Places"), gains=sick / places)
-
-
 def _messy(folder: Path) -> Kind:
     """Write spellings, duplicates, a negative number, empty capacities and hidden counts."""
     days = pd.date_range("2023-01-02", periods=60, freq="7D")
@@ -120,40 +103,6 @@ def _messy(folder: Path) -> Kind:
     return Kind(file="messy.csv", options=(*options, *more), gains=clean / beds)
 
 
-def _clinics(folder: Path) -> Kind:
-    """Write a table with a column per clinic and no capacities."""
-    days = pd.date_range("2022-01-01", periods=70)
-    visits, _ = _numbers(6, "East Mid North South West", days, (80, 120), 1)
-    visits.astype(int).rename_axis("day").reset_index().to_parquet(folder / "clinics.parquet")
-    return Kind(file="clinics.parquet", options=("--at-most", "150"), gains=visits / 150)
-
-
-def _hotels(folder: Path) -> Kind:
-    """Write a table with year and month in two columns, tabs, and thousands separators."""
-    days = pd.date_range("2019-01-01", periods=48, freq="MS")
-    guests, beds = _numbers(7, "Bari Como Lecce Pisa Siena", days, (900, 9000), 1)
-    rows = _long(guests, "town", "when", "guests")
-    rows["beds"] = rows["town"].map(beds).map("{:,}".format)
-    rows["guests"] = rows["guests"].astype(int).map("{:,}".format)
-    rows.insert(0, "month", rows["when"].dt.month)
-    rows.insert(0, "year", rows.pop("when").dt.year)
-    rows.to_csv(folder / "hotels.tsv", index=False, sep="\t")
-    return Kind(
-        file="hotels.tsv",
-        options=(
-            "--count",
-            "guests",
-            "--capacity",
-            "beds",
-            "--decimal",
-            ".",
-            "--period",
-            "year,month",
-        ),
-        gains=guests / beds,
-    )
-
-
 def _shelters(folder: Path) -> Kind:
     """Write a gzip table with M/D/YYYY, districts and rows of totals."""
     days = pd.date_range("2022-01-02", periods=60, freq="7D")
@@ -174,13 +123,11 @@ def _shelters(folder: Path) -> Kind:
     )
 
 
-MAKERS: tuple[Callable[[Path], Kind], ...] = (
-    _library, _kliniken, _homes, _messy, _clinics, _hotels, _shelters,
-)  # fmt: skip
+MAKERS: tuple[Callable[[Path], Kind], ...] = (_library, _kliniken, _messy, _shelters)
 
 
 def write_tables(folder: Path) -> list[Kind]:
-    """Write the seven tables into a folder."""
+    """Write the four tables into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     return [make(folder) for make in MAKERS]
 

@@ -145,11 +145,7 @@ OUT_OF_RANGE = {
     "privacy.count_sensitivity": math.inf,
     "privacy.levels.high": math.nan,
     "privacy.memory": [True, 0.5],
-    "dataset.cleaning.missing_markers": "NA",
     "dataset.source.sensitivity": math.inf,
-    "streams": {},
-    "suites": [1],
-    "suites.open.algorithms": "follow-the-leader",
     "suites.noisy.algorithms[1]": {"algorithm": "ridge", "windows": [10**12]},
     "run": "x\n" + "x" * 500,
 }
@@ -221,18 +217,6 @@ def test_a_label_unfit_for_a_file_name_is_refused(label):
         (line,) = problems({(*parts(place), label): value})
         assert line.startswith(place)
         assert f" = {label!r}: must" in line, "the value that is wrong is the label itself"
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [None, ["rw-ftpl"], {"label": "x"}, {3: "rw-ftpl"}, {"algorithm": "rw-meta", "floor": 0}],
-    ids=repr,
-)
-def test_what_is_no_algorithm_is_refused_once_and_in_plain_words(spec):
-    (line,) = problems({"suites.open.algorithms[0]": spec})
-    assert line.startswith("suites.open.algorithms[0]")
-    assert not re.search(r"dict\[|__init__", line)
-    assert line.count("multiplicative-weights") <= 1, "the known names are listed once"
 
 
 def test_a_key_named_like_the_kind_of_source_does_not_confuse_the_places():
