@@ -103,19 +103,6 @@ def test_a_failure_in_dpol_stays_what_it_is(stream, monkeypatch) -> None:
 
 
 @pytest.mark.workflow
-def test_a_run_ends_with_the_name_of_the_algorithm_that_fails(stream, packages, tmp_path) -> None:
-    config = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
-    suites = {"local": {"algorithms": ["others:Fails"]}}
-    report = {"algorithms": ["Fails"]}
-    write_config(tmp_path, config, suites=suites, report=report)
-    words = "-m", "dpol", "run", "config.yaml", "--cores", "1", "--quiet", "all"
-    failure = fail(run(sys.executable, *words, folder=tmp_path, PYTHONPATH=str(packages)))
-    assert "Fails fails: KeyError" in failure
-    assert "Traceback" not in failure
-    assert not list(tmp_path.glob("results/test/points/games/**/*.parquet"))
-
-
-@pytest.mark.workflow
 def test_a_module_beside_the_config_is_refused_in_a_line(tmp_path) -> None:
     (tmp_path / "loose.py").write_text(CODE)
     config = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
