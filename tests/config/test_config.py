@@ -201,9 +201,6 @@ def test_cleaning_does_not_depend_on_where_a_table_comes_from_nor_on_titles():
     assert texts[4] != texts[0]
 
 
-# ---- junk ----------------------------------------------------------------------------------------
-
-
 # ---- the report that follows from what is played -------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""The simulated table keeps its promises cell by cell, and its games are worth playing."""
+"""The simulated table keeps its promises cell by cell."""
 
 from __future__ import annotations
 
@@ -68,9 +68,6 @@ def test_a_group_depends_on_its_label_and_not_on_the_others() -> None:
     assert numbers(ours[COUNTS]).sum().sum() != numbers(other[COUNTS]).sum().sum()
 
 
-# Schema
-
-
 # Weeks
 
 
@@ -115,9 +112,6 @@ def test_one_silent_hospital_and_one_without_beds_in_each_group(table: pd.DataFr
         assert cases[without] >= 100  # so that only the missing beds drop it
 
 
-# The promised number of hospitals
-
-
 @pytest.mark.parametrize(
     ("hospitals", "weeks"), [({"NM": 24}, 1), ({"NM": 24}, 0), ({"NM": 24, "PA": 1}, 9), ({}, 9)]
 )
@@ -132,6 +126,3 @@ def test_any_size_keeps_its_hospitals(number: int, weeks: int, seed: int) -> Non
     rows = simulate_hospitals({"g.1": number}, weeks, FRIDAY, seed)
     assert len(regular(rows, 2 * min(weeks, 50))) == number
     assert rows["hospital_pk"].nunique() == number + 2
-
-
-# Worth playing
