@@ -204,6 +204,18 @@ def test_a_job_fails_where_code_or_table_are_not_those_of_the_plan() -> None:
     assert "script: " in error_in(LOG)
 
 
+def test_a_job_removes_what_a_killed_one_left_of_its_outputs() -> None:
+    left, others = (
+        SCORES.with_name(".A.parquet~1.parquet"),
+        SCORES.with_name(".B.parquet~1.parquet"),
+    )
+    for file in (left, others):
+        write(file, "raw")
+    with job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):
+        write(SCORES, "1")
+        assert (left.exists(), others.exists()) == (False, True)
+
+
 def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def changed() -> list[str]:
         return changed_files(FOLDER, noted_sums(read_notes(FOLDER)))
