@@ -26,7 +26,7 @@ from dpol.core.errors import DataError, Key, Text, in_lines, keyed
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, listed, shortened
 from dpol.data.settings import Dataset
-from dpol.data.several_rows import HIDDEN, always_several, are_corrections, repeats
+from dpol.data.several_rows import HIDDEN, always_several, repeats
 from dpol.data.tables.parse import Flags, date_formats
 from dpol.data.tables.setting_types import LookName
 
@@ -349,7 +349,7 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
                 all=f"{len(held):,}",
             ),
             key=rule("several_rows"),
-            value="last" if are_corrections(sizes) and _little(spare, once) else None,
+            value="last" if not often and _little(spare, once) else None,
         )  # fmt: skip
     unlike = pairs["capacity"].nunique() > 1
     if (rules.several_rows, rules.several_capacities) == ("sum", None) and unlike.mean() > SOME:

@@ -7,11 +7,9 @@ import pandas as pd
 from dpol.data.tables.parse import CELL_KINDS, OF_SUMS
 from dpol.data.tables.settings import Cleaning
 
-FEW, FEW_SHARE, SCATTERED = 3, 0.1, 0.01
-"""Largest number, and share, of entities and periods with several rows that are corrections, and
-the largest share of further rows that are, if they are scattered."""
-MOST_PERIODS = 0.8
-"""An entity with several rows in this share of its periods may be several entities."""
+FEW, MOST_PERIODS = 3, 0.8
+"""An entity with several rows in more than so many periods, and in this share of its periods, may
+be several entities."""
 _PAIR = ["entity", "period"]
 HIDDEN = ["suppressed_counts", "hidden_sum_counts", "uncovered_counts"]
 """Rules of counts that nobody published."""
@@ -34,17 +32,6 @@ def one_row_each(rows: pd.DataFrame, rules: Cleaning) -> tuple[pd.DataFrame, dic
     merged = int(unique.duplicated(_PAIR).sum())
     one = _merge(unique, rules) if merged else unique
     return one, {"exact_duplicates": int(repeated.sum()), "merged_rows": merged}
-
-
-def are_corrections(sizes: pd.Series[int]) -> bool:
-    """Return whether further rows are likely corrections, and not parts of their periods.
-
-    Args:
-        sizes: the number of rows of each entity and period.
-    """
-    further, several = sizes.sum() - len(sizes), (sizes > 1).sum()
-    few = further <= SCATTERED * sizes.sum() or several <= min(FEW, FEW_SHARE * len(sizes))
-    return bool(few and not always_several(sizes))
 
 
 def always_several(sizes: pd.Series[int]) -> list[str]:
