@@ -45,7 +45,6 @@ def report(stream: str = "S", **changes: Any) -> StreamReport:
         missing_periods=("1 between 2021-01-15 and 2021-01-29",),
         smallest_capacity=5.1,
         largest_density=0.74166,
-        unknown=(1.25, 1030.0),
         sums={"read_as": 2.0, "days": [5.0, 7.0], "uncovered": None},
         unmeasured={"periods": 13, "share": 0.0893},
         checks={"entities in few periods, check their spelling": ("H|7 (2 of 67 periods)",)},
@@ -97,7 +96,7 @@ def table_of(page: str) -> dict[str, list[str]]:
 
 def test_the_page_tells_every_rule_with_the_cells_of_every_stream() -> None:
     cells = dict.fromkeys(RULES, 9)
-    none = {"dropped": (), "missing_periods": (), "unknown": None, "checks": {}}
+    none = {"dropped": (), "missing_periods": (), "checks": {}}
     measured = {"periods": 0, "share": 0.0}
     other = report("T", entities=5, periods=3, cells=cells, unmeasured=measured, **none)
     page = page_of(report(), other)
@@ -117,7 +116,6 @@ def test_the_page_tells_every_rule_with_the_cells_of_every_stream() -> None:
     assert rows["320002"] == ["Small", "7 cases in all, fewer than 100"]
     assert "No entity dropped." in page
     assert f"Entities that play: {SELECTIONS['counts']}." in page
-    assert page.count("that stay unknown: together from 1.2 to 1,030.0.\n") == 1
     for gaps in ("1 between 2021-01-15 and 2021-01-29", "none"):
         assert f"left out: {gaps}." in page
     assert "None of these" not in page

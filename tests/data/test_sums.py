@@ -153,34 +153,6 @@ def test_cases_that_are_the_count_are_what_the_sums_tell() -> None:
     assert drop["entity"] == "b"
 
 
-@pytest.mark.parametrize(
-    ("counts", "unknown"),
-    [
-        ("0 5 4:9:7 *:9:7", None),
-        ("* 2 3 *", (0, 3 + 3)),  # each may be just below 3, the least published above 2
-        ("* 2 0 *", (0, 2 + 2)),
-        ("*:*:7 *:*:7 *:*:1 5", (9 / 7, 27 / 7)),
-        ("*:*:1 *:9:. *:7:7 5", (1, 3 + 5)),
-        ("*:15:7 *:9:. 4 5", (0, 4)),  # 15 / 7 was not published
-    ],
-)
-def test_hidden_counts_that_stay_unknown_add_up_to_something_in_an_interval(
-    counts: str, unknown: tuple[float, float] | None
-) -> None:
-    of = told(rows({"a": (counts, "9 9 9 9"), "h": ("1 1 1 1", "9 9 9 9")}))
-    for read_as in (1, 2, 3):
-        found = clean(of, with_sums(suppressed_sum=read_as)).reports[0].unknown
-        assert found == (unknown and pytest.approx(unknown))
-
-
-def test_of_merged_rows_no_interval_is_given() -> None:
-    """The published 10 is in the same number as the hidden count."""
-    of = [row("A", "a", "2021-01-03", cell, "99") for cell in ("*:*:7", "10")]
-    rules = with_sums(several_rows="sum")
-    (report,) = clean(told([*of, row("A", "h", "2021-01-03", "1", "9")]), rules).reports
-    assert report.unknown is None
-
-
 # Tables that lack the columns --------------------------------------------------------------------
 
 DRAWN: Drawn = {
@@ -242,13 +214,6 @@ def test_the_sums_of_a_large_table_are_read(
     large, _ = cleaned(tmp_path / "t.csv", cells, with_sums())
     pd.testing.assert_frame_equal(large.table, small.table)
     assert large.warnings == small.warnings
-
-
-def test_counts_are_not_said_to_lack_the_sums_of_capacities(tmp_path: Path) -> None:
-    cells = pd.DataFrame(told(rows(DRAWN))).drop(columns=BED_SUMS)
-    panel, _ = cleaned(tmp_path / "t.csv", cells, with_sums())
-    assert line(panel, "a", "count") == [15 / 7, 2 / 7, 4, 5]
-    assert not any("suppressed counts" in text for text in panel.warnings)
 
 
 def test_only_columns_that_the_config_names_are_fetched(tmp_path: Path) -> None:

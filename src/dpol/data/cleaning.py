@@ -34,7 +34,7 @@ from dpol.data.panel import (
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.second_look import EXAMPLES, Doubt, DoubtError, cells_named, rule, second_look
 from dpol.data.settings import Dataset, Stream
-from dpol.data.several_rows import HIDDEN, one_row_each
+from dpol.data.several_rows import one_row_each
 from dpol.data.stream import ZERO_OR_HIDDEN, unmeasured_best
 from dpol.data.tables.parse import CELL_KINDS
 from dpol.data.tables.raw_table import RawTable, read_capacities
@@ -231,7 +231,6 @@ def _clean_stream(
         missing_periods=missing,
         smallest_capacity=float(table["capacity"].min()) if capacities else None,
         largest_density=float(table["density"].max()) if capacities else None,
-        unknown=_unknown(played, rules),
         sums=_sums(played, rules),
         unmeasured=unmeasured_best(table, gain, _SOURCES),
         checks={
@@ -289,23 +288,6 @@ def _sums(rows: pd.DataFrame, rules: Cleaning) -> dict[str, Any] | None:
         "days": [float(days.min()), float(days.max())],
         "uncovered": rules.suppressed_value if (known & rows["days"].isna()).any() else None,
     }
-
-
-def _unknown(rows: pd.DataFrame, rules: Cleaning) -> tuple[float, float] | None:
-    """Return the smallest and the largest sum that counts may have which nobody published.
-
-    A suppressed sum is 1 to 3. A suppressed count without days is above 0, and below the smallest
-    published count above `suppressed_value`, if there is one. None if there are no such counts, or
-    if `several_rows` merges them with others.
-    """
-    hidden, of_sum = rows[HIDDEN].any(axis=1), rows["hidden_sum_counts"].astype(bool)
-    if rules.merges_rows or not hidden.any():
-        return None
-    sums, others = rows.loc[of_sum, "count"].sum() / rules.suppressed_sum, (hidden & ~of_sum).sum()
-    above = (rows["count"] > rules.suppressed_value) & ~rows["summed_counts"].astype(bool)
-    published = rows.loc[~hidden & above, "count"]
-    each = published.min() if len(published) else rules.suppressed_value
-    return float(sums), float(3 * sums + each * others)
 
 
 def _selection(rules: Cleaning) -> Selection:

@@ -76,8 +76,6 @@ class StreamReport:
         missing_periods: gaps in the calendar, in words.
         smallest_capacity: smallest capacity of a cell; None without capacities.
         largest_density: largest density of a cell; None without capacities.
-        unknown: the smallest and the largest sum that the suppressed counts may have; None if no
-            count is left unknown.
         sums: what suppressed sums are read as, and the days behind them
             (`dpol.data.stream.SUMS`); None without sums.
         unmeasured: in how many periods no measured number is the largest share
@@ -97,7 +95,6 @@ class StreamReport:
     missing_periods: tuple[str, ...]
     smallest_capacity: float | None
     largest_density: float | None
-    unknown: tuple[float, float] | None
     sums: Mapping[str, Any] | None
     unmeasured: Mapping[str, Any]
     checks: Mapping[str, tuple[str, ...]]
@@ -301,9 +298,6 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
     yield f"Entities that play: {SELECTIONS[stream['selection']]}.\n"
     missing = "; ".join(stream["missing_periods"]) or "none"
     yield f"Periods missing for the whole stream, left out: {missing}.\n"
-    if stream["unknown"]:
-        least, most = stream["unknown"]
-        yield (f"Suppressed counts that stay unknown: together from {least:,.1f} to {most:,.1f}.\n")
     yield (
         "| dropped | name | reason |\n|---|---|---|" if stream["dropped"] else "No entity dropped."
     )
