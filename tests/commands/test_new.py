@@ -8,10 +8,6 @@ from pathlib import Path
 import pytest
 
 from dpol.cli import main
-from dpol.cli.dataset import CHOICES
-from dpol.core.settings import Settings
-from dpol.data.tables.settings import Cleaning
-from dpol.data.tables.table_format import Format
 from pipeline import ROOT, Done, run, succeed
 
 TAKEN = "random-effects", "fixed-share", "capacity-memory"
@@ -66,15 +62,3 @@ def test_a_name_that_cannot_be_taken(empty, capsys, name, code, said) -> None:
     assert main(["new", "algorithm", name]) == code
     assert said in capsys.readouterr().err
     assert [file.name for file in empty.iterdir()] == ["here"]
-
-
-@pytest.mark.parametrize(
-    ("option", "settings"),
-    [("decimal", Format), *((it, Cleaning) for it in CHOICES if it not in ("decimal", "each_day"))],
-)
-def test_choices_of_options_are_those_of_the_keys(option: str, settings: type[Settings]) -> None:
-    """But for `error`, the default of keys that dpol asks about."""
-    schema = settings.model_json_schema()["properties"][option]
-    kind = next(iter(schema.get("anyOf", [schema])))
-    kind = kind.get("items", kind)
-    assert {*kind.get("enum", [kind.get("const")])} - {"error"} == {*CHOICES[option]}

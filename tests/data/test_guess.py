@@ -84,6 +84,7 @@ def rows(header: str, *lines: str, towns: str = "Ulm Bonn Trier") -> str:
 
 
 DAYS = "2021-01-03", "2021-01-10", "2021-01-17"
+OPTIONS = ["--count", "sick", "--capacity", "beds"]
 TOLD = {"count": "sick", "capacity": "beds"}
 PLAIN = "2021-01-03,{},5,30", "2021-01-10,{},6,30", "2021-01-17,{},4,30"
 
@@ -243,9 +244,6 @@ def test_an_hourly_table_is_never_cut_to_its_last_rows(here: Path, capsys) -> No
         Path("t.yaml").unlink()
 
 
-OPTIONS = ["--count", "sick", "--capacity", "beds"]
-
-
 def test_a_corrected_row_is_no_part_of_a_period(here: Path, capsys) -> None:
     lines = [f"2021-01-{day:02},{{}},5,30" for day in (3, 10, 17, 24, 31)]
     text = rows("d,town,sick,beds", *lines)
@@ -299,6 +297,7 @@ def test_no_guess_depends_on_how_large_counts_within_the_capacity_are(tmp_path: 
         (["t.csv.gz"], 1, "t.csv.gz: cannot be read as a .gz file"),
         (["t.xlsx"], 1, "t.xlsx: cannot be read as a .xlsx file"),
         (["t.csv", "--at-most", "0"], 2, "--at-most: must lie from 0.001 to"),
+        (["t.csv", *OPTIONS, "--above", "clip"], 2, "--above = 'clip': must be 'cut' or 'missing'"),
     ],
     ids=str,
 )  # fmt: skip

@@ -52,18 +52,6 @@ _OPTIONS = {
     "titles": "ENTITY,COUNT,CAPACITY: words for the pages, such as clinic,visits,slots",
     "per_person": "largest change that one person makes to one count (default: 1)",
 }
-CHOICES = {
-    "negative_counts": ("missing",),
-    "decimal": (".", ","),
-    "each_day": ("sum", "mean", "max", "last"),
-    "capacity_zero": ("drop", "absent", "carry"),
-    "several_capacities": ("sum", "mean"),
-    "equal_rows": ("drop", "add"),
-    "cumulative": ("difference",),
-    "above": ("cut", "missing"),
-    "checked": ("totals", "cumulative", "rates", "rows"),
-}
-"""Choices of options, as of the keys of a config, whose settings would load pydantic."""
 _REPEATED = "strip", "missing", "suppressed", "drop_where", "keep", "identifiers", "checked"
 _LARGEST = {"at_most": 1e12, "per_person": 1e3, "skip_last": 1e4}
 _SUPPOSED = {
@@ -92,7 +80,7 @@ def add(kinds: Commands) -> None:
             flag(name),
             metavar=name.upper(),
             type=between(1e-3, _LARGEST[name]) if name in _LARGEST else given,
-            choices=CHOICES.get(name),
+            choices=[".", ","] if name == "decimal" else None,
             action="append" if name in _REPEATED else "store",
             help=words.replace("%", "%%"),
         )
@@ -159,6 +147,8 @@ def new_dataset(options: argparse.Namespace) -> None:
             panel, _ = clean_table(table, config.dataset, config.streams, [config.gain])
             build_stream(panel.table, name, 1.0, {}, gain=config.gain)
             continue
+        except ConfigError as error:  # an option has a value that its key does not allow
+            raise UsageError(in_words(error.args, as_option)) from None
         except UnclearError as unclear:
             found = dict(unclear.asked)
             ready = {key: _typed(it) for key, it in unclear.likely.items()}
