@@ -16,6 +16,8 @@ _CHOOSE = """\
 Let a rule choose a place for the next period from released numbers: a table with the columns place,
 period, share or count, and deviation of its noise; for counts also capacity. A run writes such a
 table without numbers. The same table gives the same choice."""
+_RULE = "a local rule, as in a config: a name, package.module:Class, or a block in braces"
+_RANGE, _ROUNDS = between(1e-12, 1e12), between(1, 999_999, whole=True)
 
 
 def add(commands: Commands) -> None:
@@ -23,21 +25,16 @@ def add(commands: Commands) -> None:
     words = "choose a place for the next period from released numbers"
     example = "dpol choose window-mean released.csv"
     parser = add_command(commands, "choose", words=words, example=example, description=_CHOOSE)
-    words = "a local rule, as in a config: a name, package.module:Class, or a block in braces"
-    parser.add_argument("rule", metavar="RULE", help=words)
+    parser.add_argument("rule", metavar="RULE", help=_RULE)
     parser.add_argument("table", metavar="TABLE", type=path, help="released numbers")
-    for option, name, words in (
-        ("--period", "DATE", "first day of the period (default: the one after the last number)"),
-        ("--name", "NAME", "seeds a rule that draws: chosen before the first release"),
-        ("--learner", "LABEL", "learner, if the rule has several"),
+    for option, value, words, kind in (
+        ("--period", "DATE", "first day of the period (default: that after the last number)", str),
+        ("--name", "NAME", "seeds a rule that draws: chosen before the first release", str),
+        ("--learner", "LABEL", "learner, if the rule has several", str),
+        ("--range", "R", "largest gain (default: 1); count, without capacities", _RANGE),
+        ("--rounds", "T", "periods of the whole game, for a rule that must know it", _ROUNDS),
     ):
-        parser.add_argument(option, metavar=name, help=words)
-    words = "largest possible gain (default: 1), or count if there are no capacities"
-    limits = between(1e-12, 1e12)
-    parser.add_argument("--range", type=limits, dest="gain_range", metavar="R", help=words)
-    words = "number of periods of the whole game, for a rule that must know it"
-    rounds = between(1, 999_999, whole=True)
-    parser.add_argument("--rounds", type=rounds, dest="n_rounds", metavar="T", help=words)
+        parser.add_argument(option, metavar=value, help=words, type=kind)
     add_answer_options(parser)
     parser.set_defaults(run=_choose)
 
@@ -49,12 +46,12 @@ def _choose(options: argparse.Namespace) -> None:
     from dpol.experts.choose import choose
 
     table = read_raw_table(options.table)
-    keys = "period", "name", "learner", "gain_range", "n_rounds"
-    more = {key: getattr(options, key) for key in keys}
     block: Any = parse_yaml(options.rule, "RULE")
     rule = block if isinstance(block, dict) else options.rule
+    more = {it: getattr(options, it) for it in ("period", "name", "learner")}
+    size: dict[str, Any] = {"gain_range": options.range, "n_rounds": options.rounds}
     try:
-        made = choose(rule, table.cells, file=table.file, **more)
+        made = choose(rule, table.cells, file=table.file, **more, **size)
     except DataError as error:  # of several lines
         raise ConfigError(*error.args) from None
     except ValueError as error:

@@ -5,6 +5,7 @@ No raw number is read, so the choice is as private as the released numbers.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpol.core.errors import DataError
+from dpol.core.extras import needs_pipeline
 from dpol.core.randomness import replicate_generators
 from dpol.core.words import shortened
 from dpol.experts.games import Entry, members_of
 from dpol.experts.interface import Member
 from dpol.experts.play import rounds
-from dpol.noise.released import read_released
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,25 +94,27 @@ def choose(
     >>> made.place, made.period, made.periods
     ('b', '2024-06-03', 2)
     """
+    with needs_pipeline():
+        from dpol.noise.released import read_released
+
     member = _member(rule, learner)
     label, algorithm = member.label, member.algorithm
     if n_rounds is None and algorithm.needs_rounds:
         raise ValueError(f"{label} must know how many periods the game has; give --rounds")
     seen = read_released(frame, period=period, gain_range=gain_range, n_rounds=n_rounds, file=file)
-    places, days, noisy, periods = seen.places, seen.days, seen.noisy, len(seen.days) - 1
-    known = np.ones((periods, len(places))) if noisy.reported is None else noisy.reported[:periods]
+    places, days, periods = seen.places, seen.days, len(seen.days) - 1
+    known = np.ones((periods, len(places)))
+    if seen.noisy.reported is not None:
+        known = seen.noisy.reported[:periods]
     for t, i in () if algorithm.skips_gaps else np.argwhere(known == 0)[:1]:
         raise DataError(
             f"{file}: {shortened(places[i])} has no number for {days[t]}, and {label} cannot skip"
             " it; window-mean, cautious-mean and random-effects can"
         )
-    draws, unused = (
-        [replicate_generators(0, (member.family, name or "", day), [0], "choice") for day in days]
-        for _ in range(2)
-    )
-    *_, (state, actions) = rounds(algorithm, noisy, draws)
-    drawn, new = ([it.generators[0].bit_generator.state for it in own] for own in (draws, unused))
-    if not name and drawn != new:
+    draws = [replicate_generators(0, (member.family, name or "", it), [0], "choice") for it in days]
+    unused = [it.generators[0].bit_generator.state for it in draws]
+    ((state, actions),) = deque(rounds(algorithm, seen.noisy, draws), maxlen=1)
+    if not name and [it.generators[0].bit_generator.state for it in draws] != unused:
         raise ValueError(
             f"{label} draws random numbers; give the name that you chose before the first release"
             " (--name)"
@@ -119,8 +122,7 @@ def choose(
     ranking: dict[str, float | None] = {}
     if periods and (scores := algorithm.scores(state)) is not None:
         for i in np.argsort(-scores[0], kind="stable"):
-            score = float(scores[0, i])
-            ranking[places[i]] = score if np.isfinite(score) else None
+            ranking[places[i]] = float(scores[0, i]) if np.isfinite(scores[0, i]) else None
     last = [np.flatnonzero(own)[-1:].tolist() for own in known.T]
     return Choice(
         rule=label,

@@ -15,26 +15,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from dpol.core.arguments import check_number, check_whole
 from dpol.core.errors import DataError
 from dpol.core.words import listed
 from dpol.data.stream import GainStream
-from dpol.data.tables.bad_cells import BadCells, refuse_cells
+from dpol.data.tables.bad_cells import BadCells, Texts, refuse_cells
+from dpol.data.tables.parse import parse_dates
+from dpol.data.tables.table_format import DEFAULT
 from dpol.noise.noises import ISOTROPIC, MemoryChoice, find_noise, memory_of
 from dpol.noise.noisy_gains import NoisyGains, noise_scale
 from dpol.privacy.chains import Chains
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.privacy.stays import mu_of_stays
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-_LIMITS = {"deviation": (0, math.inf), "capacity": (0, math.inf), "a": (-1, 1), "b": (-1, 1)}
-"""Columns of public numbers, and the limits between which they lie."""
+_LIMITS = {
+    "deviation": (0, math.inf, " above 0"),
+    "capacity": (0, math.inf, " above 0"),
+    "a": (-1, 1, " between -1 and 1"),
+    "b": (-1, 1, " between -1 and 1"),
+}
+"""Columns of public numbers, and the limits between which they lie, also in words."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -78,52 +82,51 @@ def read_released(
         DataError: the table breaks a rule above; the text has the rows and remedies.
         ValueError: an argument is out of range, or the period begins none.
     """
-    import pandas as pd
-
     number = "count" if "count" in frame else "share"
     if lost := [it for it in ("place", "period", number, "deviation") if it not in frame]:
         raise DataError(f"{file}: lacks the column {listed(lost)} of a table of released numbers")
     if frame.empty or {"count", "share"} <= {*frame.columns}:
         raise DataError(f"{file}: needs rows with either shares or counts")
-    texts = frame.astype(object).where(frame.notna(), "").map(lambda cell: str(cell).strip())
-    texts["period"] = texts["period"].str.removesuffix(" 00:00:00")
-    cells = texts[["place"]].assign(noise=texts.get("noise", ""))
-    cells["noise"] = cells["noise"].replace("", ISOTROPIC.name)
-    cells["day"] = pd.to_datetime(texts["period"], format="%Y-%m-%d", errors="coerce")
-    public = [*filter(texts.__contains__, _LIMITS)]
-    for name in (number, *public):
-        cells[name] = texts[name].map(_number)
-    refuse_cells(file, [*_bad_cells(texts, cells, number)])
+    public = [*filter(frame.__contains__, _LIMITS)]
+    cells = pd.DataFrame({name: _numbers(frame[name]) for name in (number, *public)})
+    cells["place"], days = _texts(frame["place"]), parse_dates(_texts(frame["period"]), DEFAULT)
+    cells["noise"] = _texts(frame["noise"]) if "noise" in frame else ""
+    cells = cells.assign(day=days, noise=cells["noise"].replace("", ISOTROPIC.name))
+    refuse_cells(file, [*_bad_cells(frame, cells, number)])
     noise = find_noise(cells["noise"].iloc[0])
     if (chains := noise.memory == "chains") and not {"a", "b"} <= {*public}:
         raise DataError(f"{file}: lacks the columns a and b, the memory of the noise {noise.name}")
     counts = number == "count" and "capacity" not in public
     if counts and gain_range is None:
         raise ValueError("counts without capacities have no known range; give it (--range)")
-    days = _periods(cells["day"], cells.loc[cells[number].notna(), "day"], period, file)
-    cells = cells[cells["day"] <= days[-1]]
-    places = cells["place"].unique()
-    size = check_whole("n_rounds", len(days) if n_rounds is None else n_rounds, len(days))
-    later = np.minimum(np.arange(size), len(days) - 1)
+    known = _periods(cells["day"], cells["day"].where(cells[number].notna()).max(), period, file)
+    cells = cells[cells["day"] <= known[-1]]
+    column, places = pd.factorize(cells["place"])
     grids = {}
     for name in (number, *public):
-        grid = cells.pivot(index="day", columns="place", values=name).reindex(days)[places]
+        grid = np.full((len(known), len(places)), math.nan)
+        grid[known.get_indexer(pd.Index(cells["day"])), column] = cells[name]
         # A public number holds until the next one is told, and before the first.
-        grids[name] = (grid if name == number else grid.ffill().bfill()).to_numpy()[later]
+        grids[name] = grid if name == number else pd.DataFrame(grid).ffill().bfill().to_numpy()
         if name in public and (lost := places[np.isnan(grids[name][0])].tolist()):
             raise DataError(f"{file}: {listed(lost)} has no {name} in any row; write it")
+    grids[number][-1] = math.nan
+    told = ~np.isnan(grids[number]).all(axis=1)
+    known = known[int(told.argmax()) if told.any() else -1 :]
+    size = check_whole("n_rounds", len(known) if n_rounds is None else n_rounds, len(known))
+    later = np.minimum(np.arange(size), len(known) - 1) - len(known)
+    grids = {name: grid[later] for name, grid in grids.items()}
     gains, scale, capacity = grids[number], grids["deviation"], grids.get("capacity")
-    gains[len(days) - 1 :] = math.nan
     if number == "count" and capacity is not None:
         gains, scale = gains / capacity, scale / capacity
-    known, memory, fresh = ~np.isnan(gains), None, None
+    reported, memory, fresh = ~np.isnan(gains), None, None
     if chains:  # the noise of a place goes on where it reports
         memory = Chains(grids["a"][0], grids["b"][0])
         ratios = memory.deviations(*gains.shape)
-        fresh = scale / np.take_along_axis(ratios, known.cumsum(axis=0) - known, axis=0)
+        fresh = scale / np.take_along_axis(ratios, reported.cumsum(axis=0) - reported, axis=0)
     moved, mu = (1 if capacity is None else 1 / capacity), None
-    if known.any() and (counts or capacity is not None) and not (noise.mechanism or chains):
-        mu = mu_of_stays(known * moved / scale, None, 1)
+    if reported.any() and (counts or capacity is not None) and not (noise.mechanism or chains):
+        mu = mu_of_stays(reported * moved / scale, None, 1)
     noisy = NoisyGains(
         initial=np.zeros((1, len(places))),
         gains=np.nan_to_num(gains)[None],
@@ -136,79 +139,90 @@ def read_released(
         fresh_scale=fresh,
         capacity=capacity,
         mechanism=noise.mechanism,
-        reported=None if known[: len(days) - 1].all() else known.astype(float),
+        reported=None if reported[: len(known) - 1].all() else reported.astype(float),
     )
-    starts = tuple(days.strftime("%Y-%m-%d"))
+    starts = tuple(known.strftime("%Y-%m-%d"))
     return Released(places=tuple(places), days=starts, noisy=noisy, law=noise.law.name, mu=mu)
 
 
-def _number(text: str) -> float:
-    """Return a number, or NaN for any other text."""
+def _texts(column: Texts) -> Texts:
+    """Return the cells as texts, empty where there is none."""
+    texts = {it: str(it).strip() for it in column.dropna().unique()}
+    return column.map(texts).astype(object).where(column.notna(), "")
+
+
+def _numbers(column: Texts) -> Texts:
+    """Return the cells as numbers, NaN where there is none."""
+    return column.astype(float) if column.dtype.kind in "iuf" else column.map(_number)
+
+
+def _number(cell: object) -> float:
     try:
-        return float(text) if np.isfinite(float(text)) and "_" not in text else math.nan
+        return math.nan if "_" in str(cell) else float(str(cell))
     except ValueError:
         return math.nan
 
 
-def _bad_cells(texts: pd.DataFrame, cells: pd.DataFrame, number: str) -> Iterator[BadCells]:
+def _bad_cells(frame: pd.DataFrame, cells: pd.DataFrame, number: str) -> Iterator[BadCells]:
     """Yield the cells that break a rule, by column."""
-    places, periods = texts["place"], texts["period"]
-    yield BadCells(places[places == ""], "the name of a place")
-    yield BadCells(periods[cells["day"].isna()], "dates like 2024-05-20")
+
+    def bad(name: str, rows: Texts, wanted: str, *remedies: str) -> BadCells:
+        return BadCells(_texts(frame[name][rows]), wanted, remedies)
+
+    yield bad("place", cells["place"] == "", "the name of a place")
+    yield bad("period", cells["day"].isna(), "dates like 2024-05-20")
     twice = cells.duplicated(["place", "day"]) & cells["day"].notna()
-    yield BadCells(periods[twice], "one row for each place", ("Keep what was released.",))
-    limits = {number: (-math.inf, math.inf), **_LIMITS}
-    for name in filter(cells.__contains__, limits):
-        low, high = limits[name]
-        good = cells[name].between(low, high, inclusive="neither")
-        blank = (texts[name] == "") & (texts[number] == "" if name != number else True)
-        above = " above 0" * (low == 0) + " between -1 and 1" * (low == -1)
-        yield BadCells(texts[name][~good & ~blank], f"numbers like 0.25{above}")
-    other = cells["noise"][cells["noise"] != cells["noise"].iloc[0]]
-    yield BadCells(other, f"one noise in all rows, as in the first: {cells['noise'].iloc[0]}")
+    yield bad("period", twice, "one row for each place", "Keep what was released.")
+    silent = frame[number].isna() | (frame[number] == "")
+    for name, (low, high, words) in {number: (-math.inf, math.inf, ""), **_LIMITS}.items():
+        if name in cells:
+            good = cells[name].between(low, high, inclusive="neither")
+            blank = silent & (frame[name].isna() | (frame[name] == ""))
+            yield bad(name, ~good & ~blank, f"numbers like 0.25{words}")
+    first = cells["noise"].iloc[0]
+    if (other := cells["noise"] != first).any():
+        yield bad("noise", other, f"one noise in all rows, as in the first: {first}")
 
 
-def _periods(
-    rows: pd.Series[Any], told: pd.Series[Any], given: str | None, file: str
-) -> pd.DatetimeIndex:
-    """Return the first days from the first number to the period to choose for.
+def _periods(rows: Texts, last: pd.Timestamp, given: str | None, file: str) -> pd.DatetimeIndex:
+    """Return the first days from the first row to the period to choose for.
 
     Periods are as far apart as the two closest ones: in months, if all begin on one day of a month.
     Where most periods would then have no row, one of these two has a wrong date.
-    """
-    import pandas as pd
 
+    Args:
+        rows: the period of each row.
+        last: the last period with a number; NaT without one.
+        given: the period to choose for.
+        file: name of the table in messages.
+    """
     try:
         period = None if given is None else pd.to_datetime(given, format="%Y-%m-%d")
     except ValueError:
         raise ValueError(f"period must be a date like 2024-05-20, got {given!r}") from None
     known = pd.DatetimeIndex(rows.unique()).sort_values()
     if len(known) == 1 and period is not None:
-        known = pd.DatetimeIndex([*known, period]).unique().sort_values()
-    places, offset = _apart(known)
-    step = int(np.diff(places).min()) if len(known) > 1 else 0
-    if period is None and step == 0 and len(told):
+        known = known.union([period])
+    if len(known) == 1 and period is None and pd.notna(last):
         raise DataError(f"{file}: tells one period, so not the next; give it (period, --period)")
+    places, offset = _apart(known)
     if period is None:
-        period = told.max() + offset if len(told) else known[0]
-    told = told[told < period]
-    every = pd.date_range(known[0], max(known[-1], period), freq=offset) if step else known
-    (unit,) = offset.kwds
-    wanted = f"periods {step} {unit} apart, like {known[0]:%Y-%m-%d}"
-    wrong, texts = ~rows.isin(every), rows.dt.strftime("%Y-%m-%d").rename("period")
-    if step and 2 * len(known) < len(every[every <= known[-1]]):
+        period = last + offset if pd.notna(last) else known[0]
+    every = pd.date_range(known[0], max(known[-1], period), freq=offset)
+    ((unit, step),) = offset.kwds.items()
+    wanted, wrong = f"periods {step} {unit} apart, like {known[0]:%Y-%m-%d}", ~rows.isin(every)
+    if 2 * len(known) < len(every[every <= known[-1]]):
         closest = int(np.diff(places).argmin())
         wrong, wanted = rows.isin(known[closest : closest + 2]), "periods as far apart as others"
-    refuse_cells(file, [BadCells(texts[wrong], wanted)])
+    texts = rows[wrong].dt.strftime("%Y-%m-%d").rename("period")
+    refuse_cells(file, [BadCells(texts, wanted)])
     if period not in every:
         raise ValueError(f"{period:%Y-%m-%d} begins no period; {file} has {wanted}")
-    return every[(every >= told.min() if len(told) else every >= period) & (every <= period)]
+    return every[every <= period]
 
 
-def _apart(known: pd.DatetimeIndex) -> tuple[Any, pd.DateOffset]:
+def _apart(known: pd.DatetimeIndex) -> tuple[pd.Index[int], pd.DateOffset]:
     """Return the places of ordered periods in days or months, and the smallest distance."""
-    import pandas as pd
-
     monthly = len(known) > 1 and known.day.nunique() == 1
     places = 12 * known.year + known.month if monthly else (known - known[0]).days
     step = int(np.diff(places).min()) if len(known) > 1 else 7
@@ -226,23 +240,21 @@ def template_of(stream: GainStream, noise: str, mu: float, memory: MemoryChoice)
         mu: privacy level.
         memory: memory of the noise `capacity-memory`.
     """
-    import pandas as pd
-
     known, n, made = pd.DatetimeIndex(stream.periods), stream.n_experts, find_noise(noise)
-    days = [known[-1] + k * _apart(known)[1] for k in (1, 2)]
-    deviations, columns = np.tile(noise_scale(stream, noise, mu)[-1], (2, 1)), {}
-    if chains := memory_of(made, stream, mu, memory):
-        fresh = made.scale(stream, mu)[-1] * chains.norm(stream.stay)
-        deviations, columns = fresh * chains.deviations(2, n), {"a": chains.a, "b": chains.b}
-    if stream.capacity is not None:
-        columns["capacity"] = stream.capacity[-1]
-    return pd.DataFrame(
+    days = [f"{known[-1] + k * _apart(known)[1]:%Y-%m-%d}" for k in (1, 2)]
+    table = pd.DataFrame(
         {
             "place": [*(stream.names if len({*stream.names}) == n else stream.entities)] * 2,
-            "period": np.repeat([f"{day:%Y-%m-%d}" for day in days], n),
+            "period": np.repeat(days, n),
             "share": "",
-            "deviation": deviations.ravel(),
+            "deviation": np.tile(noise_scale(stream, noise, mu)[-1], 2),
             "noise": noise,
-            **{name: np.tile(values, 2) for name, values in columns.items()},
         }
     )
+    if chains := memory_of(made, stream, mu, memory):
+        fresh = made.scale(stream, mu)[-1] * chains.norm(stream.stay)
+        table["deviation"] = (fresh * chains.deviations(2, n)).ravel()
+        table = table.assign(a=np.tile(chains.a, 2), b=np.tile(chains.b, 2))
+    if stream.capacity is not None:
+        table["capacity"] = np.tile(stream.capacity[-1], 2)
+    return table
