@@ -8,16 +8,13 @@ import numpy as np
 import pytest
 
 from dpol.checks.learners import CHECKS, bank_actions
-from dpol.core.randomness import replicate_generators
 from dpol.experts.learners.joined import JoinedBank, LearnerAlone
 from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.ridge import RidgeBank
-from dpol.experts.meta import RWMeta
-from dpol.experts.play import play_rounds
-from dpol.experts.registry import LEARNERS, make_bank, make_members
+from dpol.experts.registry import LEARNERS, make_bank
 from dpol.noise import privatize
 from grids import each_and_corners
-from steps import FixedBank, final_state
+from steps import final_state
 
 BANKS = {name: make_bank(name) for name in LEARNERS}
 every_bank = pytest.mark.parametrize("name", BANKS)
@@ -33,22 +30,6 @@ def source(random_stream):
 @pytest.mark.parametrize("check", CHECKS)
 def test_every_bank_passes_the_checks(name, check):
     CHECKS[check](BANKS[name])
-
-
-@every_bank
-def test_selections_play_what_the_learners_say(name, source):
-    """Learners are named as in a config, and every action is the action of some learner."""
-    said = bank_actions(BANKS[name], source)
-    generators = replicate_generators(1, ("learners",), range(REPLICATES), "own")
-    (member,) = make_members({"algorithm": "rw-meta", "label": "x", "learners": [name]})
-    assert member.algorithm == RWMeta(learners=(BANKS[name],))
-    assert member.algorithm.n_learners == len(BANKS[name].labels)
-    played = play_rounds(member.algorithm, source, generators)
-    assert (said == played[..., None]).any(axis=2).all()
-    for label, actions in zip(BANKS[name].labels, np.moveaxis(said, 2, 0), strict=True):
-        one = RWMeta(learners=(FixedBank(actions[0][:, None].tolist()),))
-        played = play_rounds(one, source, generators)
-        np.testing.assert_array_equal(played[0], actions[0], err_msg=label)
 
 
 # ---- what the actions do not depend on -----------------------------------------------------------

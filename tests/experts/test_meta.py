@@ -13,9 +13,7 @@ from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import (
     RWMeta,
-    centred,
     decorrelating_noise,
-    largest_eigenvalues,
     shared_noise,
 )
 from dpol.experts.play import play_rounds
@@ -50,29 +48,6 @@ def test_fresh_noise_has_exactly_the_covariance_tau_minus_sigma_star(m, n, round
     tau, expected = plain.fresh_covariance(covariance, least)
     factor = factor_of(covariance, least)
     np.testing.assert_allclose(factor @ factor.T, expected, atol=1e-9 * max(tau, 1))
-
-
-@given(seed=seeds)
-def test_a_warm_start_nearly_reaches_the_new_largest_eigenvalue(seed):
-    """Section A.1: one round moves the largest eigenvalue by at most the range of its own ones."""
-    rng = np.random.default_rng(seed)
-    before, _ = centred(covariances(seed, m=9, count=20))
-    step, _ = centred(shared_noise(rng.integers(6, size=(20, 9)), np.ones(6)))
-    start = np.linalg.eigh(before)[1][:, :, -1:]
-    reached = (start.transpose(0, 2, 1) @ (before + step) @ start)[:, 0, 0]
-    missing = largest_eigenvalues(before + step) - reached
-    own = np.linalg.eigvalsh(step)
-    assert (missing <= own[:, -1] - own[:, 0] + 1e-9).all()
-    assert (missing <= 9).all()
-
-
-def test_the_new_eigenvector_may_be_orthogonal_to_the_warm_start():
-    """Two learners agree for a while; then two others do, once more often."""
-    first, second = (shared_noise(np.array([a]), np.ones(5)) for a in ([0, 0, 2, 3], [2, 3, 0, 0]))
-    old, new = 5 * first + 5 * second, 5 * first + 6 * second
-    old[0, 0, 0] += 1e-9
-    vectors = [np.linalg.eigh(each)[1][0, :, -1] for each in (old, new)]
-    assert abs(vectors[0] @ vectors[1]) < 1e-9
 
 
 def test_state_counts_gains_and_covariance_by_hand(make_noisy, crowd):

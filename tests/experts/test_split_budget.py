@@ -9,9 +9,8 @@ from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.interface import Observation
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
-from dpol.experts.play import guarantee_of, play_rounds
+from dpol.experts.play import play_rounds
 from dpol.experts.split_budget import SplitBudget, split
-from dpol.noise import privatize
 
 WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}
 SMALL = SplitBudget((RidgeBank(WINDOWS, PENALTIES), LeaderBank()))
@@ -49,8 +48,3 @@ def test_fast_equals_plain(draw_noisy):
     for r, rng in enumerate(made[1]):
         game = noisy.gains[r], noisy.initial[r], noisy.noise_scale
         assert fast[r].tolist() == plain.split_budget(*game, learners, rng)
-
-
-def test_its_record_is_that_of_the_noisy_gains(random_stream):
-    noisy = privatize(random_stream(9, 3), "capacity", 0.5, seed=1, replicates=2)
-    assert guarantee_of(SplitBudget(), noisy) == noisy.guarantee

@@ -147,19 +147,6 @@ def test_sampled_messages_follow_their_distribution(checks, rule, x, label):
         assert has_noise_of(scale_by_hand(x, j, rule) / 0.5, value[index == j], x, label, j)
 
 
-def test_without_noise_messages_are_log_likelihoods():
-    labels, features = np.array([[0, 1, 2, 3]] * 200), np.array([0, 1, 0, 1])
-    both = vector(epsilon=math.inf, rounds=10**9), sampled(epsilon=math.inf, rounds=10**9)
-    whole, one = (client.privatize(labels, features, plain.Tapes(200)) for client in both)
-    logs = both[0].clipping.log_cells
-    for t in range(3):
-        expected = logs[features[t], :, t]
-        np.testing.assert_array_equal(whole.values[:, t], np.tile(expected, (200, 1)))
-        np.testing.assert_array_equal(one.values[:, t], expected[one.index[:, t]])
-    # Label 3 has no cell at feature 1: h maps it to any of the others.
-    assert set(whole.values[:, 3, 0]) == set(logs[1, 0, :3])
-
-
 # ---- randomised response and membership ----------------------------------------------------------
 
 

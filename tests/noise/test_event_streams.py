@@ -10,10 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.core.errors import DataError
-from dpol.experts.adabatch import RWAdaBatch
-from dpol.experts.games import play
-from dpol.experts.meta import RWMeta
 from dpol.noise import EVENT_STREAMS, NOISES, event_streams, privatize
 from dpol.privacy.account import best_guess
 from dpol.privacy.gaussian_dp import epsilon_of_delta, implied_mu, pure_epsilon
@@ -335,28 +331,6 @@ def test_no_release_looks_ahead(stream, name):
     np.testing.assert_array_equal(one.gains[:, :7], other.gains[:, :7])
 
 
-def test_only_algorithms_that_assume_nothing_read_releases(stream):
-    noisy = privatize(stream, "budget-absorption", 1.0, seed=1, replicates=2)
-    assert play("persistence", noisy).actions.shape == (2, 12)
-    with pytest.raises(ValueError, match="takes noise as independent"):
-        play(RWMeta(), noisy)
-    play(RWMeta(), privatize(stream, "laplace-uniform", 1.0, seed=1, replicates=2))
-
-
-def test_batches_are_not_amplified_by_laplace_noise(stream):
-    """Amplification adds up Gaussian noise, even where Laplace noise has one scale."""
-    equal = dataclasses.replace(stream, capacity=np.full((12, 4), 9.0))
-    noisy = privatize(equal, "laplace-uniform", 1.0, seed=1, replicates=2)
-    with pytest.raises(ValueError, match="needs Gaussian noise"):
-        play(RWAdaBatch(), noisy)
-
-
-def test_releases_need_counts(stream):
-    gains = dataclasses.replace(stream, capacity=None, given_sensitivity=np.full(12, 0.1))
-    with pytest.raises(DataError, match="needs capacities"):
-        privatize(gains, "fast", 1.0, seed=1, replicates=1)
-
-
 @pytest.mark.parametrize("name", NOISES)
 def test_tables_mark_a_noise_of_ours(name):
     """A noise without a display name is shown as its own, without a mark."""
@@ -386,7 +360,3 @@ def test_a_release_in_every_round_has_the_noise_of_its_law(stream, name, mu):
     noisy = privatize(stream, name, mu, seed=1, replicates=20_000)
     squares = (noisy.gains - stream.gains) ** 2 / noisy.noise_scale**2
     assert abs(squares.mean() - 1) < 5 * squares.std() / math.sqrt(squares.size)
-
-
-def test_fast_samples_fifteen_percent_of_a_window_and_at_least_one_round():
-    assert [event_streams.samples_of(stay) for stay in (1, 6, 7, 13, 20, 21)] == [1, 1, 2, 2, 3, 4]

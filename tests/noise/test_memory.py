@@ -89,12 +89,6 @@ def test_no_memory_is_independent_noise_of_the_capacity_noise(stream):
     assert noisy.guarantee.mu == plain.guarantee.mu
 
 
-def test_without_noise_there_is_nothing_to_remember(stream):
-    noisy = privatize(stream, "capacity-memory", math.inf, seed=1, replicates=2)
-    assert (noisy.memory, noisy.guarantee.mu) == (None, math.inf)
-    np.testing.assert_array_equal(noisy.gains[1], stream.gains)
-
-
 def test_the_scale_that_learners_see_is_that_of_the_noise(stream, checks):
     noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=range(RUNS))
     standard = (noisy.gains - stream.gains) / noisy.noise_scale

@@ -125,23 +125,6 @@ def test_a_stay_longer_than_the_game_is_a_whole_game():
     assert memory.mu(np.ones(2), 3, 8) == pytest.approx(memory.mu(np.ones(2), 3, 3))
 
 
-def test_the_reference_table_of_designs(monkeypatch):
-    """Deviations of the best predictor with independent noise, and with the best (0, b)."""
-    monkeypatch.setattr("dpol.privacy.chains.REFERENCE", (1e-4, 0.98))
-    b = np.arange(100) / 100
-    for stay, level, none, best in [
-        (1, 0.0566, 0.0235, 0.0203),
-        (1, 0.1414, 0.0333, 0.0264),
-        (2, 0.1414, 0.0373, 0.0315),
-        (4, 0.1414, 0.0410, 0.0369),
-        (8, 0.1414, 0.0442, 0.0420),
-    ]:
-        deviations = np.sqrt(prediction_variance(level * chain_norm(0.0, b, stay), b))
-        assert deviations[[0]].tolist() == pytest.approx([none], abs=6e-5)
-        assert deviations.min() == pytest.approx(best, abs=6e-5)
-        assert designed(np.array([level]), stay).b == b[deviations.argmin()]
-
-
 @given(st.floats(0.001, 1.0), st.integers(0, 98))
 def test_the_steady_variance_solves_the_riccati_equation(fresh, hundredths):
     """The state is the deviation and u; the observation has the same noise that moves u."""

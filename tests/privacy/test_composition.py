@@ -13,8 +13,6 @@ from scipy import special
 
 from dpol.noise.event_streams import MECHANISMS
 from dpol.privacy import composition
-from dpol.privacy.account import noise_facts
-from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.privacy.noise_laws import (
     LAPLACE,
     LAWS,
@@ -164,21 +162,6 @@ def test_a_level_beyond_use_is_a_number_and_one_beyond_numbers_is_refused(name):
 
 
 # ---- what a promise says -------------------------------------------------------------------------
-
-
-def test_the_odds_may_change_more_often_than_delta():
-    """The loss of Gaussian noise is normal, of mean mu^2 / 2 and deviation mu."""
-    mu = mu_of_epsilon(1.0, 1e-6)
-    assert special.ndtr((mu**2 / 2 - 1) / mu) == pytest.approx(2.0e-5, rel=0.02)
-
-
-@pytest.mark.parametrize(("mu", "guesses"), [(0.25, (62.8, 57.2, 55.5)), (1.0, (90.4, 78.6, 72.3))])
-def test_guesses_under_laplace_noise_of_the_same_epsilon(mu, guesses):
-    promise = Promise(epsilon=epsilon_of_delta(1e-6, mu), delta=1e-6)
-    for weeks, guess in zip((1, 4, 8), guesses, strict=True):
-        found = {law: kept.best_guess for law, kept in noise_facts(promise, weeks).items()}
-        assert 100 * found["Laplace"] == pytest.approx(guess, abs=0.06)
-        assert 100 * found["Gaussian"] == pytest.approx(100 * special.ndtr(mu / 2), abs=1e-6)
 
 
 @pytest.mark.parametrize("releases", [2, 5, 16])

@@ -450,7 +450,6 @@ NO_LOG = preset(lambda given: {"eta": given.eta / math.log(1e4 / 1e-6)})
 SLOW = preset(lambda given: {"eta": 0.03 * given.eta})
 HOT = preset(lambda given: {"beta": 0.01 * given.beta})
 FASTER = preset(lambda given: {"objective": 0.8 * given.objective})
-LESS_PRIVATE = preset(lambda given: {"epsilon": 4 * given.epsilon})
 UNBATCHED = preset(lambda given: {"batch_size": 1})
 
 

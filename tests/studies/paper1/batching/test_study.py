@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
@@ -15,12 +14,9 @@ from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import play_rounds
-from dpol.noise import privatize
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
-from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
 from dpol.studies.jobs import compute
 from dpol.studies.paper1.batching import compute as study
-from dpol.studies.paper1.batching.compute import NOISE
 from dpol.studies.paper1.batching.settings import Batching
 from dpol.studies.paper1.batching.study import STUDY
 
@@ -134,17 +130,3 @@ def test_a_row_by_hand(costs):
     bound = (eta + 2 / eta) * math.sqrt(2 * 40 * math.log(3))
     assert (row["ftpl_bound"], row["adabatch_bound"]) == pytest.approx((bound, 1.2 * bound))
     assert row["mean_batch"] == pytest.approx(sizes.mean())
-
-
-@pytest.mark.parametrize("n", [2, 10])
-def test_the_record_of_a_synthetic_stream_speaks_of_rounds_not_of_persons(n):
-    """The noise is the same, bit by bit, as for capacities with the same sensitivity."""
-    stream = synthetic_stream("all-zero", np.zeros((5, n)))
-    settings = {"noise": NOISE, "mu": 0.7, "seed": 1, "replicates": range(3)}
-    noisy = privatize(stream, **settings)
-    assert noisy.guarantee.adjacency == GIVEN_CHANGE
-    assert noisy.guarantee.unit == ONE_ROUND
-    assert noisy.guarantee.mu == pytest.approx(0.7, rel=1e-15)
-    beds = np.full((5, n), math.sqrt(2.0 / n))
-    same = dataclasses.replace(stream, capacity=beds, given_sensitivity=None)
-    np.testing.assert_array_equal(privatize(same, **settings).gains, noisy.gains)
