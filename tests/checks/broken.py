@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import sys
 from dataclasses import dataclass, field
@@ -194,6 +195,11 @@ class LoudForever(SoundForgetful):
         return noise + 5.0
 
 
+class ShrinksWithData(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise * (1.2 - gains)
+
+
 class NoneAtZero(SoundForgetful):
     def scale(self, t, noise, gains):
         return noise * (gains > 0)
@@ -275,6 +281,12 @@ class RoundedWithTies(OtherNoise):
         return np.rint((gains + draws) / grid) * grid + 1e-9 * gains, kept
 
 
+class SeedOfData(OtherNoise):
+    def noisy(self, t, gains, draws, scale, kept):
+        rng = np.random.default_rng(int(1e6 * gains[0].max()))
+        return gains + scale * rng.standard_normal(len(scale)), kept
+
+
 class SoundSums(SoundForgetful):
     """Follows sums of all rounds; each of T sums has noise for all T."""
 
@@ -296,6 +308,11 @@ class SoundSums(SoundForgetful):
     def guarantee(self, setup: Any) -> Any:
         week = setup.mu / setup.stay
         return setup.guarantee("noise on sums", setup.mu, lambda weeks: float(week * weeks))
+
+
+class NoComposition(SoundSums):
+    def releases(self, setup):
+        return 1
 
 
 class DrawnOnce(SoundSums):
@@ -323,6 +340,16 @@ class OfSetup(SoundForgetful):
 class NoneInLongGames(OfSetup):
     def factor(self, setup):
         return float(setup.n_rounds < 24)
+
+
+class NoneForTwo(OfSetup):
+    def factor(self, setup):
+        return float(setup.n_experts > 2)
+
+
+class NoneAtAFewBeds(OfSetup):
+    def factor(self, setup):
+        return float(setup.largest_change < 0.12)
 
 
 class NoneAtAWideRange(OfSetup):
@@ -375,9 +402,26 @@ class CarriedForFree(SoundForgetful):
         return dataclasses.replace(record, carried=carried)
 
 
+class NoneEveryFifthRound(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise * (t % 5 > 0)
+
+
 class NoneFromTheFourthOn(SoundForgetful):
     def scale(self, t, noise, gains):
         return noise * (np.arange(len(noise)) < 3)
+
+
+class NoneFromRoundTwelve(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise * (t < 12)
+
+
+class DrawsAgain(SoundForgetful):
+    """Draws from copies of its generators, so that all rounds have one noise."""
+
+    def step(self, state, observation, generators):
+        return super().step(state, observation, copy.deepcopy(generators))
 
 
 class Differences(OtherNoise):

@@ -32,17 +32,17 @@ BROKEN = {
     "RandomWithoutNoise": "no privacy is the limit",
     **dict.fromkeys(
         [
-            *("NoneAtZero", "NoneLate", "NoneOnTheLast"),
-            *("OneReleaseOfAStay", "DrawnOnce"),
+            *("ShrinksWithData", "NoneAtZero", "NoneLate", "NoneOnTheLast"),
+            *("OneReleaseOfAStay", "NoComposition", "DrawnOnce"),
             # planted by somebody who did not write the check
             *("TooSmallByRootTwo", "NoneInRoundTwo", "NoneAtATie"),
             *("SharedByTwo", "UsedAgain", "RemembersRoundSix", "Bounded"),
-            "RoundedWithTies",
+            *("RoundedWithTies", "SeedOfData"),
             # outside the fixed settings
-            *("NoneInLongGames", "NoneAtAWideRange"),
+            *("NoneInLongGames", "NoneForTwo", "NoneAtAFewBeds", "NoneAtAWideRange"),
             *("NoneOfCapacityNoise", "NoneWhereGiven", "SmallAtMiddlingMu", "ByTheMeanChange"),
             *("ByTheFirstRound", "StayOfTwoAtMost", "StaysOfOneRound", "CarriedForFree"),
-            "NoneFromTheFourthOn",
+            *("NoneEveryFifthRound", "NoneFromTheFourthOn", "NoneFromRoundTwelve", "DrawsAgain"),
             "Differences",
         ],
         "actions do not refute the record",
