@@ -29,8 +29,11 @@ def run(capsys):
 
 
 def table(out):
-    """(weeks, mu, epsilon, right guesses) of every line."""
-    rows = re.findall(r"^ *(\d+) +(\S+) +(\S+) +(\S+)%$", out, re.MULTILINE)
+    """(weeks, mu, epsilon, right guesses) of every line; each rho is mu^2 / 2, rounded up."""
+    lines = re.findall(r"^ *(\d+) +(\S+) +(\S+) +(\S+) +(\S+)%$", out, re.MULTILINE)
+    rows = [(weeks, mu, *rest) for weeks, mu, _, *rest in lines]
+    for _, mu, rho, *_ in lines:
+        assert float(rho) == pytest.approx(float(mu) ** 2 / 2, rel=2e-3)
     return [(int(weeks), *map(float, numbers)) for weeks, *numbers in rows]
 
 
@@ -39,7 +42,7 @@ def test_mu_becomes_epsilon(run):
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "One person in one week has Gaussian differential privacy with mu = 0.5."
-    assert lines[3] == "weeks     mu  epsilon at delta 1e-06  right guesses, at most"
+    assert lines[3] == "weeks     mu    rho  epsilon at delta 1e-06  right guesses, at most"
     assert table(out) == [(1, 0.5, 2.255, 59.9), (4, 1.0, 4.887, 69.2), (8, 1.415, 7.287, 76.1)]
 
 

@@ -89,3 +89,10 @@ def test_what_endless_noise_and_no_gaussian_noise_mean():
     uniform = noise_facts(Promise(delta=0.2), 2)["uniform"]
     assert uniform.mu == math.inf
     assert uniform.excess == pytest.approx(0.4)
+
+
+def test_a_notebook_shows_a_table_with_rho():
+    """0.5 over four weeks is 1, whose rho is 1 / 2."""
+    shown = account(0.5, weeks=4)._repr_html_()
+    for name, text in {"weeks": "4", "mu": "1", "rho": "0.5", "epsilon": "4.887"}.items():
+        assert f"<tr><th>{name}</th><td>{text}</td></tr>" in shown

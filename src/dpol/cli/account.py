@@ -97,7 +97,8 @@ def _noises(options: argparse.Namespace) -> None:
         "",
         "Deviations are standard deviations. Right guesses: how often, at most, someone who",
         "knows everybody else's data is right about the person. Without the release: 50%.",
-        "mu: the smallest with which the noise has Gaussian differential privacy. Its excess:",
+        "mu: the smallest with which the noise has Gaussian differential privacy, and so rho-zCDP",
+        "with rho = mu^2/2. Its excess:",
         "how many more right guesses, at most, this mu would allow than the noise does.",
         "A person who changes a count by up to s needs s times as much. Correlated noise has",
         f"the memory ({chosen}); --memory takes others. With it, people who stay longer than",
@@ -142,12 +143,11 @@ def _weeks(options: argparse.Namespace) -> None:
         mu = AtLeast(mu_of_epsilon(options.epsilon, delta), digits=4).rounded
     memory = options.memory and tuple(options.memory)
     rows = [account(mu, weeks, delta=delta, unit=unit, memory=memory) for weeks in options.weeks]
-    head = "weeks", "mu", f"epsilon at delta {delta:g}", "right guesses, at most"
+    head = "weeks", "mu", "rho", f"epsilon at delta {delta:g}", "right guesses, at most"
     cells = [
         (
             f"{row.weeks:d}",
-            str(AtMost(row.mu, digits=4)),
-            str(AtMost(row.epsilon, digits=4)),
+            *(str(AtMost(it, digits=4)) for it in (row.mu, row.rho, row.epsilon)),
             f"{AtMost(100 * row.best_guess)}%",
         )
         for row in rows
@@ -165,6 +165,7 @@ def _weeks(options: argparse.Namespace) -> None:
         "",
         *_table(head, cells),
         "",
+        "rho = mu^2/2: zero-concentrated differential privacy, which adds up over releases.",
         "Right guesses: how often, at most, someone who knows everybody else's data guesses",
         "correctly whether the person was counted. Without the release: 50%.",
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from html import escape
 
 LONGEST = 100
 """Number of characters of a cell that a message repeats."""
@@ -41,3 +42,18 @@ def short_repr(value: object, *parts: str) -> str:
     """Return a `repr` of an object from its parts, on one line."""
     inner = ", ".join(parts)
     return f"{type(value).__name__}({inner if len(inner) <= 130 else inner[:127] + '...'})"
+
+
+def html_table(facts: Mapping[str, object]) -> str:
+    """Return facts as a table for a notebook, without empty texts and missing numbers.
+
+    >>> html_table({"mu": 0.25, "unit": "one person", "memory": "", "delta": float("nan")})
+    '<table><tr><th>mu</th><td>0.25</td></tr><tr><th>unit</th><td>one person</td></tr></table>'
+    """
+    texts = {name: f"{it:.4g}" if isinstance(it, float) else str(it) for name, it in facts.items()}
+    rows = (
+        f"<tr><th>{name}</th><td>{escape(text)}</td></tr>"
+        for name, text in texts.items()
+        if text not in ("", "nan")
+    )
+    return f"<table>{''.join(rows)}</table>"

@@ -11,7 +11,6 @@ import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -20,7 +19,7 @@ from dpol.core.arguments import check_choice, check_kind, check_mu, check_whole
 from dpol.core.extras import needs_pipeline
 from dpol.core.logs import progress
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_numbers
-from dpol.core.words import short_repr
+from dpol.core.words import html_table, short_repr
 from dpol.data.stream import MAKE_STREAM, GainStream
 from dpol.experts.interface import (
     Actions,
@@ -183,14 +182,7 @@ class Games:
         """Return a table for a notebook: the games, and the record of their guarantee."""
         replicates, rounds = self.actions.shape
         facts = {"algorithm": self.label, "stream": self.stream, "replicates": replicates}
-        facts |= {"rounds": rounds, **self.guarantee.as_row()}
-        texts = {it: f"{v:.4g}" if isinstance(v, float) else str(v) for it, v in facts.items()}
-        rows = (
-            f"<tr><th>{name}</th><td>{escape(text)}</td></tr>"
-            for name, text in texts.items()
-            if text not in ("", "nan")
-        )
-        return f"<table>{''.join(rows)}</table>"
+        return html_table({**facts, "rounds": rounds, **self.guarantee.as_row()})
 
     def gains(self, stream: GainStream) -> Floats:
         """Return the (R, T) raw gains of the actions.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import scipy
 
 from dpol.core.arguments import check_number, check_whole, check_wholes
+from dpol.core.words import html_table
 from dpol.privacy.chains import chain_norm, deviation_of_mean
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.noise_laws import GAUSSIAN, LAWS, Promise
@@ -20,14 +21,20 @@ class Protection:
     Args:
         weeks: number of weeks that count the person.
         mu: Gaussian-DP parameter of all these weeks together.
+        rho: parameter of zero-concentrated DP that mu implies, mu^2 / 2.
         epsilon: epsilon at the given delta.
         best_guess: largest probability of a right guess, see `best_guess`.
     """
 
     weeks: int
     mu: float
+    rho: float
     epsilon: float
     best_guess: float
+
+    def _repr_html_(self) -> str:
+        """Return a table for a notebook."""
+        return html_table(vars(self))
 
 
 Memory = tuple[float, float]
@@ -64,6 +71,7 @@ def account(
     return Protection(
         weeks=weeks,
         mu=together,
+        rho=together * together / 2,
         epsilon=epsilon_of_delta(delta, together),
         best_guess=best_guess(together),
     )
