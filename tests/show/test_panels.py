@@ -25,8 +25,10 @@ FINDING = "Lines that are named at their ends are found again without a legend b
 POINTS = pd.DataFrame({"x": [0, 1, 2], "mean": [1.0, 2.0, 2.0], "half": [0.5, math.inf, 0.25]})
 
 
-def draw(number: int = 3, named: int = 3, width: float = math.inf) -> Figure:
-    with panels.panels(number, 2, (2.5, 2.0), "gain", width=width) as drawn:
+def draw(
+    number: int = 3, named: int = 3, width: float = math.inf, *, titled: bool = True
+) -> Figure:
+    with panels.panels(number, 2, (2.5, 2.0), "gain", form=(width, titled)) as drawn:
         for ax in drawn.axes:
             panels.name_panel(ax, "A & B_<c>% $x$")
             panels.set_guesses(ax, [1.0, 0.691, 0.55])
@@ -95,6 +97,13 @@ def test_a_figure_of_one_column_is_as_wide_as_asked_and_as_legible() -> None:
     assert figure.get_figwidth() == 2.7
     assert len({ax.get_position().x0 for ax in figure.axes}) == 1, "panels stand below each other"
     assert_legible(figure)
+
+
+def test_a_figure_for_a_paper_keeps_its_finding_as_alternative_text_only() -> None:
+    bare, titled = draw(titled=False), draw()
+    assert (bare.get_suptitle(), bare.get_label()) == ("", FINDING)
+    assert bare.get_figheight() < titled.get_figheight()
+    assert_legible(bare)
 
 
 def test_finite_intervals_are_drawn() -> None:

@@ -133,7 +133,7 @@ for chapter, parts in CHAPTERS.items():
             "../envs/dpol.yaml"
         params:
             code=code_of_job("study_shown", *drawing, *IN_EVERY_RUN),
-            facts=vars(settings.facts) | {"width": settings.report.width},
+            facts=vars(settings.facts) | {"form": (settings.report.width, settings.report.titles)},
             sections={
                 part.name: {"study": study.package, "about": part.about} for study, part in parts
             },

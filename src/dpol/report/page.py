@@ -166,6 +166,7 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
         chapters=[chapter for chapter in chapters.values() if chapter.parts],
         widgets=widgets,
         simulated=facts.simulated,
+        titled=config.report.titles,
         warning=HOLDS_RAW_COUNTS if config.dataset.private else "",
     )
 

@@ -67,6 +67,7 @@ class Panels:
         figure: the whole figure.
         grid: its panels in rows and columns; the last places may be empty.
         axes: its panels, row by row.
+        titled: whether its finding is its title.
         labels: names of lines, written when all limits are final.
         below: names of axes below the panels, which move up for the caption.
         captions: lines of the caption.
@@ -75,6 +76,7 @@ class Panels:
     figure: Figure
     grid: Any
     axes: list[Axes]
+    titled: bool
     labels: list[LineLabel] = field(default_factory=list)
     below: list[Text] = field(default_factory=list)
     captions: list[str] = field(default_factory=list)
@@ -85,10 +87,11 @@ class Panels:
         self.labels.append(LineLabel(ax=ax, end=(x, y), text=text, colour=colour))
 
     def find(self, finding: str) -> None:
-        """Write the finding of the figure, a sentence, as its title and alternative text."""
+        """Write the finding, a sentence, as alternative text, and as the title if there is one."""
         self.figure.set_label(finding)
-        title = self._wrapped(finding, int(0.88 * self._columns))  # of bold text
-        self.figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
+        if self.titled:
+            title = self._wrapped(finding, int(0.88 * self._columns))  # of bold text
+            self.figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
 
     def caption(self, *parts: str) -> None:
         """Write settings below the figure, with dots between; lines break there if possible."""
@@ -126,7 +129,7 @@ def panels(
     size: tuple[float, float],
     y_label: str = "",
     *,
-    width: float = math.inf,
+    form: tuple[float, bool] = (math.inf, True),
     shared: str = "",
 ) -> Iterator[Panels]:
     """Open a figure of panels, to be drawn in the block; its layout is fixed at the end.
@@ -136,9 +139,11 @@ def panels(
         columns: largest number of panels side by side.
         size: width and height of a panel with its labels, in inches.
         y_label: name of the vertical axis of all panels.
-        width: largest width of the figure in inches; panels that do not fit stand below.
+        form: largest width of the figure in inches, where panels that do not fit stand below; and
+            whether its finding is its title.
         shared: the axes, "x" and "y", that all panels share.
     """
+    width, titled = form
     columns = max(1, min(columns, number, int(min(width, 100.0) / size[0])))
     rows = math.ceil(number / columns)
     with style.figure_style():
@@ -149,7 +154,7 @@ def panels(
         grid: Any = figure.subplots(rows, columns, sharex=shares_x, sharey=shares_y, squeeze=False)
         for ax in grid.flat[number:]:
             ax.remove()
-        drawn = Panels(figure=figure, grid=grid, axes=list(grid.flat[:number]))
+        drawn = Panels(figure=figure, grid=grid, axes=list(grid.flat[:number]), titled=titled)
         side = figure.supylabel(y_label) if y_label else None
         yield drawn
         raised = _write_caption(drawn)

@@ -102,7 +102,7 @@ class Facts:
             so that its numbers are comparable.
         reported: label of each stream in the paper's table, if it is one of its states.
         questions: title of each question, by label; the label is empty if there is only one.
-        width: largest width of a figure, in inches.
+        form: largest width of a figure in inches, and whether it begins with its finding.
     """
 
     streams: Mapping[str, str]
@@ -114,7 +114,7 @@ class Facts:
     asks_the_papers: bool = False
     reported: Mapping[str, str | None] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
-    width: float = math.inf
+    form: tuple[float, bool] = (math.inf, True)
 
     @property
     def labels(self) -> dict[float, str]:

@@ -79,7 +79,7 @@ def test_the_figure_of_the_league_has_the_best_systems_and_ours_in_one_column() 
     places = [points(bar.lines[0])[0] for bar in ax.containers]
     assert places[0] == pytest.approx((32 / 60, 0))
     assert places[-1] == pytest.approx((9 / 60, -12))
-    assert f"{names[0]} has rank 1 of 14 systems at μ = 0.25" in figure.get_label()
+    assert f"{names[0]} has rank 1 of 14 at μ = 0.25" in figure.get_label()
 
 
 def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last() -> None:

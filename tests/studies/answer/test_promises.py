@@ -95,7 +95,10 @@ def test_the_figure_shows_what_uniform_noise_gives_away_for_certain():
     starts = [line.get_ydata()[0] for line in curves.lines[1:]]
     assert starts == pytest.approx([1, 1, 1, 2 - 2 * best_guess(0.5)], abs=1e-3)
     assert len(stay.containers) == 3
-    assert figure.get_label().startswith("Best noise by promise. 2 weeks: memory (mu)")
+    assert figure.get_label() == (
+        "For stays of 2 weeks, the best noise is memory for curve, guess and (ε, δ); staircase for"
+        " pure ε."
+    )
     assert figure.get_label().count("2 weeks") == 1
     staircase = next(it for it in stay.containers if it.get_label() == "staircase")
     assert staircase.lines[0].get_color() == curves.lines[3].get_color()

@@ -66,7 +66,7 @@ def test_the_figure_says_how_many_switches_the_first_system_is_worth() -> None:
     assert figure.get_label().startswith(f"{said.format(2)} rw-meta, capacity noise †")
     ours = standings_of([run("rw-ftpl", 1.0, 20.0), run("rw-meta", 1.0, 30.0)],
                         ("rw-ftpl", "isotropic"))  # fmt: skip
-    assert drawn(ours).get_label() == f"{said.format(0)} our method: rw-ftpl, isotropic noise."
+    assert drawn(ours).get_label() == f"{said.format(0)} our method."
 
 
 def test_each_stream_has_a_panel() -> None:

@@ -118,6 +118,6 @@ def test_the_finding_compares_the_ends_of_each_sweep_with_the_bound() -> None:
     """With 1,000 and 30,000 rounds, a bound of 3 T^0.9 is multiplied by 30^0.9 = 21."""
     first, *_, last = expected("rounds", "random", "exp3", "exact")
     finding = drawn("risk").get_label()
-    assert f"by {last[1] / first[1]:.2g} (its bound by 21) from T = 10³ to 3·10⁴" in finding
-    assert finding.startswith("Theorem 5: ")
+    assert f"by {last[1] / first[1]:.2g} (21) from T = 10³ to 3·10⁴" in finding
+    assert finding.startswith("The risk of private EXP3 (its bound in Theorem 5) is multiplied by ")
     assert [part.split(" = ")[0][-1] for part in finding.split("; ")] == ["T", "M", "K", "ε"]

@@ -11,7 +11,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.core.rounding import AtMost, fixed
-from dpol.core.words import counted, listed
 from dpol.show import footers, panels
 from dpol.show.looks import BLACK, GREY
 from dpol.show.names import OUR_MARK
@@ -79,7 +78,7 @@ def draw_league(frames: Frames, facts: Facts) -> Figure:
     }
     most = max(map(len, groups.values()))
     size = _COLUMN, 0.5 + 0.16 * min(_DRAWN + 1, most)
-    with panels.panels(len(groups), 1, size, width=_COLUMN) as drawn:
+    with panels.panels(len(groups), 1, size, form=(_COLUMN, facts.form[1])) as drawn:
         for ax, (title, own) in zip(drawn.axes, groups.items(), strict=True):
             panels.name_panel(ax, title)
             shown = own[(own["role"] == OUR_METHOD) | (np.arange(len(own)) < _DRAWN)]
@@ -95,9 +94,8 @@ def draw_league(frames: Frames, facts: Facts) -> Figure:
             drawn.name_x(f"share of the possible gain, {mu_title(mu)}")
             title, own = next((title, own) for title, own in groups.items() if len(own))
             first = _systems(own[own["rank"] == 1])
-            have = f"{listed(first)} {'has' if len(first) == 1 else 'have'} rank 1"
-            among = f"of {counted(len(own), 'system')} at {mu_title(mu)} ({PROMISES[promise]})"
-            drawn.find(f"{title}: {have} {among}.")
+            have = f"{first[0]} has" if len(first) == 1 else f"{len(first)} systems share"
+            drawn.find(f"{title}: {have} rank 1 of {len(own)} at {mu_title(mu)}.")
     return drawn.figure
 
 

@@ -63,7 +63,7 @@ def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
     alone = len(groups) == 1
     height = max(3.2, 0.5 + panels.NAME_LINE * (2 - alone) * (len(lines) + 1))
     size = (panels.WIDTH - 0.4 if alone else 3.1), height
-    with panels.panels(len(groups), 3, size, Y_LABEL, width=facts.width, shared="y") as drawn:
+    with panels.panels(len(groups), 2, size, Y_LABEL, form=facts.form, shared="y") as drawn:
         for ax, (title, rows) in zip(drawn.axes, groups.items(), strict=True):
             panels.name_panel(ax, title)
             fixed = REFERENCE_NAMES[BEST_FIXED]

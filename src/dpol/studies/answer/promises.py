@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpol.core.rounding import AtMost, fixed
-from dpol.core.words import counted
+from dpol.core.words import counted, listed
 from dpol.privacy.account import best_guess
 from dpol.privacy.noise_laws import LAWS, Promise
 from dpol.show import footers, panels
@@ -18,10 +18,11 @@ from dpol.show.looks import GREY, Look, looks_of
 from dpol.show.names import OUR_MARK, marked, name_of
 from dpol.show.table import Column, Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title, power
-from dpol.studies.comparison.promises import PURE, SAME, promises_of
+from dpol.studies.comparison.promises import EPSILON, GUESS, PURE, SAME, promises_of
 from dpol.studies.study import Facts, Frames
 
 _KEY = ["level", "same", "weeks", "noise", "algorithm"]
+_SHORT = {SAME: "curve", GUESS: "guess", EPSILON: "(ε, δ)", PURE: "pure ε"}
 _OF_NOISE = ["gaussian", "every_week", "law", "noise_memory"]
 
 
@@ -123,10 +124,11 @@ def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
     yield (
         "Each promise is to one person in the counts of at most two holders, in as many weeks in a"
         " row as the column says. Every noise is the smallest that keeps it (Laplace noise a little"
-        " more). Means over the streams of"
+        " larger). Means over the streams of"
         f" {row['replicates']} runs each. Cannot: no scale of this noise keeps the"
         " promise. —: this reader takes noise as independent between weeks. Guess: how often, at"
-        " most, an attacker is right about the person. μ: the smallest that the noise keeps."
+        " most, an attacker is right about the person. μ: the smallest that the noise keeps, and so"
+        " ρ-zCDP with ρ = μ²/2."
         " (ε, δ): for every set of outputs, its probability with the person is at most e^ε times"
         " that without, plus δ; noises that keep it can differ much in the guess."
     )
@@ -139,13 +141,12 @@ def draw_promises(frames: Frames, facts: Facts) -> Figure:
     """Draw what an attacker gains from noises with one best guess, and shares kept, by stay."""
     shares = _of_every_week(frames)
     mu, weeks = shares["level"].min(), list(dict.fromkeys(shares["weeks"]))
-    promises = list(promises_of(mu, facts.delta))
     shares = shares[(shares["level"] == mu) & (shares["algorithm"] == shares["algorithm"].iloc[0])]
     # A marker has the colour of the curve of its noise's law, which is for independent noise.
     of_curve = shares["law"].where(shares["noise_memory"] == "", shares["noise"])
     labels = dict(zip(shares["noise"], of_curve, strict=True))
     looks = looks_of([*LAWS, *labels.values()])
-    with panels.panels(1 + len(weeks), 2, (3.3, 2.4), width=facts.width) as drawn:
+    with panels.panels(1 + len(weeks), 2, (3.3, 2.4), form=facts.form) as drawn:
         guess = Promise(delta=2 * best_guess(mu) - 1)
         _draw_curves(drawn, drawn.axes[0], guess, 2 * min(weeks), looks)
         for ax, stay in zip(drawn.axes[1:], weeks, strict=True):
@@ -154,11 +155,11 @@ def draw_promises(frames: Frames, facts: Facts) -> Figure:
             for place, (noise, label) in enumerate(labels.items()):
                 points = own[own["noise"] == noise]
                 beside = 0.12 * (place - (len(labels) - 1) / 2)
-                points = points.assign(x=points["same"].map(promises.index) + beside)
+                points = points.assign(x=points["same"].map([*_SHORT].index) + beside)
                 bars = points[["x", "share", "half"]]
                 panels.add_bars(ax, bars, looks[label], noise, joined=False)
-            ax.set_xticks(range(len(promises)), ["curve", "guess", "(ε, δ)", "pure ε"])
-            ax.set_xlim(-0.5, len(promises) - 0.5)
+            ax.set_xticks(range(len(_SHORT)), [*_SHORT.values()])
+            ax.set_xlim(-0.5, len(_SHORT) - 0.5)
             low, high = ax.get_ylim()
             more = max(0.1 - (high - low), 0) / 2  # ten points at least: ticks are whole percents
             ax.set_ylim(low - more, high + more)
@@ -201,6 +202,9 @@ def _finding(shares: pd.DataFrame) -> str:
     for weeks in sorted({shares["weeks"].min(), shares["weeks"].max()}):
         own = shares[shares["weeks"] == weeks]
         best = own.loc[own.groupby("same", sort=False)["share"].idxmax()]
-        said = (f"{name_of(row['noise']).short} ({row['same']})" for _, row in best.iterrows())
-        parts.append(f"{counted(weeks, 'week')}: {', '.join(said)}")
-    return "Best noise by promise. " + "; ".join(parts) + "."
+        kept = (
+            f"{name_of(str(noise)).short} for {listed(rows['same'].map(_SHORT), 4)}"
+            for noise, rows in best.groupby("noise", sort=False)
+        )
+        parts.append(f"For stays of {counted(weeks, 'week')}, the best noise is {'; '.join(kept)}.")
+    return " ".join(parts)

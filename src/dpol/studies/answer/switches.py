@@ -28,7 +28,7 @@ def draw_switches(frames: Frames, facts: Facts) -> Figure:
     places, alone = shown_switches(int(best["switches"].max())), len(facts.streams) == 1
     size = (panels.WIDTH - 0.4 if alone else 3.1), max(3.2, 0.5 + 2 * panels.NAME_LINE * len(lines))
     name, number = "regret, share of the possible gain", len(facts.streams)
-    with panels.panels(number, 3, size, name, width=facts.width, shared="y") as drawn:
+    with panels.panels(number, 2, size, name, form=facts.form, shared="y") as drawn:
         for ax, (stream, title) in zip(drawn.axes, facts.streams.items(), strict=True):
             panels.name_panel(ax, title)
             ax.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
@@ -52,7 +52,7 @@ def draw_switches(frames: Frames, facts: Facts) -> Figure:
         for line in [line for line in lines if line.name == OUR_METHOD] or lines:
             regrets = regrets_of(line, best[best["stream"] == stream], mu)
             if len(regrets):
-                drawn.find(f"{title}, {mu_title(mu)}: {finding(line, regrets)}")
+                drawn.find(f"{title}, {mu_title(mu)}: {finding(line.name, regrets)}")
                 break
     return drawn.figure
 
@@ -89,9 +89,9 @@ def beaten_from(regrets: pd.DataFrame) -> float:
     return float(above["switches"].min()) if len(above) else math.inf
 
 
-def finding(line: SystemLine, regrets: pd.DataFrame) -> str:
+def finding(name: str, regrets: pd.DataFrame) -> str:
     """Say from how many switches on a sequence surely gains more than a system."""
     least = beaten_from(regrets)
     if least == math.inf:
-        return f"no sequence surely gains more than {line.explained}."
-    return f"a sequence with {least:.0f} switches or more surely gains more than {line.explained}."
+        return f"no sequence surely gains more than {name}."
+    return f"a sequence with {least:.0f} switches or more surely gains more than {name}."

@@ -81,6 +81,8 @@ class Report(Settings):
     width: Annotated[float, Field(ge=2.5)] = 12.0
     """Largest width of a figure in inches, such as 3.3 for one column of a paper; panels that do
     not fit stand below each other."""
+    titles: bool = True
+    """Whether each figure begins with its finding; false for a paper, whose captions tell it."""
 
     def resolved(self, members: Members) -> Report:
         """Return the report with its algorithms, by default from those played."""

@@ -32,7 +32,7 @@ def draw_figure_1(frames: Frames, facts: Facts) -> Figure:
     columns, rises = shown["mu"].nunique(), dict[str, float]()
     size = panels.WIDTH / max(columns, 2), 2.1
     with panels.panels(
-        len(cells), columns, size, "rate of false negatives", width=facts.width, shared="xy"
+        len(cells), columns, size, "rate of false negatives", form=facts.form, shared="xy"
     ) as drawn:
         for ax, ((n, mu), rows) in zip(drawn.axes, cells, strict=True):
             panels.name_panel(ax, name := f"n = {n}, {mu_title(mu)}")

@@ -57,7 +57,7 @@ def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
     cells, size = list(product(facts.streams, levels)), (width, height)
     # All panels share both axes, as in the paper.
     with panels.panels(
-        len(cells), len(levels), size, "cumulative gain", width=facts.width, shared="xy"
+        len(cells), len(levels), size, "cumulative gain", form=facts.form, shared="xy"
     ) as drawn:
         for ax, (stream, mu) in zip(drawn.axes, cells, strict=True):
             own = rows[rows["stream"] == stream]

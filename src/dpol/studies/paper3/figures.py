@@ -39,7 +39,7 @@ def risk(frames: Frames, facts: Facts) -> Figure:
     risks = frames["labels"], _RISK, "KL risk (nats)"
     patients = {stream: f"patients of {stream}" for stream in facts.streams}
     sweeps = [*_sweeps(*risks, COLUMN_OF, _CLASSES), *_sweeps(*risks, [HOSPITALS], patients)]
-    with _drawn_sweeps(sweeps, 2, facts.width) as drawn:
+    with _drawn_sweeps(sweeps, facts) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_bounds(drawn, ax, sweep)
             exp3 = sweep.of("exp3")
@@ -62,7 +62,8 @@ def risk(frames: Frames, facts: Facts) -> Figure:
         random = [sweep for sweep in sweeps if sweep.what == _CLASSES["random"]]
         changes = [_change(sweep) for sweep in random if sweep.rows[sweep.x].nunique() > 1]
         if changes:
-            drawn.find(f"Theorem 5: the risk of private EXP3 is multiplied {'; '.join(changes)}.")
+            what = "The risk of private EXP3 (its bound in Theorem 5) is multiplied"
+            drawn.find(f"{what} {'; '.join(changes)}.")
     return drawn.figure
 
 
@@ -72,14 +73,14 @@ def _change(sweep: _Sweep) -> str:
     first, last = (power(end) for end in ends[sweep.x])
     risk, bound = (ends[name].iloc[1] / ends[name].iloc[0] for name in (_RISK, "upper_bound"))
     sign = SYMBOLS.get(sweep.x, sweep.x)
-    return f"by {risk:.2g} (its bound by {bound:.2g}) from {sign} = {first} to {last}"
+    return f"by {risk:.2g} ({bound:.2g}) from {sign} = {first} to {last}"
 
 
 def selection(frames: Frames, facts: Facts) -> Figure:
     """Draw the TV distance between estimate and truth against T, a panel for each class."""
     y_label = "TV between estimate and truth"
     sweeps = _sweeps(frames["labels"], "tv_average", y_label, ("rounds",), _CLASSES)
-    with _drawn_sweeps(sweeps, len(sweeps), facts.width) as drawn:
+    with _drawn_sweeps(sweeps, facts) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_slopes(drawn, ax, sweep)
         what = "Selecting the true hypothesis from locally private labels: total variation (TV)"
@@ -90,8 +91,8 @@ def selection(frames: Frames, facts: Facts) -> Figure:
         private = (rows["sensitivity_rule"] == "exact") & (rows["model"] != "none")
         last = rows.loc[private & (rows["T"] == rows["T"].max()), "tv_average"]
         drawn.find(
-            f"After {power(rows['T'].max())} rounds the TV distance between estimate and"
-            f" truth is {last.min():.2f} to {last.max():.2f}, by algorithm."
+            f"After {power(rows['T'].max())} rounds the estimates of the algorithms are"
+            f" {last.min():.2f} to {last.max():.2f} from the truth (TV distance)."
         )
     return drawn.figure
 
@@ -155,11 +156,11 @@ def _sweeps(
 
 
 @contextmanager
-def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int, width: float) -> Iterator[panels.Panels]:
+def _drawn_sweeps(sweeps: Sequence[_Sweep], facts: Facts) -> Iterator[panels.Panels]:
     """Draw a panel for each sweep; the caller adds bounds and guides."""
     played = pd.concat([sweep.rows for sweep in sweeps])
     titles, looks = _titles_of(played), looks_of(played["algorithm"], LABEL_LEARNERS)
-    with panels.panels(len(sweeps), columns, (3.7, 2.45), width=width) as drawn:
+    with panels.panels(len(sweeps), 2, (3.7, 2.45), form=facts.form) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_sweep(drawn, ax, sweep, titles, looks)
         # Panels of random classes share limits, so that risks can be compared.

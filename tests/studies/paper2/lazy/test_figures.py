@@ -97,8 +97,9 @@ def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(
     shown = " ".join(" ".join(text.get_text() for text in figure.texts).split())
     assert f"0%: {idle}; 100%: the best without privacy, {free} ·" in shown
     assert figure.get_label() == (
-        f"Learns most: {LAZY[best]} in 2 of 2 cases (losses, d and ε), in 1 level with another."
-        " That is 75% to 100% of the most that is learned without privacy."
+        f"{LAZY[best][:1].upper()}{LAZY[best][1:]} is best in 2 of 2 games."
+        " In 1 of them another may be as good. The best learns 75% to 100% of the most that is"
+        " learned without privacy."
     )
 
 

@@ -33,7 +33,7 @@ def draw_learned(frames: Frames, facts: Facts) -> Figure:
     most = max(Counter(game for game, _ in cells).values())
     looks = looks_of(LAZY, {**ALGORITHMS, **RIVALS})
     size = max(6.6 / most, 2.2), 0.24 * len(ranked) + 0.5
-    with panels.panels(len(cells), most, size, width=facts.width, shared="xy") as drawn:
+    with panels.panels(len(cells), most, size, form=facts.form, shared="xy") as drawn:
         for ax, (game, epsilon) in zip(drawn.axes, cells, strict=True):
             panels.name_panel(ax, f"{game}, ε = {epsilon:g}")
             shown = learned[(learned["adversary"] == game) & (learned["epsilon"] == epsilon)]
@@ -60,15 +60,22 @@ def draw_learned(frames: Frames, facts: Facts) -> Figure:
             OUR_MARK,
         )
         best = learned.loc[learned.groupby(_GAME)["share"].idxmax()]
-        counts = Counter(LAZY[name] for name in best["algorithm"]).most_common()
+        (best_one, most), *others = Counter(map(_inline, best["algorithm"])).most_common()
+        further = "".join(f", {name} in {count}" for name, count in others)
         level = sum(_is_level(row, pairs) for row in best.to_dict("records"))
         drawn.find(
-            f"Learns most: {', '.join(f'{name} in {count}' for name, count in counts)} of"
-            f" {len(best)} cases (losses, d and ε), in {level} level with another. That is"
-            f" {best['share'].min():.0%} to {best['share'].max():.0%} of the most that is learned"
-            " without privacy."
+            f"{best_one[:1].upper()}{best_one[1:]} is best in {most} of {len(best)} games{further}."
+            + f" In {level} of them another may be as good." * bool(level)
+            + f" The best learns {best['share'].min():.0%} to {best['share'].max():.0%} of the most"
+            " that is learned without privacy."
         )
     return drawn.figure
+
+
+def _inline(algorithm: str) -> str:
+    """Return the name of an algorithm within a sentence."""
+    name, *variant = LAZY[algorithm].split(", ")
+    return " ".join([name, *(f"({it})" for it in variant)])
 
 
 def _titled(rows: pd.DataFrame) -> pd.DataFrame:

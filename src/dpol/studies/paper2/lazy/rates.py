@@ -187,7 +187,7 @@ def draw_rates(frames: Frames, facts: Facts) -> Figure:
     """
     a, findings = np.linspace(0, 1, 401), []
     with panels.panels(
-        3, 3, (panels.WIDTH / 3, 1.9), "b, where regret = Tᵇ", width=facts.width, shared="y"
+        3, 3, (panels.WIDTH / 3, 1.9), "b, where regret = Tᵇ", form=facts.form, shared="y"
     ) as drawn:
         for ax, (title, (name, power)) in zip(drawn.axes, RATE_PANELS.items(), strict=True):
             new, prior = (exponent(rates, a, power) for rates in (RATES[name][:1], RATES[name][1:]))
