@@ -34,9 +34,9 @@ def test_the_slider_rewrites_the_lead_the_list_and_the_mark_of_the_table(
     first, free, again = ask(by_hand, width, scheme, *steps)["seen"]
     assert first | {"hash": again["hash"]} == again
     assert "at most 69.2 times in 100" in first["lead"]
-    assert "let ridge-w64-strong with isotropic noise choose" in first["lead"]
-    assert "it keeps 65 of 100 points" in first["lead"]
-    assert "Without privacy, " in free["lead"]
+    assert "Let ridge-w64-strong with isotropic noise choose" in first["lead"]
+    assert "It keeps 65 of 100 points" in first["lead"]
+    assert "Without privacy " in free["lead"]
     assert "69.2 times in 100" in first["slider"] != free["slider"]
     assert [seen["marked"][0] for seen in (first, free)] == ["μ = 1 (69.2%)", "μ = ∞"]
     assert first["list"][0] == ["ridge-w64-strong, isotropic noise", "65.0%"]
@@ -58,7 +58,7 @@ def test_a_pointer_reads_a_number_and_chooses_a_level(by_hand: Path) -> None:
     assert over["tip"] == "ridge-w64-strong, isotropic noise, no privacy (μ = ∞): 70.0%"
     assert over["dim"] == len(over["list"]) - 1, "all other lines are pale"
     assert (left["tip"], left["dim"], left["lead"]) == ("", 0, first["lead"])
-    assert "Without privacy, " in chosen["lead"]
+    assert "Without privacy " in chosen["lead"]
 
 
 def test_the_address_keeps_the_level_and_the_system(by_hand: Path) -> None:

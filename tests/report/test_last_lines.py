@@ -45,7 +45,7 @@ def lines(jobs: dict[str, str]) -> list[str]:
 def test_a_run_that_answers_its_plan_tells_doubts_and_answer(jobs: dict[str, str]) -> None:
     assert lines(jobs)[0] == f"warning: {CLEANING['warnings'][0]}"
     *_, answer, command = lines(jobs)
-    assert answer.startswith("Where an attacker is right")
+    assert answer.startswith("Let ridge-w64-strong with")
     assert command == (
         "Next week: dpol choose ridge results/hand/choose/low.csv --learner ridge-w64-strong --name"
         " hand"
@@ -61,7 +61,7 @@ def test_a_job_that_was_asked_something_else_leaves_no_answer(
     told = lines(jobs)
     assert told[-1] == UNFINISHED
     assert told[0].startswith("warning") == (name != "clean")
-    assert not [line for line in told if line.startswith("Where")]
+    assert not [line for line in told if line.startswith("Let")]
 
 
 @pytest.mark.parametrize("name", ["standings.parquet", "data/cleaning.json"])

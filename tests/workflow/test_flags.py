@@ -13,7 +13,7 @@ import yaml
 from pipeline import ROOT, Done, run, succeed, write_config
 
 CONFIG = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
-ANSWER = "Where an attacker is right about one person"
+ANSWER = "An attacker is right about a person at most"
 SHOWN = "report/index.html", "ro-crate-metadata.json", "provenance/config.yaml"
 BREAKING = """
 import dpol.report.page
@@ -33,7 +33,7 @@ def call(folder: Path, *flags: str, **variables: str) -> Done:
 
 
 def answer(done: Done) -> str:
-    (line,) = (it for it in succeed(done).splitlines() if it.startswith(ANSWER))
+    (line,) = (it for it in succeed(done).splitlines() if ANSWER in it)
     return line
 
 

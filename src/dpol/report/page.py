@@ -1,4 +1,4 @@
-"""Report page of a run: a lead of three sentences, then every figure and table, in one file."""
+"""Report page of a run: a lead of short sentences, then every figure and table, in one file."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[st
     lines += config.left_out
     if "standings.parquet" in files.files:
         standings = _standings(files)
-        _, answer, _, *following = leads_of(standings, facts)[first_level(standings, facts)]
+        answer, _, *following = leads_of(standings, facts)[first_level(standings, facts)]
         return [*lines, answer, *filter(None, [" ".join(following).rstrip()])]
     try:
         check_notes(folder, notes, {}, jobs)  # and a storage provider has the results
@@ -136,8 +136,7 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
         DataError: a file of the run is missing or invalid.
     """
     facts, standings = page_facts(config), _standings(files)
-    leads = [[" ".join(it[:3]).rstrip(), *it[3:]] for it in leads_of(standings, facts)]
-    first = first_level(standings, facts)
+    leads, first = leads_of(standings, facts), first_level(standings, facts)
     if rule := chosen_rules(standings, facts).get(ordered_levels(facts.levels)[first]):
         facts = replace(facts, led=(rule["algorithm"], rule["noise"], rule["mu"]))
     chapters = {key: Chapter(key=key, title=title) for key, title in _titles(facts).items()}

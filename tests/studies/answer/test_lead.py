@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,26 +27,28 @@ TWO = replace(
 FACTS = replace(TWO, streams={"nm": "Here"})
 MINE = "rw-ftpl", "capacity"
 DECIDED = (
-    "Each week an algorithm picks one e from noisy numbers, and scores its c divided by its k."
+    "Each week an algorithm picks one e from noisy numbers."
+    " Its score is the e’s c divided by its k."
 )
-SCALE = "0 is a random choice, and 100 the best of every week"
+SCALE = "0 is a random choice, 100 the best of every week"
 POINTS = f"of 100 points: {SCALE}"
 # Phi(1 / 2) = 0.691, Phi(1 / 8) = 0.550.
 GUESSES = {1.0: 69.2, 0.25: 55}
 
 
 def attacked(mu: float) -> str:
-    unit = "one person in one week"
-    return (
-        f"Where an attacker is right about {unit} at most {GUESSES[mu]} times in 100 (a coin: 50),"
-    )
+    return f"An attacker is right about a person at most {GUESSES[mu]} times in 100 (a coin: 50)."
 
 
 def leads(
     frame: pd.DataFrame, facts: PageFacts = FACTS, chosen_on: str = "", caveat: str = ""
 ) -> list[str]:
+    """Return each answer, which is short, and what stands below it."""
     told = leads_of(frame, replace(facts, chosen_on=chosen_on, caveat=caveat))
-    return [" ".join(it[:3]).rstrip() for it in told]
+    for answer, *_ in told:
+        assert len(answer.split()) <= 60
+        assert max(len(it.split()) for it in re.split(r"(?<=\.) (?=[A-Z])", answer)) <= 25
+    return [f"{answer} {rest}" for answer, rest, *_ in told]
 
 
 def at_levels(algorithm: str, *gains: float, **changes: Any) -> list[Row]:
@@ -73,21 +76,24 @@ def compared(rival: Sequence[float], stream: str = "nm") -> list[Row]:
 
 def test_ours_stands_beside_the_papers_method_and_the_strongest_rival() -> None:
     frame = standings_of(compared([30.0, 36.0, 24.0]), MINE)
-    assert "(a coin: 50), your method (rw-ftpl, capacity noise †) keeps 50" in leads(frame)[1]
+    assert leads(frame)[1].startswith("Your method keeps 50")
+    assert "Your method is rw-ftpl, capacity noise †." in leads(frame)[1]
     free, low, high = leads(frame, chosen_on="other data")
-    ours = "our method (rw-ftpl, capacity noise †) keeps"
     assert low == (
-        f"{DECIDED} {attacked(1.0)} {ours} 50 {POINTS}. It is above the paper’s method, which keeps"
-        " 30, and below the strongest rival in hindsight (persistence, isotropic noise), which"
-        " keeps 60. Our method was chosen on other data."
+        f"Our method keeps 50 {POINTS}. It is above the paper’s method (30) and below the strongest"
+        f" rival in hindsight (60). {attacked(1.0)} {DECIDED} Our method is rw-ftpl, capacity noise"
+        " †. The strongest rival is persistence, isotropic noise. The attacker guesses about one"
+        " person in one week. Our method was chosen on other data."
     )
-    assert high.removesuffix(" Our method was chosen on other data.").endswith(
-        "It is above the paper’s method, which keeps 10, and level with the strongest rival in"
-        " hindsight (persistence, isotropic noise), which keeps 40."
+    assert (
+        "It is above the paper’s method (10) and level with the strongest rival in hindsight (40)."
+        in high
     )
+    assert "The strongest rival is persistence, isotropic noise." in high
     # Without noise, also what keeps no level keeps this one.
-    assert "below the strongest rival in hindsight (rw-adabatch, isotropic noise)" in free
-    assert f"Without privacy, {ours} 70" in free
+    assert "below the strongest rival in hindsight (100). Without privacy an attacker may" in free
+    assert "The strongest rival is rw-adabatch, isotropic noise." in free
+    assert free.startswith("Our method keeps 70")
     assert first_level(frame, FACTS) == 2, "the middle level with noise"
 
 
@@ -98,7 +104,7 @@ def test_level_is_an_interval_that_contains_0() -> None:
     for row in (it for it in rows if "totals" not in it):
         row["totals"] = [row["mean_gain"]] * 3
     _, low, _ = leads(standings_of(rows, MINE))
-    assert "level with the strongest rival in hindsight (persistence, isotropic noise)" in low
+    assert "level with the strongest rival in hindsight (45)" in low
 
 
 def test_means_over_streams_lead_where_people_differ() -> None:
@@ -109,7 +115,8 @@ def test_means_over_streams_lead_where_people_differ() -> None:
     assert "above the strongest rival" not in one
     assert f"of 100 points in Here: {SCALE}." in one
     # 30 and 0 of 60 have a mean of 30%, as the paper's method has, which is the first.
-    assert "strongest rival in hindsight (rw-meta, isotropic noise), which keeps 30" in means
+    assert "strongest rival in hindsight (30)" in means
+    assert "The strongest rival is rw-meta, isotropic noise." in means
 
 
 def test_it_says_on_which_data_ours_was_chosen_and_what_nobody_measured() -> None:
@@ -117,8 +124,8 @@ def test_it_says_on_which_data_ours_was_chosen_and_what_nobody_measured() -> Non
     rows = [it | some for it in compared([30.0, 36.0, 24.0])]
     frame = standings_of(rows, MINE)
     lead = leads(frame, chosen_on="other data", caveat="Zeros may hide counts.")[1]
-    assert "It is ahead of the paper’s method, which keeps 30, and behind the strongest" in lead
-    assert "which keeps 60, at this reading of unmeasured numbers. In 13" in lead
+    assert "It is ahead of the paper’s method (30) and behind the strongest rival" in lead
+    assert "Numbers that nobody measured may decide who is ahead." in lead
     assert lead.endswith(
         " In 13 of 148 weeks, with 6% of the possible gain, nobody measured the best number. Zeros"
         " may hide counts. Our method was chosen on other data."
@@ -146,38 +153,37 @@ def own(ridge: Sequence[float], persistence: Sequence[float]) -> list[Row]:
 
 CASES = [
     # The simplest rule where it is as good as the best, else the best.
-    ([54.0, 48.0, 36.0], [54.0, 48.0, 36.0], ["persistence"] * 3, 55, 18),
-    ([54.0, 48.0, 36.0], [54.0, 47.0, 24.0], ["persistence", *["ridge-w8-weak"] * 2], 55, 18),
+    ([54.0, 48.0, 36.0], [54.0, 48.0, 36.0], ["persistence"] * 3, 55),
+    ([54.0, 48.0, 36.0], [54.0, 47.0, 24.0], ["persistence", *["ridge-w8-weak"] * 2], 55),
     # 30 is what the fixed choice gains: no more.
-    ([54.0, 48.0, 30.0], [50.0, 40.0, 20.0], ["ridge-w8-weak"] * 3, 69.2, 6),
-    ([54.0, 30.0, 20.0], [50.0, 20.0, 30.0], [*["ridge-w8-weak"] * 2, "persistence"], None, 0),
+    ([54.0, 48.0, 30.0], [50.0, 40.0, 20.0], ["ridge-w8-weak"] * 3, 69.2),
+    ([54.0, 30.0, 20.0], [50.0, 20.0, 30.0], [*["ridge-w8-weak"] * 2, "persistence"], None),
 ]
 
 
-@pytest.mark.parametrize(("ridge", "persistence", "rules", "down_to", "lost"), CASES)
+@pytest.mark.parametrize(("ridge", "persistence", "rules", "down_to"), CASES)
 def test_the_simplest_rule_that_is_not_below_the_best_is_named(
     ridge: list[float],
     persistence: list[float],
     rules: list[str],
     down_to: float | None,
-    lost: float,
 ) -> None:
     frame = standings_of(own(ridge, persistence))
-    told = leads(frame)
-    for lead, rule, gains in zip(told, rules, zip(ridge, persistence, strict=True), strict=True):
+    ends = "No rule with noise is above that."
+    if down_to is not None:
+        ends = f"A rule is above that down to {down_to} right guesses in 100."
+    free, *_ = kept = [
+        gains[rule == "persistence"] for rule, *gains in zip(rules, ridge, persistence, strict=True)
+    ]
+    for lead, rule, gain, place in zip(leads(frame), rules, kept, range(3), strict=True):
         noise = "capacity" if rule == "persistence" else "isotropic"
-        kept = round(100 * gains[rule == "persistence"] / 60)
-        assert f" let {rule} with {noise} noise choose, the simplest rule" in lead
-        assert f"hindsight: it keeps {kept} of 100 points, where {SCALE}." in lead
-        assert "Always North keeps 50 in hindsight" in lead
-        if down_to is None:
-            assert lead.endswith("and no rule with noise is above it.")
-            continue
+        assert lead.startswith(f"Let {rule} with {noise} noise choose. It keeps")
+        assert f"It keeps {round(100 * gain / 60)} {POINTS}." in lead
+        assert "It is the simplest rule that is not below the best in hindsight." in lead
+        assert f"Always North keeps 50 in hindsight. {ends}" in lead
         # The gain is a share of beds.
-        cost = f"{100 * lost / 148:.1f} ± 0.0 c per 100 k a week"
-        assert (
-            f"above it down to {down_to} right guesses in 100, where privacy costs {cost}" in lead
-        )
+        cost = f"Privacy costs {100 * (free - gain) / 148:.1f} ± 0.0 c per 100 k a week."
+        assert (cost in lead) == (place > 0)
     assert first_level(frame, FACTS) == (1 if down_to == 69.2 else 2)
 
 
@@ -197,9 +203,9 @@ def test_the_cost_is_the_mean_over_streams_in_the_unit_of_the_count() -> None:
     # A quarter of both at mu = 1: 15 and 150.
     cost = 100 * (15 + 150) / 2 / 148
     facts = replace(TWO, gains={"": Gain()})
-    assert f"privacy costs {cost:.1f} ± 0.0 c per 100 k a week." in leads(frame, facts)[1]
+    assert f"Privacy costs {cost:.1f} ± 0.0 c per 100 k a week." in leads(frame, facts)[1]
     counted = replace(TWO, gains={"": Gain(of="count", bound=40)})
-    assert f"privacy costs {cost * 0.4:.1f} ± 0.0 c a week." in leads(frame, counted)[1]
+    assert f"Privacy costs {cost * 0.4:.1f} ± 0.0 c a week." in leads(frame, counted)[1]
 
 
 def test_the_interval_of_the_cost_is_that_of_both_gains() -> None:
@@ -208,21 +214,22 @@ def test_the_interval_of_the_cost_is_that_of_both_gains() -> None:
     frame = standings_of(rows)
     halves = frame.loc[frame["shown_as"] == "ridge", "gain_per_round_half_width"]
     both = 100 * (halves.iloc[0] + halves.iloc[2])
-    assert f"privacy costs 12.2 ± {both:.1f} c per" in leads(frame)[0]
+    assert f"Privacy costs 12.2 ± {both:.1f} c per" in leads(frame)[2]
     assert 0.5 < both < 2
 
 
 def test_a_rule_alone_and_levels_that_nobody_keeps() -> None:
     alone = standings_of([run("rw-meta", 1.0, 40.0)])
     free, low, high = leads(alone)
-    assert "Without privacy, " not in free
-    assert free == f"{DECIDED} No private algorithm was played at no privacy (μ = ∞)."
-    assert "let rw-meta with isotropic noise choose" in low
-    assert low.endswith("above it down to 69.2 right guesses in 100.")
-    assert high == f"{DECIDED} No private algorithm was played at μ = 0.25."
+    assert "Without privacy" not in free
+    assert free == f"No private algorithm was played at no privacy (μ = ∞). {DECIDED}"
+    assert "Let rw-meta with isotropic noise choose" in low
+    assert "Privacy costs" not in low
+    assert "above that down to 69.2 right guesses in 100." in low
+    assert high == f"No private algorithm was played at μ = 0.25. {DECIDED}"
     weak = [run("rw-meta", mu, 40.0, guaranteed_mu=2.0) for mu in (INF, 1.0, 0.25)]
     told = leads(standings_of(weak))
-    assert "let rw-meta" in told[0]
+    assert "Let rw-meta" in told[0]
     assert "rw-meta" not in "".join(told[1:])
 
 
@@ -231,7 +238,7 @@ def test_several_questions_are_led_by_the_first() -> None:
     facts = replace(TWO, questions={it: it for it in asked.values()})
     rows = [run("rw-meta", 1.0, gain, stream=it) for it, gain in {"nm": 30.0, "pa": 6.0}.items()]
     assert (
-        f"keeps 50 of 100 points in Here, where {SCALE}."
+        f"keeps 50 of 100 points in Here: {SCALE}."
         in leads(standings_of(rows, questions=asked), facts)[1]
     )
 
@@ -243,7 +250,7 @@ def test_a_share_that_rounds_to_zero_has_no_minus() -> None:
 
 def test_a_table_of_gains_has_experts() -> None:
     text = leads(standings_of([run("rw-meta", 1.0, 30.0)]), replace(FACTS, columns=None))[1]
-    assert text.startswith("Each round an algorithm picks one expert from noisy gains")
+    assert "Each round an algorithm picks one expert from noisy gains. Its score is the" in text
 
 
 # --- The command that carries it out ---
@@ -252,7 +259,7 @@ COMMANDS = {"ridge-w8-weak": ("ridge", " --learner ridge-w8-weak --rounds {}")}
 
 
 def nexts(frame: pd.DataFrame, facts: PageFacts = FACTS) -> list[tuple[str, str]]:
-    return [it[3:] for it in leads_of(frame, replace(facts, run="mine", commands=COMMANDS))]
+    return [it[2:] for it in leads_of(frame, replace(facts, run="mine", commands=COMMANDS))]
 
 
 def test_each_lead_ends_with_the_command_for_the_rule_that_it_names() -> None:
@@ -276,12 +283,12 @@ def test_an_answer_that_needs_a_curator_says_who_must_be_trusted() -> None:
 def test_too_few_runs_to_decide_are_said_and_not_advised_on() -> None:
     """A rule is named for gains of 36 of 60 in both runs, but not for 60 and 12."""
     rows = own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0])
-    assert "let ridge-w8-weak with isotropic noise choose" in leads(standings_of(rows))[2]
+    assert "Let ridge-w8-weak with isotropic noise choose" in leads(standings_of(rows))[2]
     rows[2] |= {"totals": [60.0, 12.0]}
     frame = standings_of(rows)
-    assert leads(frame)[2].endswith(
-        "(a coin: 50), 2 runs cannot decide: they do not tell the simplest rule that is not below"
-        " the best, persistence with capacity noise, from a random choice. Raise replicates."
+    assert leads(frame)[2].startswith(
+        "2 runs cannot tell persistence with capacity noise from a random choice. Raise replicates."
+        f" {attacked(0.25)} {DECIDED}"
     )
     assert nexts(frame)[2] == ("", "")
     assert nexts(frame)[1][1]

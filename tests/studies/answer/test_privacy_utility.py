@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from dpol.show.looks import DASHED, GREY
 from dpol.show.table import Table
-from dpol.studies.answer.lead import leads_of
+from dpol.studies.answer.lead import first_level, leads_of
 from dpol.studies.answer.league import draw_league, league_table
 from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility
 from dpol.studies.answer.slider import answer_widget
@@ -91,10 +91,24 @@ def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last()
     assert low == pytest.approx((1, 1 / 180))
     assert points(drawn_lines["best fixed expert"])[0][1] == pytest.approx(0.5)
     assert figure.get_label().endswith(
-        "ridge-w64-strong, isotropic noise, the best at μ = 1 in hindsight, keeps 70.0% at μ = ∞,"
-        " 65.0% at μ = 1. At μ = 1 an attacker is right at most 69.2 times in 100 (a coin: 50)."
+        "At μ = 1 ridge-w64-strong, isotropic noise, the best in hindsight, keeps 65.0% of the"
+        " possible gain, and 70.0% without privacy. An attacker is right about a person at most"
+        " 69.2 times in 100 (a coin: 50)."
     )
     assert "always North 50%" in names_of_lines(figure.axes[0])
+
+
+@pytest.mark.parametrize("ours", [None, OURS])
+def test_the_finding_is_of_the_level_of_the_first_lead(ours: tuple[str, str] | None) -> None:
+    gains = {"rw-meta": 30.0, "ridge-w8-weak": 20.0, "persistence": 31.0}
+    made = (it for name, gain in gains.items() for it in at_levels(name, 45.0, 40.0, gain))
+    frame = standings_of(made, ours)
+    level = first_level(frame, FACTS)
+    answer, *_ = leads_of(frame, FACTS)[level]
+    finding = drawn(frame, FACTS).get_label()
+    assert level == 2
+    assert finding.startswith("At μ = 0.25 ")
+    assert finding.rpartition(". ")[2] == answer.rpartition(". ")[2]
 
 
 def test_what_sees_raw_numbers_without_privacy_is_last_and_grey() -> None:

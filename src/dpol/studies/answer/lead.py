@@ -1,4 +1,4 @@
-"""The lead of a page, at each privacy level: three short sentences from the standings."""
+"""The lead of a page, at each privacy level: short sentences from the standings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpol.core.rounding import AtMost, fixed
 from dpol.core.words import counted
 from dpol.data.stream import MANY_UNMEASURED, unmeasured_in_words
 from dpol.show.words import privacy_title
-from dpol.studies.answer.systems import groups_of, names_ours, system_title
+from dpol.studies.answer.systems import attacked, groups_of, names_ours, system_title
 from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
 from dpol.studies.drawing import PageFacts
 from dpol.studies.games.levels import headline_level, ordered_levels
@@ -27,32 +27,34 @@ _WORDS = {
     **dict.fromkeys((EQUAL, UNDECIDED), "level with"),
 }
 """What a verdict says before the name of the other system."""
-_SCALE = "0 is a random choice, and 100 the best of every"
 Row = Mapping[Any, Any]
 """A row of the standings."""
-Lead = tuple[str, str, str, str, str]
-"""What is decided, the answer, and what bounds it, each in a sentence or two; for when a command
-chooses, or why there is none; and the command."""
+_Said = tuple[list[str], list[str]]
+"""Sentences of the answer, and sentences below it."""
+Lead = tuple[str, str, str, str]
+"""The answer; what is decided, and what bounds the answer; for when a command chooses, or why there
+is none; and the command. All but the command are short sentences."""
 
 
-def first_level(standings: pd.DataFrame, facts: PageFacts) -> int:
+def first_level(standings: pd.DataFrame, facts: Facts) -> int:
     """Return the place of the level that the page tells of at first, among the ordered levels.
 
-    It is the middle one of a run that names our method, and the one of the decision of any other.
+    It is the middle one of a run that names our method. In any other it is the strictest level with
+    a rule above the best fixed choice, or else the strictest.
     """
     levels = ordered_levels(facts.levels)
     if names_ours(standings):
         return levels.index(headline_level(facts.levels))
     rules = _rules_of(_first_group(standings, facts)[1])
-    return levels.index(_decided_at(rules)) if rules else len(levels) - 1
+    return levels.index(min(_above_fixed(rules) or rules)) if rules else len(levels) - 1
 
 
 def leads_of(standings: pd.DataFrame, facts: PageFacts) -> list[Lead]:
-    """Say what is decided, what a system keeps at each level, and what it is beside others.
+    """Say what a system keeps at each level and how well it hides a person, and what else to know.
 
     A run that names our method compares it with the paper's and with the strongest rival. Any other
-    run gets a decision: the simplest rule that is not below the best, down to which level it keeps
-    more than the best fixed choice, and what privacy costs there.
+    run gets a decision: the simplest rule that is not below the best, what privacy costs there, and
+    down to which level a rule keeps more than the best fixed choice.
 
     Args:
         standings: the table; the lead describes its first group.
@@ -65,18 +67,22 @@ def leads_of(standings: pd.DataFrame, facts: PageFacts) -> list[Lead]:
     if len(rows) and rows["stream"].iloc[0] == "":
         where = f" on average over {asked['stream'].nunique()} streams"
     chosen = f"Our method was chosen on {facts.chosen_on}." if facts.chosen_on else ""
-    ends = " ".join(filter(None, (_unmeasured(asked, facts), facts.caveat, chosen)))
+    bounds = _unmeasured(asked, facts), facts.caveat, chosen
     compares, rules, leads = names_ours(standings), chosen_rules(standings, facts), []
     for mu in ordered_levels(facts.levels):
-        rule = rules.get(mu)
+        rule, more = rules.get(mu), list[str]()
         if rule is None:
-            said = f"No private algorithm was played at {privacy_title(mu)}."
+            answer = [f"No private algorithm was played at {privacy_title(mu)}."]
         elif compares:
-            said = _of_ours(rule, rows[rows["mu"] == mu], facts, where)
+            answer, more = _of_ours(rule, rows[rows["mu"] == mu], facts, where)
         else:
-            said = _of_the_rule(rule, facts, where)
-            said += "" if _undecided(rule) else _decision(rules, facts)
-        leads.append((_decided(facts), said, ends, *_next(rule, facts)))
+            answer, more = _of_the_rule(rule, rules, facts, where)
+        if rule is not None:
+            answer.append(_attacked(rule))
+            unit = rule["unit"].replace("round", facts.period)
+            more.append(f"The attacker guesses about {unit}.")
+        rest = filter(None, (*_decided(facts), *more, *bounds))
+        leads.append((" ".join(answer), " ".join(rest), *_next(rule, facts)))
     return leads
 
 
@@ -94,42 +100,57 @@ def _first_group(standings: pd.DataFrame, facts: Facts) -> tuple[str, pd.DataFra
     return title, rows[rows["keeps_level"]].dropna(subset="gain_share")
 
 
-def _of_ours(ours: Row, at: pd.DataFrame, facts: PageFacts, where: str) -> str:
-    """Say what our method keeps at a level, and whether it is above the two others."""
-    beside = []
+def _of_ours(ours: Row, at: pd.DataFrame, facts: PageFacts, where: str) -> _Said:
+    """Say what our method keeps at a level, whether it is above the two others, and their names."""
+    beside, whose = list[str](), "Our" if facts.chosen_on else "Your"
+    more = [f"{whose} method is {system_title(ours['algorithm'], ours['noise'])}."]
     for baseline in at[at["role"] == THE_BASELINE].to_dict("records"):
         beside.append(_beside(ours["to_baseline_verdict"], "the paper’s method", baseline))
     for rival in at[at["strongest"]].to_dict("records"):
-        system = system_title(rival["algorithm"], rival["noise"])
-        name = f"the strongest rival in hindsight ({system})"
+        name = "the strongest rival in hindsight"
         beside.append(_beside(ours["to_strongest_verdict"], name, rival))
-    system = system_title(ours["algorithm"], ours["noise"])
-    keeps = f"keeps {_points(ours)} of 100 points{where}: {_SCALE} {facts.period}."
-    whose = "our" if facts.chosen_on else "your"
-    said = f"{_attacked(ours, facts)} {whose} method ({system}) {keeps}"
-    verdicts = {ours["to_baseline_verdict"], ours["to_strongest_verdict"]}
-    read = ", at this reading of unmeasured numbers" * bool(verdicts & {AHEAD, BEHIND})
-    return f"{said} It is {', and '.join(beside)}{read}." if beside else said
+        more.append(f"The strongest rival is {system_title(rival['algorithm'], rival['noise'])}.")
+    if {ours["to_baseline_verdict"], ours["to_strongest_verdict"]} & {AHEAD, BEHIND}:
+        more.append("Numbers that nobody measured may decide who is ahead.")
+    answer = [f"{whose} method keeps {_points(ours)} {_scale(where, facts)}"]
+    return answer + [f"It is {' and '.join(beside)}."] * bool(beside), more
 
 
 def _beside(verdict: str, name: str, other: Row) -> str:
-    return f"{_WORDS[verdict]} {name}, which keeps {_points(other)}"
+    return f"{_WORDS[verdict]} {name} ({_points(other)})"
 
 
-def _of_the_rule(rule: Row, facts: PageFacts, where: str) -> str:
-    """Say which rule should choose at a level, and what it keeps, or that the runs do not say."""
+def _scale(where: str, facts: PageFacts) -> str:
+    return f"of 100 points{where}: 0 is a random choice, 100 the best of every {facts.period}."
+
+
+def _of_the_rule(rule: Row, rules: Mapping[float, Row], facts: PageFacts, where: str) -> _Said:
+    """Say which rule should choose at a level, what it keeps and what privacy costs there; and why.
+
+    Or say that the runs do not tell it from a random choice. The cost is the difference between the
+    rules of no privacy and of the level; the sum of both half-widths covers it.
+    """
     system = f"{rule['algorithm']} with {rule['noise']} noise"
     if _undecided(rule):
-        return (
-            f"{_attacked(rule, facts)} {counted(rule['replicates'], 'run')} cannot decide: they do"
-            f" not tell the simplest rule that is not below the best, {system}, from a random"
-            f" choice{where}. Raise replicates."
-        )
-    return (
-        f"{_attacked(rule, facts)} let {system} choose, the simplest rule that is not below the"
-        f" best in hindsight: it keeps {_points(rule)} of 100 points{where}, where {_SCALE}"
-        f" {facts.period}."
-    )
+        runs = counted(rule["replicates"], "run")
+        return [f"{runs} cannot tell {system} from a random choice{where}. Raise replicates."], []
+    answer = [f"Let {system} choose. It keeps {_points(rule)} {_scale(where, facts)}"]
+    free = rules.get(math.inf)
+    if free is not None and rule["mu"] < math.inf:
+        per, unit = _unit(facts)
+        lost = per * (free["gain_per_round"] - rule["gain_per_round"])
+        half = per * (free["gain_per_round_half_width"] + rule["gain_per_round_half_width"])
+        answer.append(f"Privacy costs {fixed(lost, 1)} ± {fixed(half, 1)} {unit}.")
+    always = rule["best_fixed"] or "the best of each stream"
+    down_to = "No rule with noise is above that."
+    if above := _above_fixed(rules):
+        guesses = AtMost(100 * rules[above[-1]]["right_guesses"])
+        down_to = f"A rule is above that down to {guesses} right guesses in 100."
+    return answer, [
+        "It is the simplest rule that is not below the best in hindsight.",
+        f"Always {always} keeps {100 * rule['best_fixed_share']:.0f} in hindsight.",
+        down_to,
+    ]
 
 
 def _undecided(rule: Row) -> bool:
@@ -176,33 +197,6 @@ def _above_fixed(rules: Mapping[float, Row]) -> list[float]:
     return above
 
 
-def _decided_at(rules: Mapping[float, Row]) -> float:
-    """Return the strictest level with a rule above the best fixed choice, or else the strictest."""
-    return min(_above_fixed(rules) or rules)
-
-
-def _decision(rules: Mapping[float, Row], facts: PageFacts) -> str:
-    """Say down to which level a rule keeps more than a fixed choice, and what privacy costs there.
-
-    The cost is the difference between the rules of no privacy and of that level; the sum of both
-    half-widths covers it.
-    """
-    there, free = rules[_decided_at(rules)], rules.get(math.inf)
-    entity = facts.columns.called("entity") if facts.columns else "expert"
-    always = there["best_fixed"] or f"the best {entity} of each stream"
-    said = f" Always {always} keeps {100 * there['best_fixed_share']:.0f} in hindsight, and "
-    if not _above_fixed(rules):
-        return f"{said}no rule with noise is above it."
-    guesses = AtMost(100 * there["right_guesses"])
-    said += f"a rule is above it down to {guesses} right guesses in 100"
-    if free is None:
-        return f"{said}."
-    per, unit = _unit(facts)
-    lost = per * (free["gain_per_round"] - there["gain_per_round"])
-    half = per * (free["gain_per_round_half_width"] + there["gain_per_round_half_width"])
-    return f"{said}, where privacy costs {fixed(lost, 1)} ± {fixed(half, 1)} {unit}."
-
-
 def _unit(facts: PageFacts) -> tuple[float, str]:
     """Return how many units of the count make a gain of 1, and the words for it."""
     if facts.columns is None:
@@ -231,28 +225,29 @@ def _unmeasured(standings: pd.DataFrame, facts: PageFacts) -> str:
     return f"{said[:1].upper()}{said[1:]}."
 
 
-def _attacked(row: Row, facts: PageFacts) -> str:
+def _attacked(row: Row) -> str:
     if row["mu"] == math.inf:
-        return "Without privacy,"
-    unit = row["unit"].replace("round", facts.period)
-    guesses = AtMost(100 * row["right_guesses"])
-    return f"Where an attacker is right about {unit} at most {guesses} times in 100 (a coin: 50),"
+        return "Without privacy an attacker may be right every time."
+    return attacked(row["mu"], "a person" if "person" in row["unit"] else row["unit"])
 
 
 def _points(row: Row) -> int:
     return round(100 * float(row["gain_share"]))
 
 
-def _decided(facts: PageFacts) -> str:
+def _decided(facts: PageFacts) -> tuple[str, str]:
     """Say what an algorithm picks, from what, and what it scores, for the first question."""
     if (columns := facts.columns) is None:
-        return "Each round an algorithm picks one expert from noisy gains, and scores its gain."
+        return (
+            "Each round an algorithm picks one expert from noisy gains.",
+            "Its score is the gain.",
+        )
     called = columns.called
     entity, count, capacity = called("entity"), called("count"), called("capacity")
     gain = next(iter(facts.gains.values()))
     among = f" with at least {gain.min_capacity:g} {capacity}" if gain.min_capacity else ""
-    scored = f"its {count}" if gain.of == "count" else f"its {count} divided by its {capacity}"
+    divided = "" if gain.of == "count" else f" divided by its {capacity}"
     return (
-        f"Each {facts.period} an algorithm picks one {entity}{among} from noisy numbers, and scores"
-        f" {scored}."
+        f"Each {facts.period} an algorithm picks one {entity}{among} from noisy numbers.",
+        f"Its score is the {entity}’s {count}{divided}.",
     )

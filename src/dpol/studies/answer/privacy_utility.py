@@ -21,6 +21,7 @@ from dpol.show.looks import REFERENCES
 from dpol.show.names import OUR_MARK
 from dpol.show.table import Line, Table, TableCell, number, one_section
 from dpol.show.words import mu_title
+from dpol.studies.answer.lead import first_level
 from dpol.studies.answer.systems import (
     STRONGEST,
     SystemLine,
@@ -55,7 +56,7 @@ def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
         facts: titles of the streams and questions, and whether the streams are simulated.
     """
     standings = frames["standings"]
-    lines = lines_of(standings)
+    lines, levels = lines_of(standings), ordered_levels(facts.levels)
     groups, named = groups_of(standings, facts), names_ours(standings)
     if not facts.asks_several:
         titles = sized_titles(facts.streams, standings[standings["stream"] != ""])
@@ -81,10 +82,11 @@ def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
         data, bars = panels.describe_runs(row, facts.simulated)
         who = [line.explained for line in lines] if named else ["each with its best noise"]
         drawn.caption(data, "0%: uniform random; 100%: oracle", bars, *who)
-        if told := [line for line in lines if line.name == OUR_METHOD] or lines:
+        local = [line for line in lines if line.rows["model"].iloc[0] == "local"]
+        if told := [line for line in lines if line.name == OUR_METHOD] or local or lines:
             title, rows = next(iter(groups_of(standings, facts).items()))
-            where = "" if alone else f" ({title})"
-            drawn.find(_finding(told[0], rows, where, facts, best=not named))
+            where, mu = "" if alone else f" ({title})", levels[first_level(standings, facts)]
+            drawn.find(_finding(told, rows, where, mu, best=not named))
     return drawn.figure
 
 
@@ -128,28 +130,36 @@ def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
     return points[["place", "gain_share", "gain_share_half_width"]]
 
 
-def _finding(line: SystemLine, rows: pd.DataFrame, where: str, facts: Facts, *, best: bool) -> str:
-    """Say what a system keeps at the weakest and the strictest level that it keeps.
+def _finding(
+    lines: Sequence[SystemLine], rows: pd.DataFrame, where: str, mu: float, *, best: bool
+) -> str:
+    """Say what a system keeps at a level and without privacy, and how well it hides a person.
 
     Args:
-        line: the system.
+        lines: the systems.
         rows: rows of the standings that the finding describes.
         where: words on these rows.
-        facts: the levels.
-        best: whether it is the best of all systems at the strictest level, if it keeps that.
+        mu: the level; if no system keeps it, the finding is of the strictest that one keeps.
+        best: whether to tell of the system that keeps most there, else of the first.
     """
-    own = line.among(rows).sort_values("mu", ascending=False)
-    ends = own.iloc[[0, -1]].drop_duplicates("mu").to_dict("records")
-    said = ", ".join(
-        f"{share_text(row['gain_share'], row['gain_share_half_width'])} at {mu_title(row['mu'])}"
-        for row in ends
-    )
-    last = ends[-1]["mu"]
-    guesses = f" {attacked(last)}" if last < math.inf else ""
-    named = line.name if best else f"{line.name} ({line.explained.partition(': ')[2]})"
-    if best and last == min(facts.levels.values()):
-        named += f", the best at {mu_title(last)} in hindsight,"
-    return f"Of the possible gain{where}, {named} keeps {said}.{guesses}"
+    of_line = [line.among(rows).assign(line=k) for k, line in enumerate(lines)]
+    kept = pd.concat(of_line).sort_values("mu", ascending=False)
+    mu = mu if (kept["mu"] == mu).any() else kept["mu"].min()
+    at = kept[kept["mu"] == mu]
+    row = at.iloc[int(at["gain_share"].argmax()) if best else 0]
+    line = lines[row["line"]]
+    named = f"{line.name} ({line.explained.partition(': ')[2]})"
+    named = f"{line.name}, the best in hindsight," if best else named
+    said = f"At {mu_title(mu)} {named} keeps {_kept(row)} of the possible gain{where}"
+    if mu == math.inf:
+        return f"{said}."
+    for _, free in kept[(kept["line"] == row["line"]) & (kept["mu"] == math.inf)].iterrows():
+        said += f", and {_kept(free)} without privacy"
+    return f"{said}. {attacked(mu)}"
+
+
+def _kept(row: pd.Series) -> str:
+    return share_text(row["gain_share"], row["gain_share_half_width"])
 
 
 # ---- table ---------------------------------------------------------------------------------------

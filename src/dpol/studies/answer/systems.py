@@ -16,7 +16,6 @@ from dpol.privacy.guarantee import NO_NOISE
 from dpol.show.footers import plus_minus
 from dpol.show.looks import DASHED, GREY, SHORT, SOLID, Look, looks_of
 from dpol.show.names import marked, name_of
-from dpol.show.words import mu_title
 from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
 from dpol.studies.comparison.standings import is_system
 from dpol.studies.games.names import REFERENCE_NAMES, REFERENCE_TOTALS
@@ -165,14 +164,14 @@ def share_text(share: float, half_width: float) -> str:
     return percent(share, 1) + half
 
 
-def attacked(mu: float) -> str:
-    """Say how often an attacker is right, at most.
+def attacked(mu: float, whom: str = "a person") -> str:
+    """Say how often an attacker is right about somebody, at most.
 
     >>> attacked(0.25)
-    'At μ = 0.25 an attacker is right at most 55 times in 100 (a coin: 50).'
+    'An attacker is right about a person at most 55 times in 100 (a coin: 50).'
     """
     guesses = f"{AtMost(100 * best_guess(mu))} times in 100 (a coin: 50)"
-    return f"At {mu_title(mu)} an attacker is right at most {guesses}."
+    return f"An attacker is right about {whom} at most {guesses}."
 
 
 def system_title(algorithm: str, noise: str) -> str:
