@@ -16,6 +16,7 @@ tab.on("pageerror", (error) => found.console.push(String(error)));
 tab.on("request", (request) => found.requests.push(request.url().split(":")[0]));
 await tab.goto(pathToFileURL(page).href);
 
+found.first = await tab.evaluate(() => document.querySelector("figure").getBoundingClientRect().top);
 found.width = await tab.evaluate(() => document.documentElement.scrollWidth);
 // Open folded parts, which count too.
 await tab.evaluate(() => document.querySelectorAll("details").forEach((it) => (it.open = true)));

@@ -85,6 +85,10 @@ def test_on_a_screen_no_figure_scrolls(report: Path, width: int) -> None:
         assert inner <= box
 
 
+def test_the_first_figure_is_on_the_first_screen(report: Path) -> None:
+    assert look(report, *VIEWS[0])["first"] < 450
+
+
 def test_every_image_is_drawn(report: Path) -> None:
     assert look(report, *VIEWS[0])["lost"] == 0
 

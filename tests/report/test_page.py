@@ -140,7 +140,8 @@ def test_only_the_papers_figures_have_numbers_and_all_have_their_findings(whole:
     images = Elements(whole).of("img")
     assert len(images) == 11  # with the heat map of the table
     assert re.findall(r"(?<!The paper’s )Figure \d\.", whole) == []
-    assert re.findall(r"<b>The paper’s (Figure \d)\.", whole) == ["Figure 2", *["Figure 1"] * 2]
+    titles = r"<(?:b|summary)>The paper’s (Figure \d)[.<]"
+    assert re.findall(titles, whole) == ["Figure 2", *["Figure 1"] * 2]
     for attrs in images:
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG

@@ -42,6 +42,7 @@ SECTIONS = (
                 " the best fixed expert. Below 0 a system gains more than every such sequence. The"
                 " lines are those of the first figure. Bars are joint intervals for the noise, the"
                 " same for each S.",
+                place="folded",
             ),
         ),
     ),

@@ -26,7 +26,7 @@ SECTIONS = (
                 " lines are bounds as stated: Theorem 5 on random classes, and Theorem 3, which"
                 " holds for every ε-private learner, on the hard class. On a stream, a label is the"
                 " hospital of a random patient of a week, and the K forecasts use earlier weeks,"
-                " taken as public: none is exactly right, and the black line is the one of the"
+                " taken as public: none is exactly right, and the black line is the one with the"
                 " smallest risk over all weeks. Log loss is larger by the entropy of the labels,"
                 " the same for all.",
             ),

@@ -8,12 +8,12 @@ SECTIONS = (
         package="dpol.studies.ledger.audits",
         chapter="privacy",
         title="Attacks on the mechanisms",
-        about="Mechanisms are attacked. The success of an attack gives a lower bound on the true"
-        " privacy parameter. A claim below that bound is refuted. The notes below the table say"
-        " what ran.",
+        about="dpol attacks each mechanism. The success of an attack gives a lower bound on the"
+        " true privacy parameter, and refutes a claim below that bound. The notes below the table"
+        " say what ran.",
         results=("audits",),
         tables=(
-            TableSpec(name="audits-closest", title="What the outputs prove", place="seen"),
+            TableSpec(name="audits-closest", title="What the outputs prove", place="folded"),
             TableSpec(name="audits", title="Audits of privacy", place="file"),
         ),
     ),

@@ -26,7 +26,7 @@ SECTIONS = (
             ),
         ),
         tables=(
-            TableSpec(name="table-1", title="The paper’s Table 1", place="seen"),
+            TableSpec(name="table-1", title="The paper’s Table 1", place="folded"),
             TableSpec(name="amplification", title="Amplified privacy", place="folded"),
             TableSpec(name="batching", title="The cost of batching", place="folded"),
         ),

@@ -22,13 +22,14 @@ SECTIONS = (
                 " descent without privacy. The games are the longest. Bars are intervals"
                 " (Student’s t) that hold together. They cover the losses, which are drawn anew for"
                 " each run, and the noise.",
+                place="folded",
             ),
         ),
         tables=(
             TableSpec(
                 name="convex-stated-rates",
                 title="The paper’s Table 1, convex losses",
-                place="first",
+                place="folded",
             ),
         ),
     ),
