@@ -8,6 +8,7 @@ import re
 import shutil
 from dataclasses import replace
 from functools import partial
+from inspect import getsourcelines
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from dpol.core.errors import DpolError
 from dpol.report.page import build_page, write_report
 from dpol.report.record import read_record
 from dpol.reruns.notes import Note, checksums, digest, write_note
+from dpol.studies.drawing import drawn_of
 from report.crates import checked_crate
 from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, files_of, page
 
@@ -247,6 +249,39 @@ def test_links_lead_to_files(folder: Path) -> None:
     for name in ("figures/privacy-utility.svg", "tables/claims.csv", "claims.parquet"):
         assert f"../{name}" in links
     assert "../data/cleaning.md" in links
+
+
+def test_each_figure_and_table_names_its_results_and_the_function_that_made_it(
+    folder: Path, whole: str
+) -> None:
+    """Its address is that of the commit, where a forge has it."""
+    shown, facts = config(*STUDIES).studies(), config(*STUDIES).plan_facts
+    source = "https://github.com/a/b/blob/0123abc"
+    linked = build_page(files_of(folder), config(*STUDIES), replace(PROVENANCE, source=source))
+    for section in (it for study, block in shown for it in study.sections_of(block, facts)):
+        drawn = drawn_of(section)
+        made = [("figures", it.name, "svg", drawn.figures[it.name]) for it in section.figures]
+        made += [("tables", it.name, "csv", drawn.tables[it.name]) for it in section.tables]
+        for kind, name, suffix, function in made:
+            own = whole[whole.index(f"../{kind}/{name}.{suffix}") :].split("</p>")[0]
+            for result in section.results:
+                assert f'<a href="../{result}.parquet">{result}.parquet</a>' in own
+            lines, line = getsourcelines(function)
+            assert lines[0].startswith(f"def {function.__name__}(")
+            place = f"{function.__module__.replace('.', '/')}.py"
+            text = f"{function.__name__} ({place}, line {line})"
+            assert text in own
+            assert f'<a href="{source}/src/{place}#L{line}">{text}</a>' in linked
+    assert "totals.parquet" in whole[whole.index("../tables/table-2.csv") :].split("</p>")[0]
+
+
+@pytest.mark.parametrize("titles", [True, False])
+def test_a_finding_is_told_on_screens_too_if_it_is_not_in_its_figure(
+    folder: Path, titles: bool
+) -> None:
+    text = page(folder, report=config().report.model_dump() | {"titles": titles})
+    assert ('<span class="finding">12 of 34' in text) == titles
+    assert "12 of 34 &lt;b&gt; hold.</span>" in text
 
 
 def test_the_paper_has_its_table_above_its_figure(folder: Path, whole: str) -> None:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from dpol.core.files import write_json
 from dpol.core.versions import loaded_versions
 from dpol.report.data import data_part, source_facts
-from dpol.report.provenance import commit_of, provenance_of
+from dpol.report.provenance import commit_of, provenance_of, source_of
 from dpol.reruns.notes import Note
 from dpol.studies.showing import write_shown
 from pipeline import run as run_program
 from pipeline import succeed
 from report.run_by_hand import CLEANING, PROVENANCE, SVG, config, files_of
+
+NOTE = Note(asked={}, read={}, wrote={}, began=0, ended=1)
 
 
 def test_the_data_have_what_to_check_in_the_table(tmp_path: Path) -> None:
@@ -22,7 +26,7 @@ def test_the_data_have_what_to_check_in_the_table(tmp_path: Path) -> None:
     told = {"files": files, "dataset": config().dataset, "period": "week"}
     part = data_part(**told, provenance=CLEANING["provenance"], shown=False)
     assert part.widget == "", "a private table is only linked"
-    assert part.files[-1] == ("heat map of what plays", "../data/understood.svg")
+    assert part.files["heat map of what plays"] == "../data/understood.svg"
     part = data_part(**told, provenance=CLEANING["provenance"], shown=True)
     assert 'alt="12 of 34 &lt;b&gt; hold."' in part.widget
     assert part.intro.startswith("4,000 rows read, 12 of them outside the chosen groups")
@@ -92,6 +96,28 @@ def test_the_commit_belongs_to_the_folder_itself(tmp_path: Path) -> None:
     assert commit_of(tmp_path) == f"{head}, with changes that are not committed"
     (tmp_path / "below").mkdir()
     assert commit_of(tmp_path / "below") is None
+
+
+REMOTES = {
+    "https://github.com/a/b.git": "https://github.com/a/b/blob/1f",
+    "https://user:to%40ken@github.com/a/b": "https://github.com/a/b/blob/1f",
+    "http://token@gitlab.com/a/b/c/": "https://gitlab.com/a/b/c/-/blob/1f",
+    "git@codeberg.org:a/b.git": "https://codeberg.org/a/b/src/commit/1f",
+    "https://github.com@example.org/a/b": "",
+    "https://git.example.org/a/b": "",
+    "ssh://git@github.com:22/a/b": "",
+    "../clone": "",
+}
+
+
+@pytest.mark.parametrize("remote", REMOTES)
+def test_code_is_linked_at_a_known_forge_without_credentials(tmp_path: Path, remote: str) -> None:
+    succeed(run_program("git", "init", "--quiet", folder=tmp_path))
+    assert source_of(tmp_path, "1f") == ""
+    succeed(run_program("git", "remote", "add", "origin", remote, folder=tmp_path))
+    assert source_of(tmp_path, "1f") == REMOTES[remote]
+    assert source_of(tmp_path, "1f, with changes that are not committed") == ""
+    assert provenance_of(PROVENANCE.params, [NOTE], tmp_path).source == "", "not this code"
 
 
 def test_all_versions_of_the_jobs_are_listed(tmp_path: Path) -> None:

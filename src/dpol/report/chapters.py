@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dpol.studies.study import FigureSpec
+
+Links = Mapping[str, str]
+"""Addresses by their texts; code that nobody can link has none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,12 +20,23 @@ class Picture:
         image: image as base64.
         width: its width, in points.
         finding: sentence on what it shows.
+        files: links to its files and its code.
     """
 
     spec: FigureSpec
     image: str
     width: float
     finding: str
+    files: Links
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """Table on the page: its title, its HTML, and links to its files and its code."""
+
+    title: str
+    html: str
+    files: Links
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,26 +47,26 @@ class Part:
         key: anchor.
         title: heading.
         intro: first paragraph.
-        first: captions of the tables above the figures, and the tables as HTML.
+        first: the tables above the figures.
         pictures: figures, in their order.
-        tables: captions and HTML of the tables below them.
-        folded: captions and HTML of tables that are folded.
+        tables: the tables below them.
+        folded: tables that are folded.
         facts: terms and texts.
         verbatim: titles of texts, and the texts.
-        files: texts and addresses of links to its files.
+        files: links to its files.
         widget: HTML of its interactive figure, which a script of the page draws.
     """
 
     key: str
     title: str
     intro: str
-    first: tuple[tuple[str, str], ...] = ()
-    pictures: tuple[Picture, ...] = ()
-    tables: tuple[tuple[str, str], ...] = ()
-    folded: tuple[tuple[str, str], ...] = ()
+    first: Sequence[Shown] = ()
+    pictures: Sequence[Picture] = ()
+    tables: Sequence[Shown] = ()
+    folded: Sequence[Shown] = ()
     facts: tuple[tuple[str, str], ...] = ()
     verbatim: tuple[tuple[str, str], ...] = ()
-    files: tuple[tuple[str, str], ...] = ()
+    files: Links = field(default_factory=dict)
     widget: str = ""
 
 

@@ -67,12 +67,12 @@ def data_part(
         key="data",
         title="Data and cleaning",
         intro=f"{intro} The cleaning report counts the cells that each rule changed.",
-        files=(
-            ("cleaning report, with every entity dropped", "../data/cleaning.md"),
-            ("cleaning.json", "../data/cleaning.json"),
-            ("panel.parquet", "../data/panel.parquet"),
-            ("heat map of what plays", "../data/understood.svg"),
-        ),
+        files={
+            "cleaning report, with every entity dropped": "../data/cleaning.md",
+            "cleaning.json": "../data/cleaning.json",
+            "panel.parquet": "../data/panel.parquet",
+            "heat map of what plays": "../data/understood.svg",
+        },
         widget=_picture(files) if shown else "",
         facts=(*source, best, *idle, *check),
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from itertools import chain, product
+from inspect import getsourcelines
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from dpol.data.settings import HOLDS_RAW_COUNTS
 from dpol.data.stream import read_stream
 from dpol.experts.registry import make_members
 from dpol.noise.released import template_of
-from dpol.report.chapters import Chapter, Part, Picture
+from dpol.report.chapters import Chapter, Part, Picture, Shown
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
 from dpol.report.door import RunFiles, answers
@@ -144,7 +145,8 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
     for study, settings in config.studies():
         results = _read_results(files, study, settings, config.plan_facts)
         for section in study.sections_of(settings, config.plan_facts):
-            part = _part(files, replace(section, title=section.title or study.title))
+            titled = replace(section, title=section.title or study.title)
+            part = _part(files, titled, provenance.source)
             if section.widget:
                 widget = drawn_of(section).widgets[section.name](results, facts)
                 part = _with_widget(part, widget)
@@ -247,38 +249,54 @@ LONGEST_TABLE = 60
 """Number of rows above which a table is folded."""
 
 
-def _part(files: RunFiles, section: Section) -> Part:
+def _part(files: RunFiles, section: Section, source: str) -> Part:
     """Build a section. Tables below figures and long tables are folded; some are only linked."""
-    first, shown, folded = (list[tuple[str, str]]() for _ in range(3))
-    links = {
-        f"{spec.name}.{kind}": f"../tables/{spec.name}.{kind}"
-        for kind, spec in product(("csv", "tex"), section.tables)
-    }
+    drawn = drawn_of(section)
+    results = {f"{name}.parquet": f"../{name}.parquet" for name in section.results}
+    shown: dict[str, list[Shown]] = {place: [] for place in ("first", "seen", "folded")}
+    links = {} if section.made else results
     for spec in section.tables:
+        stem = f"tables/{spec.name}"
+        made = _files(stem, ("csv", "tex")) | results | _code(drawn.tables[spec.name], source)
         if spec.place == "file":
-            links[spec.title] = f"../tables/{spec.name}.html"
+            links |= {spec.title: f"../{stem}.html"} | made
             continue
-        table = read_fragment(files.file(f"tables/{spec.name}.fragment.html"))
-        long = table.count("<tr") > LONGEST_TABLE
-        fold = long or spec.place == "folded" or (section.figures and spec.place is None)
-        place = folded if fold else first if spec.place == "first" else shown
-        place.append((spec.title, table))
-    links |= {f"{name}.parquet": f"../{name}.parquet" for name in section.results}
+        table = read_fragment(files.file(f"{stem}.fragment.html"))
+        place = spec.place or ("folded" if section.figures else "seen")
+        place = "folded" if table.count("<tr") > LONGEST_TABLE else place
+        shown[place].append(Shown(title=spec.title, html=table, files=made))
     return Part(
         key=section.name,
         title=section.title,
         intro=section.about,
-        first=tuple(first),
-        pictures=tuple(_picture(files, it) for it in section.figures),
-        tables=tuple(shown),
-        folded=tuple(folded),
-        files=tuple(links.items()),
+        first=shown["first"],
+        pictures=[
+            _picture(files, it, results | _code(drawn.figures[it.name], source))
+            for it in section.figures
+        ],
+        tables=shown["seen"],
+        folded=shown["folded"],
+        files=links,
     )
 
 
-def _picture(files: RunFiles, figure: FigureSpec) -> Picture:
-    image, width, finding = read_image(files.file(f"figures/{figure.name}.svg"))
-    return Picture(spec=figure, image=image, width=width, finding=finding or figure.title)
+def _picture(files: RunFiles, figure: FigureSpec, beside: dict[str, str]) -> Picture:
+    stem = f"figures/{figure.name}"
+    image, width, finding = read_image(files.file(f"{stem}.svg"))
+    made = _files(stem, ("png", "pdf", "svg")) | beside
+    finding = finding or figure.title
+    return Picture(spec=figure, image=image, width=width, finding=finding, files=made)
+
+
+def _files(stem: str, kinds: Iterable[str]) -> dict[str, str]:
+    return {kind.upper(): f"../{stem}.{kind}" for kind in kinds}
+
+
+def _code(function: Callable[..., Any], source: str) -> dict[str, str]:
+    """Return the name and place of a function, and its address if the source has one."""
+    line, place = getsourcelines(function)[1], f"{function.__module__.replace('.', '/')}.py"
+    address = source and f"{source}/src/{place}#L{line}"
+    return {f"{function.__name__} ({place}, line {line})": address}
 
 
 def _with_widget(part: Part, widget: Widget) -> Part:
