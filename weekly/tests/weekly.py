@@ -7,7 +7,6 @@ import hashlib
 import json
 from decimal import Decimal
 
-import numpy as np
 import yaml
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -150,28 +149,3 @@ class Coordinator:
         """Rows of the log, periods as they are written."""
         with open_log(self.folder) as log:
             return [dict(row) | {"period": day(row["period"])} for row in log.releases(where)]
-
-
-def released(folder, deployment, counts, capacity, names, *, holders=1, step=1):
-    """Report and collect a panel (T, n) with noise, `step` weeks at once; the noisy counts.
-
-    NaN in the counts: no report.
-    """
-    noise = read_deployment(deployment).count_noise()
-    drawn = np.random.default_rng(1).normal(0, noise.standard_deviation, np.shape(counts))
-    noisy = np.round(counts + drawn, noise.decimals)
-    for start in range(0, len(noisy), step):
-        weeks, files = range(start, min(start + step, len(noisy))), []
-        for holder in range(holders):
-            rows = [
-                (names[place], week, f"{noisy[week, place]:f}", f"{capacity[week, place]:g}")
-                for week in weeks
-                for place in range(holder, len(names), holders)
-                if not np.isnan(noisy[week, place])
-            ]
-            path = folder / f"{holder}-{start}.json"
-            name = f"{holder}-{start}"
-            files.append(report(path, deployment, rows, ledger=str(holder), output=name))
-        done = collect(files, folder / "coordinator", deployment)
-        assert not [line for it in done for line in it.refused]
-    return noisy

@@ -13,7 +13,7 @@ import random
 import re
 import shutil
 import sqlite3
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 from dpol.cli import main
@@ -86,13 +86,6 @@ def put(folder, to):
     shutil.copytree(folder, to, dirs_exist_ok=True)
 
 
-@contextmanager
-def in_place(path):
-    """A broken `atomic_path` that writes in place."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    yield Path(path)
-
-
 def world(work, monkeypatch):
     """Every command with what it starts from and ends in: (arguments, from, end, calls)."""
     case = work / "case"
@@ -116,11 +109,9 @@ def world(work, monkeypatch):
             yield command, template, visible(), calls
 
 
-def wrong_after_kills(work, monkeypatch, times, unsafe=()):
+def wrong_after_kills(work, monkeypatch, times):
     """Return the faults after `times` kills of each command, at moments drawn from a fixed seed."""
     whole = list(world(work, monkeypatch))
-    for name, by in unsafe:
-        monkeypatch.setattr(name, by)
     for who in ("collect", "decide"):
         moments = [
             (arguments, template, after, how, k)
@@ -137,18 +128,3 @@ def wrong_after_kills(work, monkeypatch, times, unsafe=()):
 def test_what_was_killed_is_run_again_and_ends_as_without(tmp_path, monkeypatch):
     """Reports of three holders, first week and second, seeded moments."""
     assert list(wrong_after_kills(tmp_path, monkeypatch, TIMES)) == []
-
-
-# Files are written in place, and the log without a transaction.
-UNSAFE = [
-    ("dpol.core.files.atomic_path", in_place),
-    ("dpol_weekly.sqlite._patiently", lambda base, statement: None),
-    ("dpol_weekly.coordinator.log.Log.as_a_whole", lambda log: contextlib.nullcontext()),
-]
-
-
-def test_unsafe_commands_are_noticed(tmp_path, monkeypatch):
-    wrong = set(wrong_after_kills(tmp_path, monkeypatch, 20, UNSAFE))
-    assert {who for who, _ in wrong} == {"collect", "decide"}
-    assert any(who == "collect" and "log.sqlite" in told for who, told in wrong)
-    assert any(who == "decide" and "is half written" in told for who, told in wrong)

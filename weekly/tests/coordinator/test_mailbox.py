@@ -39,7 +39,6 @@ def test_files_of_another_agreement_are_counted_every_week(two, capsys):
             code, out, err = collected(world, two[0].base / "inbox", capsys)
             assert (code, err) == (0, "")
             assert "\n2 files of another agreement (" in out
-            assert "No entity here, in the file of known keys: elsewhere\n" in out
     assert [len(world.rows()) for world in two] == [2, 2]
 
 

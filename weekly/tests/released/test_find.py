@@ -6,7 +6,7 @@ import pytest
 
 from dpol.core.errors import DataError
 from dpol_weekly.records import MOST_BYTES
-from dpol_weekly.released.read import Report, find_release, find_releases
+from dpol_weekly.released.read import files_of, find_release
 from weekly import agreed, report
 
 
@@ -31,10 +31,12 @@ def test_each_other_file_in_a_folder_is_named(tmp_path, whole):
     (inbox / "a.json").write_bytes(whole)
     (inbox / "inner/photo.jpg").write_bytes(b"\xff\xd8")
     (inbox / "other.json").write_text('{"a": 1}')
-    found = list(find_releases([inbox]))
-    assert isinstance(found[0][1], Report)
-    rest = [(file.name, it) for file, it in found[1:]]
-    assert rest == [("photo.jpg", None), ("other.json", None)]
+    (inbox / ".hidden").write_bytes(whole)
+    found = list(files_of([inbox, inbox / "a.json", inbox / "none"]))
+    assert [(file.name, inside) for file, inside in found] == [
+        *(("a.json", True), ("photo.jpg", True), ("other.json", True), ("none", False)),
+    ]
+    assert [bool(find_release(file)) for file, inside in found if inside] == [True, False, False]
 
 
 HARMFUL = {
@@ -58,13 +60,6 @@ HARMFUL = {
 @pytest.mark.parametrize("kind", HARMFUL)
 def test_harmful_files_are_refused_by_themselves(tmp_path, whole, kind):
     change, message = HARMFUL[kind]
-    inbox = tmp_path / "inbox"
-    inbox.mkdir()
-    for name, content in (("a", whole), ("b", change(whole)), ("c", whole)):
-        (inbox / f"{name}.json").write_bytes(content)
-    (_, first), (_, second), (_, third) = find_releases([inbox])
-    assert isinstance(first, Report)
-    assert isinstance(third, Report)
-    assert message in second
-    with pytest.raises(DataError):
-        find_release(inbox / "b.json")
+    (tmp_path / "b.json").write_bytes(change(whole))
+    with pytest.raises(DataError, match=message):
+        find_release(tmp_path / "b.json")

@@ -65,8 +65,6 @@ def add(commands: Commands) -> None:
     parser = _command(commands, "decide", words, _DECIDE, _decide)
     words = "first day of the period (default: the first period after the last report)"
     parser.add_argument("--period", type=date, metavar="DATE", help=words)
-    words = "write nothing: make a decision again and compare it with the written one"
-    parser.add_argument("--check", action="store_true", help=words)
 
     words = "write everything collected to one table, or verify the log"
     parser = _command(commands, "export", words, _EXPORT, _export)
@@ -95,18 +93,15 @@ def _command(
 
 
 def _collect(options: argparse.Namespace) -> None:
-    from dpol_weekly.coordinator.collect import collect
-    from dpol_weekly.coordinator.words import escaped, listed
+    from dpol_weekly.coordinator.collect import LISTED, collect, escaped
     from dpol_weekly.deployment import short
     from dpol_weekly.prose import lines_of
 
-    unknown = list[str]()
     done = collect(
         options.reports,
         options.into,
         options.deployment,
         keys=_known_keys(options.known_keys),
-        unknown=unknown.append,
         new_ledgers=options.new_ledger,
     )
     reports = [report for report in done if not (report.ignored or report.other)]
@@ -120,10 +115,9 @@ def _collect(options: argparse.Namespace) -> None:
         old=[report for report in reports if not (report.taken or report.refused)],
         ignored=ignored,
         others=others,
-        unknown=unknown,
         head=head,
         escaped=escaped,
-        listed=listed,
+        most=LISTED,
     )
     facts = [asdict(report) | {"file": escaped(str(report.file))} for report in reports]
     more = {"ignored": ignored, "of_other_agreements": others, "log_head": head}
@@ -173,20 +167,16 @@ def _set_aside(options: argparse.Namespace) -> None:
 
 
 def _decide(options: argparse.Namespace) -> None:
-    from dpol_weekly.coordinator.decide import check, decide
+    from dpol_weekly.coordinator.decide import decide
     from dpol_weekly.prose import lines_of
 
-    if options.check:
-        decision = check(options.folder, options.period)
-        line = f"{decision.period}: the same decision again: {', '.join(decision.named)}"
-        answer(options, [line], {"same": True, **decision.facts()})
-        return
     today = datetime.date.today()
     decision = decide(options.folder, options.period, today)
     lines = lines_of(
         "decided",
         "coordinator",
         decision=decision,
+        gain=decision.coordination["question"],
         today=today.isoformat(),
         current=decision.period_on(today).isoformat(),
         page=options.folder / "index.html",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,11 +17,12 @@ from dpol.core.errors import DataError, OutputError
 from dpol.core.words import counted
 from dpol_weekly.coordinator.checks import check_row
 from dpol_weekly.coordinator.log import Log, open_log
-from dpol_weekly.coordinator.words import LISTED, escaped
 from dpol_weekly.deployment import short
-from dpol_weekly.released.read import Report, find_releases
+from dpol_weekly.released.read import Report, files_of, find_release, read_release
 from dpol_weekly.released.row import Released
 
+LISTED = 20
+"""Number of files, or of refusals of one file, that are told one by one."""
 _LONGEST_REASON = 200
 _NEW_KEY = "have it read the new one out, and collect with that key in --known-keys FILE"
 _SET_ASIDE = "If the earlier report was wrong, set it aside with dpol set-aside"
@@ -96,20 +97,18 @@ def collect(
     *,
     keys: Mapping[str, str] | None = None,
     new_ledgers: Collection[str] = (),
-    unknown: Callable[[str], None] = lambda name: None,
     today: datetime.date | None = None,
 ) -> list[Collected]:
     """Take the new rows of reports into the log of a folder, and refuse the others.
 
     Args:
-        reports: files that `dpol privatize` wrote, or folders with such files; see `find_releases`.
+        reports: files that `dpol privatize` wrote, or folders with such files; see `files_of`.
         folder: the coordinator's folder; made if it is missing.
         deployment: the file of the agreement, the first time or after an amendment.
         keys: the keys that entities have read out, for their first reports and for new ledgers,
             where the agreement has none; None: any key of a first report.
         new_ledgers: entities that may report from a new ledger from now on, with the key that they
             have read out, or with their last one.
-        unknown: is told each name among the keys that is no entity.
         today: only periods that ended before this date are taken; None: the computer's date.
 
     Raises:
@@ -121,10 +120,8 @@ def collect(
     with open_log(folder, deployment=deployment, new=True) as log:
         for name in trusted.new_ledgers - log.deployment.entities.keys():
             raise DataError(f"{name} is not an entity of the deployment; write it as there")
-        for name in sorted((keys or {}).keys() - log.deployment.entities.keys()):
-            unknown(name)
-        for file, found in find_releases(reports):
-            done.append(_collect(log, file, found, trusted, today))
+        for file, inside in files_of(reports):
+            done.append(_collect(log, file, inside, trusted, today))
     return done
 
 
@@ -169,40 +166,30 @@ def set_aside(
 
 
 def _collect(
-    log: Log, file: Path, found: Report | str | None, trusted: Trusted, today: datetime.date
+    log: Log, file: Path, inside: bool, trusted: Trusted, today: datetime.date
 ) -> Collected:
-    """Collect one file; entities whose new ledger is taken leave `trusted`."""
-    why = found if isinstance(found, str) else ""
-    if isinstance(found, Report):
-        try:
-            with log.as_a_whole():
-                collected, moved = _take(log, found, trusted, today)
-            for entity in moved:
-                trusted.new_ledgers.remove(entity)
-            return collected
-        except (sqlite3.Error, OutputError):
-            raise  # of the log, not of the report
-        except DataError as error:
-            why = str(error)
-        except Exception as error:  # nobody foresaw it, and others must not suffer
-            why = f"{file}: cannot be taken ({type(error).__name__}); ask for the release again"
-    refused = (escaped(why),) if why else ()
-    return Collected(file=file, refused=refused, ignored=found is None, head=log.head)
+    """Collect one file, found `inside` a folder or named; new ledgers in it leave `trusted`."""
+    try:
+        report = find_release(file) if inside else read_release(file)
+        if report is None:
+            return Collected(file=file, ignored=True, head=log.head)
+        rows = _sorted_rows(report, log, trusted, today)
+    except (sqlite3.Error, OutputError):
+        raise  # of the log, not of the report
+    except DataError as error:
+        return Collected(file=file, refused=(escaped(str(error)),), head=log.head)
+    except Exception as error:  # nobody foresaw it, and others must not suffer
+        why = f"{file}: cannot be taken ({type(error).__name__}); ask for the release again"
+        return Collected(file=file, refused=(escaped(why),), head=log.head)
+    if rows is None:
+        return Collected(file=file, other=report.agreement, head=log.head)
+    trusted.new_ledgers.difference_update(rows.moved)
+    return _entered(log, report, rows)
 
 
-def _take(
-    log: Log, report: Report, trusted: Trusted, today: datetime.date
-) -> tuple[Collected, list[str]]:
-    """Enter the new rows of a report; return the outcome, and the entities with a new ledger."""
-    if report.agreement not in log.hashes:
-        if not log.knows(report.output):
-            return Collected(file=report.file, other=report.agreement, head=log.head), []
-        raise DataError(
-            f"{report.file}: goes on from reports of this log, and is of an agreement"
-            f" ({short(report.agreement)}) that is not known here. If it amends the last one, name"
-            " its file with --deployment; otherwise ask the holder which file it has taken"
-        )
-    rows, name = _sorted_rows(report, log, trusted, today), escaped(report.file.name)
+def _entered(log: Log, report: Report, rows: _Rows) -> Collected:
+    """Enter the new rows of a report, and return the outcome."""
+    name = escaped(report.file.name)
     for entity in rows.moved:
         reason = f"{report.ledger}, collected from {name}"
         log.add_act(kind="new ledger", entity=entity, reason=reason)
@@ -211,7 +198,7 @@ def _take(
     refused = [*map(escaped, rows.refused[:LISTED])]
     if (more := len(rows.refused) - LISTED) > 0:
         refused.append(f"{escaped(str(report.file))}: {more:,} more rows or entities are refused")
-    collected = Collected(
+    return Collected(
         file=report.file,
         taken=len(rows.fresh),
         known=rows.known,
@@ -219,11 +206,18 @@ def _take(
         refused=tuple(refused),
         head=log.head,
     )
-    return collected, rows.moved
 
 
-def _sorted_rows(report: Report, log: Log, trusted: Trusted, today: datetime.date) -> _Rows:
-    """Sort the rows of a report with a checked guarantee into known, new and refused rows."""
+def _sorted_rows(report: Report, log: Log, trusted: Trusted, today: datetime.date) -> _Rows | None:
+    """Sort the rows of a report into known, new and refused ones; None: it is of another log."""
+    if report.agreement not in log.hashes:
+        if not log.knows(report.output):
+            return None
+        raise DataError(
+            f"{report.file}: goes on from reports of this log, and is of an agreement"
+            f" ({short(report.agreement)}) that is not known here. If it amends the last one, name"
+            " its file with --deployment; otherwise ask the holder which file it has taken"
+        )
     rows = _Rows(fresh=[], refused=[], moved=[])
     day_of = log.deployment.period_of
     of_entity: dict[str, dict[tuple[str, ...], tuple[int, Released]]] = {}
@@ -239,12 +233,7 @@ def _sorted_rows(report: Report, log: Log, trusted: Trusted, today: datetime.dat
         if not new:
             continue
         standing = {key: it for key, it in logged.items() if it["set_aside"] is None}
-        moves = _another_ledger(report, entity, own, standing, log)
-        obstacle = _unsigned(report, entity, log)
-        if not obstacle and moves:
-            obstacle = _not_let(report, entity, standing, trusted, moves)
-        elif not obstacle and not standing:
-            obstacle = _unconfirmed(report, entity, log, trusted)
+        obstacle, moves = _obstacle(report, entity, own, standing, log, trusted)
         if obstacle:
             told = f"{report.file}: {counted(len(new), 'row')} of {entity}: {obstacle}"
             rows.refused.append(told)
@@ -284,50 +273,72 @@ def _sorted_rows(report: Report, log: Log, trusted: Trusted, today: datetime.dat
     return rows
 
 
+def escaped(text: str) -> str:
+    r"""Return a text that can be stored and shown: bytes that are not UTF-8 become their codes.
+
+    >>> escaped("\udcfcbersicht.zip")
+    '\\udcfcbersicht.zip'
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def _origin(row: sqlite3.Row) -> str:
     return f"{row['file']}, collected on {row['received'][:10]}"
 
 
-def _unsigned(report: Report, entity: str, log: Log) -> str:
-    """Return why a report about an entity is not its holder's; empty if the holder signed it."""
+def _obstacle(
+    report: Report,
+    entity: str,
+    rows: Collection[tuple[str, ...]],
+    standing: _Standing,
+    log: Log,
+    trusted: Trusted,
+) -> tuple[str, bool]:
+    """Return why rows of an entity are not taken, or "", and whether a new ledger is let in.
+
+    Args:
+        report: the report that brings the rows.
+        entity: the entity of the rows.
+        rows: its rows in the report, by period, count and capacity.
+        standing: its rows in the log that count, likewise.
+        log: the log.
+        trusted: what the coordinator has confirmed.
+    """
     agreed = log.deployment.entities.get(entity)
-    if agreed is None or agreed.key in (None, report.key):
-        return ""
-    return (
-        f"the report is not signed with the key of {entity} in the agreement; ask the holder to"
-        " name the file of that key in its own file"
-    )
-
-
-def _unconfirmed(report: Report, entity: str, log: Log, trusted: Trusted) -> str:
-    """Return why the key of a first report is not taken; empty if it was confirmed."""
-    agreed = log.deployment.entities.get(entity)
-    if agreed is None or agreed.key or trusted.keys is None:
-        return ""
-    known = trusted.keys.get(entity)
-    if known == report.key:
-        return ""
-    if known:
-        return f"it is signed with the key {report.key}, and the known one is {known}; ask {entity}"
-    return (
-        f"it is the first report of {entity}, and nobody has confirmed its key, {report.key}. Have"
-        f" {entity} read its key out (it is in its hospital.yaml), and collect again with"
-        f" --known-keys FILE, in which a line says {entity}: KEY"
-    )
-
-
-def _not_let(report: Report, entity: str, standing: _Standing, trusted: Trusted, why: str) -> str:
-    """Return why a new ledger is not taken; empty if the coordinator let it, with this key."""
-    if entity not in trusted.new_ledgers:
-        return why
-    last = max(standing.values(), key=lambda it: int(it["report"]))["key"]
-    wanted = (trusted.keys or {}).get(entity, last)
+    if agreed is None:
+        return "", False  # each row says so
+    if agreed.key not in (None, report.key):
+        return (
+            f"the report is not signed with the key of {entity} in the agreement; ask the holder to"
+            " name the file of that key in its own file"
+        ), False
+    known = (trusted.keys or {}).get(entity)
+    if not standing:
+        if agreed.key or trusted.keys is None or known == report.key:
+            return "", False
+        if known:
+            wrong = f"it is signed with the key {report.key}, and the known one is {known}"
+            return f"{wrong}; ask {entity}", False
+        return (
+            f"it is the first report of {entity}, and nobody has confirmed its key, {report.key}."
+            f" Have {entity} read its key out (it is in its hospital.yaml), and collect again with"
+            f" --known-keys FILE, in which a line says {entity}: KEY"
+        ), False
+    why = _another_ledger(report, entity, rows, standing, log)
+    if not why or entity not in trusted.new_ledgers:
+        return why, False
+    wanted = agreed.key or known or _newest(standing)["key"]
     if report.key == wanted:
-        return ""
+        return "", True
     return (
         f"its new ledger is signed with the key {report.key}, and not with {wanted}; ask {entity}."
         f" If it lost its old key too, {_NEW_KEY}"
-    )
+    ), False
+
+
+def _newest(standing: _Standing) -> sqlite3.Row:
+    """Return a row of the last report: rows of a ledger that was accepted later come last."""
+    return max(standing.values(), key=lambda it: int(it["report"]))
 
 
 def _another_ledger(
@@ -339,18 +350,9 @@ def _another_ledger(
 ) -> str:
     """Return why a report is of another ledger, or of an older copy; empty if it is of neither.
 
-    Args:
-        report: the report that brings the rows.
-        entity: the entity of the rows.
-        rows: its rows in the report, by period, count and capacity.
-        standing: its rows in the log that count, likewise.
-        log: the log; a key that its agreements name binds as long as they name it.
+    A key that an agreement of the log names binds as long as it is named.
     """
-    if not standing:
-        return ""
-    # Rows of a ledger that was accepted later come last.
-    last = max(standing.values(), key=lambda it: int(it["report"]))
-    lost = f"collect with --new-ledger {entity}. {_SET_ASIDE}"
+    last, lost = _newest(standing), f"collect with --new-ledger {entity}. {_SET_ASIDE}"
     if last["ledger"] != report.ledger:
         of_last = [row for row in standing.values() if row["ledger"] == last["ledger"]]
         first = min(of_last, key=lambda it: int(it["report"]))

@@ -1,20 +1,17 @@
-"""A decision: the choice for a period, its reasons, and its files."""
+"""A decision: the choice for a period, and what each entity has reported."""
 
 from __future__ import annotations
 
 import dataclasses
 import datetime
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from dpol.core.errors import DataError
-from dpol.data.question import Gain
-from dpol_weekly.coordinator.evidence import SetAside, Spent
-from dpol_weekly.coordinator.settings import Coordination
+from dpol.core.files import read_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +28,6 @@ class Outlook:
         noise: standard deviation of the noise on it, in people; None likewise.
         capacity: last reported capacity; None likewise.
         last_report: start of the last reported period, YYYY-MM-DD; None likewise.
-        reports: number of reported periods.
         silent: number of periods in a row, up to the last one, with a missing report.
     """
 
@@ -44,48 +40,38 @@ class Outlook:
     noise: float | None
     capacity: float | None
     last_report: str | None
-    reports: int
     silent: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """The choice of entities for a period, with everything needed to check it.
+    """The choice of entities for a period.
 
     Args:
         deployment: name of the agreement.
-        deployment_sha256: hash of the agreement.
+        agreement: hash of the agreement.
         period: start of the decided period, YYYY-MM-DD.
         last_period: start of the period before, the last one with reports.
         rule: label of the rule that chose.
         named: identifiers of the chosen entities, best first.
         outlooks: outlooks of all entities, in the order of the agreement.
-        spent: privacy cost of the releases for one person.
         coordination: the coordinator's choices.
         dpol: version of dpol.
-        releases: number of releases that counted, superseded ones included.
-        set_aside: releases that did not count.
+        reports: number of reports that counted.
         log_head: head of the log's hash chain: it fixes what was read.
     """
 
     deployment: str
-    deployment_sha256: str
+    agreement: str
     period: str
     last_period: str
     rule: str
     named: tuple[str, ...]
     outlooks: tuple[Outlook, ...]
-    spent: Spent
-    coordination: Coordination
+    coordination: Mapping[str, Any]
     dpol: str
-    releases: int
-    set_aside: tuple[SetAside, ...]
+    reports: int
     log_head: str
-
-    @property
-    def gain(self) -> Gain:
-        """The question of the decision."""
-        return self.coordination.question
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -98,35 +84,24 @@ class Decision:
         return start + (day - start) // (start - before) * (start - before)
 
     def facts(self) -> dict[str, Any]:
-        """The contents of the decision as plain values."""
-        chosen = self.coordination.model_dump(exclude_none=True)
-        return dataclasses.asdict(self) | {"coordination": chosen, "missing": self.missing}
-
-    def as_json(self) -> str:
-        """The decision as text; equal decisions give equal bytes."""
-        return json.dumps(self.facts(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        """The contents of the decision as plain values, as its file has them."""
+        whole: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
+        return whole | {"missing": [*self.missing]}
 
 
-def read_decision(path: Path) -> Decision:
-    """Read a decision from its JSON file.
+def read_facts(path: Path) -> dict[str, Any]:
+    """Return what the file of a decision holds.
 
     Raises:
         DataError: the file cannot be read, or is not a decision.
     """
     try:
-        decision = _DECISION.validate_json(path.read_bytes(), strict=True)
-        for period in (decision.period, decision.last_period):
-            datetime.date.fromisoformat(period)
-        return decision
-    except OSError as error:
-        raise DataError(
-            f"{path}: there is no such decision ({error.strerror}); make it with dpol decide"
-        ) from None
-    except ValueError:
+        facts = read_json(path)
+    except (OSError, ValueError):
+        facts = None
+    if not isinstance(facts, dict) or not isinstance(facts.get("log_head"), str):
         raise DataError(
             f"{path}: is not a decision of dpol; put it back as it was, or move it away and decide"
             " again"
-        ) from None
-
-
-_DECISION = TypeAdapter(Decision)
+        )
+    return facts

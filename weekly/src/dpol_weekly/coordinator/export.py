@@ -67,5 +67,5 @@ def verify(folder: Path, noted: str = "") -> str:
     """
     with open_log(folder) as log:
         if noted:
-            log.at(noted)
+            log.refuse_unknown(noted)
         return log.head

@@ -11,11 +11,11 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from dpol.core.errors import ConfigError, DataError
+from dpol.core.errors import DataError
 from dpol.core.files import output_error, write_text
 from dpol_weekly.coordinator.settings import FILE, TEMPLATE, Coordination, read_coordination
 from dpol_weekly.deployment import (
@@ -43,6 +43,13 @@ SELECT number, CAST(json_array('report', received, sha256, file, ledger, output,
 UNION ALL
 SELECT number, CAST(json_array('act', received, kind, entity, period, reason) AS BLOB) FROM act
 """
+_RELEASES = """
+SELECT release.*, ledger, output, file, received, key,
+    (SELECT reason FROM act WHERE act.entity = release.entity AND kind = 'set aside'
+        AND act.number > report AND IFNULL(act.period, release.period) = release.period
+        ORDER BY act.number LIMIT 1) AS set_aside
+FROM release JOIN report ON report.number = release.report
+"""
 _LOG = Kind(
     name="log",
     script=Path(__file__).with_name("log.sql"),
@@ -64,14 +71,12 @@ class Log:
         connection: to the database.
         agreements: that its reports are of, each an amendment of the one before, at least one.
         coordination: the coordinator's own choices.
-        last: the number of the last agreement, report or act that decisions read.
     """
 
     path: Path
     connection: sqlite3.Connection
     agreements: tuple[Deployment, ...]
     coordination: Coordination
-    last: int = 2**62
 
     @property
     def deployment(self) -> Deployment:
@@ -86,26 +91,21 @@ class Log:
     @property
     def head(self) -> str:
         """The head of its hash chain."""
-        return head_of(self.connection, self.last)
+        return head_of(self.connection)
 
-    def at(self, head: str) -> Log:
-        """The log as it was when its hash chain had this head.
+    def refuse_unknown(self, head: str) -> None:
+        """Refuse a head that its hash chain never had.
 
         Raises:
-            DataError: it never had.
+            DataError: the log does not go on from that head.
         """
-        base = self.connection
-        found = base.execute("SELECT number FROM link WHERE head = ?", (head,)).fetchone()
-        if found is None:
+        known = self.connection.execute("SELECT 1 FROM link WHERE head = ?", (head,))
+        if known.fetchone() is None:
             raise DataError(
                 f"{self.path}: its hash chain never had the head {head}: it was put back from an"
                 " older copy, or written again, or that head is of another log. Put the newest copy"
                 f" of {LOG_NAME} back"
             )
-        (known,) = base.execute(
-            "SELECT COUNT(*) FROM deployment WHERE number <= ?", (found["number"],)
-        ).fetchone()
-        return replace(self, agreements=self.agreements[:known], last=found["number"])
 
     def add_report(self, report: Report, file: str, rows: Sequence[Released]) -> None:
         """Enter a report with its new rows.
@@ -136,7 +136,9 @@ class Log:
         base = self.connection
         link(base, _LOG, add(base, "act", kind, entity, period, reason))
 
-    def releases(self, where: str = "1", *values: str | int | None) -> sqlite3.Cursor:
+    def releases(
+        self, where: str = "1", *values: str | int | None, columns: str = "*"
+    ) -> sqlite3.Cursor:
         """Return the rows by entity, period and version, with the rows that were set aside.
 
         A row has the columns of `release` (log.sql), and `ledger`, `output`, `file` and `received`
@@ -144,15 +146,15 @@ class Log:
         None: the row counts.
         """
         return self.connection.execute(
-            "SELECT release.*, ledger, output, file, received, key, (SELECT reason FROM act"
-            " WHERE act.entity = release.entity AND kind = 'set aside'"
-            f" AND act.number > report AND act.number <= {self.last}"
-            " AND IFNULL(act.period, release.period) = release.period"
-            " ORDER BY act.number LIMIT 1) AS set_aside"
-            " FROM release JOIN report ON report.number = release.report"
-            f" WHERE report <= {self.last} AND ({where}) ORDER BY entity, period, version",
+            f"SELECT {columns} FROM ({_RELEASES}) WHERE {where} ORDER BY entity, period, version",
             values,
         )
+
+    @property
+    def newest(self) -> int:
+        """The number of the last period with a row that counts; -1 without one."""
+        last = f"SELECT IFNULL(MAX(period), -1) FROM ({_RELEASES}) WHERE set_aside IS NULL"
+        return int(self.connection.execute(last).fetchone()[0])
 
     def set_aside(self, entity: str) -> set[int]:
         """Return the numbers of an entity's periods that were set aside one by one."""
@@ -163,18 +165,6 @@ class Log:
         """Return True if a report of this output of a ledger was collected."""
         found = self.connection.execute("SELECT 1 FROM report WHERE output = ?", (output,))
         return found.fetchone() is not None
-
-    @contextmanager
-    def as_a_whole(self) -> Iterator[None]:
-        """Add everything that the block adds, or nothing if it raises."""
-        self.connection.execute("SAVEPOINT whole")
-        try:
-            yield
-        except BaseException:
-            if self.connection.in_transaction:  # a full disk ends all of it
-                self.connection.execute("ROLLBACK TO whole")
-            raise
-        self.connection.execute("RELEASE whole")
 
 
 @contextmanager
@@ -217,7 +207,6 @@ def open_log(
             agreements = _agreements(base, path)
             if given is not None and given not in agreements:
                 refuse_amendment(agreements[-1], given, str(deployment))
-                _refuse_late(base, agreements[-1], given, str(deployment))
                 _add_agreement(base, given)
                 agreements.append(given)
             if (new or write) and not (folder / FILE).exists():
@@ -230,24 +219,6 @@ def open_log(
             )
     except OSError as error:  # one of a write has no name
         raise output_error(error.filename or folder, error) from error
-
-
-def _refuse_late(
-    base: sqlite3.Connection, before: Deployment, given: Deployment, place: str
-) -> None:
-    """Refuse an amendment that changes entities in periods that were collected already."""
-    newest = dict(
-        base.execute("SELECT entity, MAX(period) FROM release GROUP BY entity").fetchall()
-    )
-    since = given.number_of(given.amends.since) if given.amends else None
-    changed = [it for it in given.entities if given.entities[it] != before.entities.get(it)]
-    last, name = max(((newest.get(it, -1), it) for it in changed), default=(-1, ""))
-    if since is not None and since <= last:
-        raise ConfigError(
-            f"{place}: amends.since must be after every period that was collected of an entity"
-            f" that it changes; a report of {name} for {given.period_of(last)} is in the log, so"
-            f" amend the same agreement from {given.period_of(last + 1)} or later on"
-        )
 
 
 def _add_agreement(base: sqlite3.Connection, agreed: Deployment) -> None:

@@ -50,25 +50,18 @@ class Report:
     rows: tuple[Released, ...]
 
 
-def find_releases(paths: Sequence[Path]) -> Iterator[tuple[Path, Report | str | None]]:
-    """Yield each file, and each file in the folders that is not hidden, with what it holds.
+def files_of(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
+    """Yield each file, and each file in folders that is not hidden; and whether it is of a folder.
 
-    That is a release; or the reason why it is not an intact one, with the remedy; or None for a
-    file in a folder that has nothing to do with releases.
+    No file comes twice.
     """
     seen = set[Path]()
     for path in paths:
         inside = path.is_dir()
         for file in sorted(path.rglob("[!.]*")) if inside else [path]:
-            if file in seen or (inside and file.is_dir()):
-                continue
-            seen.add(file)
-            try:
-                yield file, find_release(file) or (None if inside else f"{file}: {_NO_RELEASE}")
-            except DataError as error:
-                yield file, str(error)
-            except Exception as error:  # nobody foresaw it, and others must not suffer
-                yield file, f"{file}: cannot be read ({type(error).__name__}); {ASK}"
+            if file not in seen and not (inside and file.is_dir()):
+                seen.add(file)
+                yield file, inside
 
 
 def read_release(path: Path) -> Report:
