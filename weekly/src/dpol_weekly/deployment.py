@@ -11,12 +11,12 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -35,56 +35,64 @@ _LEAST_BEDS, _MOST_BEDS = 0.001, 999_999_999  # As `dpol privatize` and `dpol co
 MuDecimal = Annotated[float, Field(ge=0.001, le=100)]
 
 
-def _capacity(value: object) -> object:
-    """Return a number in range, or `reported`. Raises ValueError for anything else."""
-    with suppress(TypeError, ValueError):
-        if value == "reported" or _LEAST_BEDS <= float(str(value)) <= _MOST_BEDS:
-            return value
-    raise ValueError(f"must be a number from {_LEAST_BEDS:g} to {_MOST_BEDS}, or reported")
+def _must(fits: Callable[[Any], bool], words: str) -> BeforeValidator:
+    """Return a validator that refuses other values with these words."""
 
-
-def _affirmed(value: object) -> object:
-    """Return True. Raises ValueError for anything else."""
-    if value is not True:
-        raise ValueError(
-            "must be true: what one person adds to one count is at most count_sensitivity, and to"
-            " all counts of a period together at most counted_by times as much. A patient who is"
-            " transferred may be in two counts: count on one day, or write counted_by: 2"
-        )
-    return value
-
-
-def _key(value: object) -> object:
-    """Return the public half of a key. Raises ValueError for anything else."""
-    if isinstance(value, str) and is_key(value):
+    def checked(value: Any) -> Any:
+        if not fits(value):
+            raise ValueError(words)
         return value
-    raise ValueError("must be 64 hex digits in small letters, as dpol privatize --init shows them")
+
+    return BeforeValidator(checked)
 
 
-def _identifier(value: object) -> object:
-    """Return an identifier. Raises ValueError for anything else."""
-    if isinstance(value, str) and re.fullmatch(IDENTIFIER, value):
-        return value
-    raise ValueError(
+def _is_capacity(value: object) -> bool:
+    with suppress(ValueError):
+        return value == "reported" or _LEAST_BEDS <= float(str(value)) <= _MOST_BEDS
+    return False
+
+
+Capacity = Annotated[
+    float | Literal["reported"],
+    _must(_is_capacity, f"must be a number from {_LEAST_BEDS:g} to {_MOST_BEDS}, or reported"),
+]
+PublicKey = Annotated[
+    str,
+    _must(
+        lambda value: isinstance(value, str) and is_key(value),
+        "must be 64 hex digits in small letters, as dpol privatize --init shows them",
+    ),
+]
+Affirmed = Annotated[
+    bool,
+    _must(
+        lambda value: value is True,
+        "must be true: what one person adds to one count is at most count_sensitivity, and to all"
+        " counts of a period together at most counted_by times as much. A patient who is"
+        " transferred may be in two counts: count on one day, or write counted_by: 2",
+    ),
+]
+Identifier = Annotated[
+    str,
+    _must(
+        lambda value: isinstance(value, str) and re.fullmatch(IDENTIFIER, value) is not None,
         "must have 1 to 40 letters a to z, digits, dots, dashes and underscores, and begin with a"
-        " letter or digit; names to show go into titles of coordinator.yaml"
-    )
-
-
-Identifier = Annotated[str, BeforeValidator(_identifier)]
+        " letter or digit; names to show go into titles of coordinator.yaml",
+    ),
+]
 """An identifier of an entity or an agreement."""
 
 
 class Entity(Settings):
     """An entity that reports, such as a hospital."""
 
-    capacity: Annotated[float | Literal["reported"], BeforeValidator(_capacity)] = "reported"
+    capacity: Capacity = "reported"
     """The whole of its counts (beds): a public number, or `reported` with every count."""
     since: datetime.date | None = None
     """First date on which it reports and may be chosen; without it the first period."""
     until: datetime.date | None = None
     """Date from which on it does not; its past still counts. Without a date it stays."""
-    key: Annotated[str, BeforeValidator(_key)] | None = None
+    key: PublicKey | None = None
     """Public half of the holder's key; without it, the key of the first report binds."""
 
     @property
@@ -149,7 +157,7 @@ class Deployment(Settings):
     """Whether a holder may release a period again on a day of its own choice."""
     counted_by: Annotated[int, Field(ge=1, le=20)] = 1
     """Number of full counts to which one person adds in one period, over all entities."""
-    affirmed: Annotated[bool, BeforeValidator(_affirmed)]
+    affirmed: Affirmed
     """Must be true: it affirms what `count_sensitivity` and `counted_by` say of one person."""
     amends: Amendment | None = None
     """The agreement whose place this one takes from some period on; only `entities` may differ."""

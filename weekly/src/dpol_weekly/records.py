@@ -159,18 +159,6 @@ def signed_text(facts: Mapping[str, Any]) -> str:
     return json.dumps(rest, sort_keys=True, separators=(",", ":"))
 
 
-def as_file(facts: Mapping[str, Any]) -> str:
-    """Return the text of a release: JSON with a line for each row."""
-
-    def shown(value: Any) -> str:
-        if not isinstance(value, list):
-            return json.dumps(value)
-        return "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"
-
-    keys = [f" {json.dumps(key)}: {shown(value)}" for key, value in facts.items()]
-    return "{\n" + ",\n".join(keys) + "\n}\n"
-
-
 def recompute(
     releases: Sequence[tuple[str, Mapping[str, Any]]], agreed: Mapping[str, Terms]
 ) -> list[Recomputed]:

@@ -23,17 +23,10 @@ from dpol.core.errors import DataError, OutputError
 PATIENCE = 300.0
 """Seconds that a run waits for another one."""
 
-# What a failure means to a user, by the beginning of its name; {} is the kind of database.
-_REMEDIES = {
-    "SQLITE_BUSY": f"another run has held the {{}} for {PATIENCE / 60:.0f} minutes; wait until that"
-    " has ended, or end it, and run again",
-    "SQLITE_FULL": "the disk is full; free some space and run again",
-    "SQLITE_READONLY": "the {} or its folder is read-only; make both writable",
-    "SQLITE_CANTOPEN": "the {} cannot be opened; make it and its folder writable",
-    "SQLITE_PERM": "the {} cannot be opened; make it and its folder writable",
-    "SQLITE_PROTOCOL": "the {} cannot be locked there; choose a local folder",
-    "SQLITE_IOERR": "the {} could not be read or written; check the disk and run again",
-}
+_DISK = (
+    *("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN"),
+    *("SQLITE_PERM", "SQLITE_PROTOCOL", "SQLITE_IOERR"),
+)
 _CHANGED = "SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_SCHEMA"
 _LINK = "CREATE TABLE link (number INTEGER PRIMARY KEY, head TEXT NOT NULL UNIQUE)"
 
@@ -86,9 +79,16 @@ def opened(path: Path, kind: Kind, *, in_memory: bool = False) -> Iterator[sqlit
             raise DataError(f"{path}: {kind.foreign}") from error
         if failure.startswith("SQLITE_CORRUPT"):
             raise DataError(f"{path}: {kind.damaged}") from error
-        for beginning, remedy in _REMEDIES.items():
-            if failure.startswith(beginning):
-                raise OutputError(f"{path}: {remedy.format(kind.name)}") from error
+        if failure.startswith("SQLITE_BUSY"):
+            raise OutputError(
+                f"{path}: another run has held the {kind.name} for {PATIENCE / 60:.0f} minutes;"
+                " wait until that has ended, or end it, and run again"
+            ) from error
+        if failure.startswith(_DISK):
+            raise OutputError(
+                f"{path}: the {kind.name} cannot be opened, read or written ({error}); make it and"
+                " its folder writable, on a local disk with free space, and run again"
+            ) from error
         raise
     except (UnicodeDecodeError, OverflowError) as error:  # of a changed SQL text, or a number
         raise DataError(f"{path}: {kind.damaged}") from error
@@ -178,6 +178,9 @@ def head_of(base: sqlite3.Connection, last: int = 2**62) -> str:
 
 def _fault(base: sqlite3.Connection, kind: Kind) -> str:
     """Return what else than dpol has changed; empty if nothing was."""
+    # Also that each index fits its table: queries read through indexes, and the chain does not.
+    if base.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
+        return "its pages or indexes were changed"
     if _schema(base) != _schema_of(kind):
         return "its tables, views or triggers were changed"
     heads = dict(base.execute("SELECT number, CAST(head AS BLOB) FROM link"))

@@ -28,12 +28,12 @@ DATES: tuple[Dates, ...] = get_args(Dates)
 WEEKS = "YYYY-Www", "MMWR"
 """The forms of dates, and those of weeks. A period lasts a number of days, so no month is one."""
 _FIRST, _LAST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
-_MIDNIGHT = r"(?:[T ]00:00(?::00(?:\.0+)?)?)?"
-_PARTS = {
-    "YYYY": "(?P<year>[0-9]{4})", "ww": "(?P<week>[0-9]{2})",
-    "MM": "(?P<month>[0-9]{2})", "DD": "(?P<day>[0-9]{2})",
-    "M": "(?P<month>[0-9]{1,2})", "D": "(?P<day>[0-9]{1,2})",
-}  # fmt: skip
+_MIDNIGHT = re.compile(r"[T ]00:00(:00(\.0+)?)?$")
+_WRITTEN = {
+    "D.M.YYYY": "%d.%m.%Y",
+    "D/M/YYYY": "%d/%m/%Y",
+    "M/D/YYYY": "%m/%d/%Y",
+}
 BETWEEN = {".": ".", ",": ",", " ": " \u00a0\u202f", "'": "'\u2019"}
 """Signs between thousands, and how they are written."""
 _DIGITS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,40})?")
@@ -92,18 +92,17 @@ def parse_date(text: str, form: Dates) -> datetime.date | None:
 
     Another time of day, and one with an offset, may be another day elsewhere.
     """
-    match = _date(form).fullmatch(text) or _date("YYYY-MM-DD").fullmatch(text)
-    if not match:
-        return None
-    parts = {part: int(text) for part, text in match.groupdict().items()}
+    day, week = _MIDNIGHT.sub("", text), re.fullmatch("([0-9]{4})-W([0-9]{2})", text)
     try:
-        if form == "MMWR" and "week" in parts:
-            date = mmwr_week(parts["year"], parts["week"])
-        elif "week" in parts:
-            date = datetime.date.fromisocalendar(parts["year"], parts["week"], 1)
+        if week and form in WEEKS:
+            year, number = map(int, week.groups())
+            monday = datetime.date.fromisocalendar
+            date = mmwr_week(year, number) if form == "MMWR" else monday(year, number, 1)
+        elif re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", day):
+            date = datetime.date.fromisoformat(day)
         else:
-            date = datetime.date(**parts)
-    except ValueError:
+            date = datetime.datetime.strptime(day, _WRITTEN[form]).date()
+    except (KeyError, ValueError):
         return None
     return date if _FIRST <= date <= _LAST else None
 
@@ -125,18 +124,6 @@ def mmwr_week(year: int, week: int) -> datetime.date:
     if not first <= start < following:
         raise ValueError(f"{year} has no week {week}")
     return start
-
-
-@cache
-def _date(pattern: str) -> re.Pattern[str]:
-    return re.compile(
-        re.sub(
-            "YYYY|MM?|DD?|ww",
-            lambda part: _PARTS[part[0]],
-            re.escape(pattern.replace("MMWR", "YYYY-Www")),
-        )
-        + _MIDNIGHT
-    )
 
 
 def read_table(

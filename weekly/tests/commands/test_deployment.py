@@ -6,7 +6,6 @@ Noise here is secure, so outputs differ in every run; what is tested does not de
 from __future__ import annotations
 
 import contextlib
-import datetime
 import sqlite3
 from pathlib import Path
 
@@ -73,7 +72,7 @@ def test_the_history_shows_no_count():
     privatize(*ROWS)
     code, out, _ = run("history")
     assert code == 0
-    assert "noisy/winter (deployment winter)\n" in out
+    assert "winter (deployment winter)\n" in out
     assert "3 rows for 2024-01-07 to 2024-01-14\n" in out
     with contextlib.closing(sqlite3.connect("dpol-ledger.sqlite")) as base:
         shown = base.execute("SELECT noisy_count FROM release").fetchall()
@@ -124,16 +123,3 @@ def test_every_key_is_described():
     for model in (Deployment, Periods, Entity):
         assert [key for key in model.model_fields if f"`{key}`" not in text] == []
     assert [key for key in Coordination.model_fields if f"| `{key}` | " not in own] == []
-
-
-def test_the_next_periods_and_their_due_dates_are_shown():
-    """From the one that has just ended on; before the first one, from that on."""
-    shown = run("deployment", "check", "d.yaml")[1].splitlines()[-9:]
-    assert shown[0] == "first day   last day    report due from"
-    days = [[datetime.date.fromisoformat(it) for it in line.split()] for line in shown[1:]]
-    for first, last, due in days:
-        assert ((last - first).days, (due - last).days) == (6, 1)
-    assert days[0][2] <= datetime.date.today() < days[1][2]
-    Path("d.yaml").write_text(FILE.replace("2024-", "2099-"))
-    shown = run("deployment", "check", "d.yaml")[1].splitlines()[-8:]
-    assert shown[0] == "2099-01-07  2099-01-13  2099-01-14"

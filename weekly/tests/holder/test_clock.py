@@ -54,5 +54,5 @@ def test_rows_outside_the_dates_of_an_entity_are_left_out():
     assert [row["period"] for row in output()] == [str(week(k)) for k in (0, 1, 2, 3)]
     assert [row["entity"] for row in output()] == ["east", "north", "north", "north"]
     assert done.strangers == 2
-    assert "2 rows left out: their places are neither in your file" in warnings_of(done, made)[1]
+    assert "2 rows left out: their places are neither in your file" in warnings_of(done)[1]
     assert "4 rows skipped, released" in describe(play(made, *rows[1:4], today=week(5)), made)[0]

@@ -15,7 +15,7 @@ from dpol_weekly.holder.agreement import NotConfirmedError
 from dpol_weekly.holder.drawn import noisy
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.text import describe, warnings_of
+from dpol_weekly.holder.text import describe
 from dpol_weekly.keys import Key, make_key, make_secret, verify
 from dpol_weekly.records import signed_text
 from dpol_weekly.released.row import Released
@@ -107,15 +107,11 @@ def test_a_period_is_not_released_twice():
     put(A1, B1)
     before = files()
     assert put(A1, B1, halted=True).skipped == 2
-    refuse(
-        "A, 2021-01-01: was released for the deployment d in another output; keep that output for",
-        A2,
-        A1,
-        to=Path("b"),
-    )
+    alone = {"entities": ["A"]}
+    for correct in ([], [A1[1]]):  # nor as a correction
+        message = r"A, 2021-01-01: was released in the files d-\*.json; keep these"
+        refuse(message, A2, A1, to=Path("b"), own=alone, correct=correct)
     assert files() == before
-    # Nor as a correction.
-    refuse("in another output", A1, to=Path("b"), correct=[A1[1]])
 
 
 def test_a_correction_is_released_once_though_its_run_was_killed():
@@ -140,8 +136,6 @@ def test_a_correction_that_nobody_takes_is_refused_before_it_is_paid():
     late = ("C", "2021-01-08", "1")
     put(late, made=made, split=True)
     assert put(A1, ("C", "2021-01-15", "2"), late, made=made, split=True).added == 1
-    done = put(("A", A1[1], "4"), made=made)
-    assert "(2021-01-01). What was released stays" in warnings_of(done, made)[1]
 
 
 def test_of_two_releases_at_the_same_moment_none_is_lost(monkeypatch):
@@ -208,7 +202,7 @@ def test_two_deployments_of_one_hospital_have_an_output_each():
 def test_a_place_for_files_is_of_one_agreement():
     put(A1, made=deployment(name="x-A"))
     own = {"entities": ["A"]}
-    message = "x-A: holds releases for the deployment x-A; name another folder in output"
+    message = "x-A: files of the deployment x-A begin so in this ledger; give the other deployment"
     refuse(message, A1, made=deployment(name="x"), own=own)
 
 

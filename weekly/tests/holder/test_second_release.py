@@ -11,7 +11,7 @@ import pytest
 from dpol.core.errors import ConfigError
 from dpol_weekly.deployment import checked_deployment
 from dpol_weekly.holder.history import history
-from dpol_weekly.holder.text import describe, warnings_of
+from dpol_weekly.holder.text import describe
 from releases import KEYS, LEDGER, deployment, newest, output, put
 
 MADE = deployment(second_release={"after": 2}, corrections=True)
@@ -82,16 +82,6 @@ def test_the_budget_pays_for_two_releases():
     with pytest.raises(ConfigError, match="must be at least 2: .* each released once"):
         checked_deployment(twice, "x")
     assert checked_deployment(twice | {"budget_mu": 2}, "x").person_mu == pytest.approx(0.5**0.5)
-
-
-def test_what_changed_is_for_the_holder_alone_and_no_advice():
-    """A second release answers; a correction says what it shows."""
-    play(0, 1, day=14)
-    done = put(("A", week(0), "4"), made=MADE, today=FIRST + datetime.timedelta(days=15))
-    told = "\n".join(warnings_of(done, MADE))
-    assert f"1 count differs from what was released ({week(0)}). A second release brings" in told
-    assert "everybody then sees that it did" in told
-    assert "differ" not in "\n".join(describe(done, MADE))
 
 
 def test_the_year_is_stated_with_what_it_has_cost():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 import math
 from pathlib import Path
 
@@ -12,8 +11,6 @@ from dpol.core.options import Commands, add_command, path
 
 TEMPLATE = Path(__file__).parents[1] / "deployment.yaml"
 """A file of a deployment with comments, to be filled in."""
-_SHOWN = 8
-"""Number of periods whose dates are shown."""
 
 
 def add(commands: Commands) -> None:
@@ -29,7 +26,7 @@ def add(commands: Commands) -> None:
     new.add_argument("file", type=path, metavar="FILE", help="the file to write")
     new.set_defaults(run=_new)
 
-    words = "check a file; show its hash, what its noise means, and the next periods"
+    words = "check a file; show its hash, and what its noise means"
     check = actions.add_parser("check", help=words, description=words, allow_abbrev=False)
     check.add_argument("file", type=path, metavar="FILE", help="the file of the deployment")
     check.set_defaults(run=_check)
@@ -49,7 +46,6 @@ def _check(options: argparse.Namespace) -> None:
     from dpol_weekly.prose import lines_of
 
     deployment = read_deployment(options.file)
-    number = max(0, deployment.number_on(datetime.date.today()) - 1)
     lines = lines_of(
         "checked",
         "commands",
@@ -57,7 +53,5 @@ def _check(options: argparse.Namespace) -> None:
         least=math.sqrt(deployment.least_budget()),
         deviation=deployment.count_noise().standard_deviation,
         unbound=[name for name, it in deployment.entities.items() if it.key is None],
-        starts=[deployment.period_of(it) for it in range(number, number + _SHOWN + 1)],
-        day=datetime.timedelta(days=1),
     )
     print(*lines, sep="\n")

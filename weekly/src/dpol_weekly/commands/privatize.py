@@ -34,11 +34,6 @@ Add privacy noise to the counts in your table, as an agreement says. Your own fi
 says where the table is and how it is written; --init begins it. Share only the release, one file.
 Nothing is released unless every row is good; no message shows a count."""
 
-# No first run needs these: the message that asks for one names it.
-_ANSWERS = {
-    "no-final-newline": "the table is complete although its last line has no line end",
-    "split": "an entity counts other people than those released before for the same period",
-}
 _ANSWERED = (
     *("file", "ledger", "added", "skipped", "closed", "periods", "again"),
     "mu_of_stay",
@@ -55,7 +50,7 @@ def add(commands: Commands) -> None:
     add = parser.add_argument
     words = "your own file (default: hospital.yaml)"
     add("file", type=path, nargs="?", default=Path("hospital.yaml"), metavar="FILE", help=words)
-    words = "write FILE for this CSV table instead; a missing table is written as a form"
+    words = "write FILE for this CSV table instead"
     add("--init", type=path, metavar="TABLE", help=words)
     words = "with --init: the file that all hospitals share, see dpol deployment new"
     add("--deployment", type=path, metavar="FILE", help=words)
@@ -72,9 +67,8 @@ def add(commands: Commands) -> None:
     words = "with --init: a folder that gets a copy of each release, such as the coordinator's"
     add("--copy-to", type=path, metavar="FOLDER", help=words)
     add_answer_options(parser)
-    group = parser.add_argument_group("if you are asked")
-    for name, words in _ANSWERS.items():
-        group.add_argument(f"--{name}", action="store_true", help=words)
+    words = "if you are asked: an entity counts other people than those released for its period"
+    add("--split", action="store_true", help=words)
     parser.set_defaults(run=_privatize)
 
 
@@ -99,7 +93,6 @@ def _privatize(options: argparse.Namespace) -> None:
         deployment=deployment,
         correct=frozenset(map(str, options.correct)),
         agree=options.agree,
-        no_final_newline=options.no_final_newline,
         split=options.split,
         begin_after=options.begin_after,
     )
@@ -120,7 +113,7 @@ def _privatize(options: argparse.Namespace) -> None:
             answer(options, (), facts)
         else:
             show("\n".join(describe(done, deployment)))
-        for line in warnings_of(done, deployment):
+        for line in warnings_of(done):
             print(printable(line), file=sys.stderr)
 
 

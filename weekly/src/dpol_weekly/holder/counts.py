@@ -86,10 +86,10 @@ def read_counts(request: Request) -> Table:
                 " is right, or name the column of entities in columns.entity"
             )
         counts[place] = _count(hospital, deployment, where, place, cells)
-    if not (request.no_final_newline or {*path.read_bytes()[-2:]} & {*b"\r\n"}):
+    if not {*path.read_bytes()[-2:]} & {*b"\r\n"}:
         raise DataError(
             f"{path}: the last line has no line end, so the table may be cut short; copy it again,"
-            " or add --no-final-newline if it is complete"
+            " or, if it is complete, end its last line"
         )
     for place in wanted - counts.keys():
         if hospital.zero == "missing":

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
-from dpol_weekly.holder.entries import Output, select
-from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.keys import Secret
 from dpol_weekly.noise import in_steps
-from dpol_weekly.records import alike, versions
+from dpol_weekly.records import versions
 from dpol_weekly.released.read import Report, find_release
 from dpol_weekly.released.row import noisy_count
 from dpol_weekly.sampler import discrete_gaussian
@@ -43,31 +40,12 @@ def noisy(secret: Secret, deployment: Deployment, count: Count, version: int) ->
     return noisy_count(count.count, noise, discrete_gaussian(key, noise.scale))
 
 
-def changed(
-    ledger: Ledger, output: Output, counts: Sequence[Count], secret: Secret, deployment: Deployment
-) -> list[Count]:
-    """Return the counts that differ from their last release in an output, if this secret made it.
-
-    Nothing that others can see depends on them.
-    """
-    found = "SELECT * FROM released WHERE output = ? AND secret = ? ORDER BY version"
-    rows = select(ledger, found, output.number, secret.name)
-    last = {(row["entity"], row["period"]): row for row in rows}
-    return [
-        count
-        for count in counts
-        if (row := last.get((alike(count.entity), count.period)))
-        and noisy(secret, deployment, replace(count, place=row["place"]), row["version"])
-        != row["noisy_count"]
-    ]
-
-
-def newest_near(folders: Sequence[Path], base: Path, key: str) -> list[Report]:
+def newest_near(folders: Sequence[Path], label: str, key: str) -> list[Report]:
     """Return the newest release of an output in each folder, if the holder's key has signed it."""
     found = list[Report]()
     for folder in folders:
         with suppress(DataError, ValueError, OSError):
-            report = find_release(max(folder.glob(f"{base.name}-[0-9]*.json")))
+            report = find_release(max(folder.glob(f"{label}-[0-9]*.json")))
             found += [report] if report and report.key == key else []
     return found
 

@@ -9,13 +9,12 @@ import datetime
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.core.names import folded
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count, Table
-from dpol_weekly.holder.entries import agreements, released_for, seen_from
+from dpol_weekly.holder.entries import agreements, released_for
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.holder.request import Request
 from dpol_weekly.records import alike
@@ -42,7 +41,7 @@ def due(
     ledger: Ledger,
     request: Request,
     table: Table,
-    base: Path,
+    label: str,
     *,
     closed: str,
     done: Collection[tuple[str, str]] = (),
@@ -56,16 +55,16 @@ def due(
         ledger: the ledger.
         request: the holder's request.
         table: the table; its rows decide only where the holder's file says that zeros are written.
-        base: path of the releases.
+        label: how the files of the releases begin.
         closed: nothing up to this day is released, see `closed_until`.
         done: entities and periods of a run that was killed: it has corrected them already.
 
     Raises:
-        DataError: a period was released for the agreement at another path; or a correction is not
-            possible, or not allowed.
+        DataError: a period was released under another label; or a correction is not possible, or
+            not allowed.
     """
     deployment, correct = request.deployment, request.correct
-    here, released = seen_from(ledger, base), released_for(ledger, deployment.name)
+    released = released_for(ledger, deployment.name)
     wanted, corrected, impossible = list[tuple[str, str]](), set[str](), dict(table.unread)
     skipped = 0
     for name, calendar in table.calendar.items():
@@ -73,21 +72,21 @@ def due(
         there = [it for it in calendar if (name, it) in table.counts and it > closed]
         start = min(known) if known else (there or calendar[-1:] or [""])[0]
         for period in calendar:
-            paths = released.get((alike(name), period), [])
+            labels = released.get((alike(name), period), [])
             second = deployment.second_day(datetime.date.fromisoformat(period))
-            if paths and here not in paths:
+            if labels and label not in labels:
                 raise DataError(
-                    f"{name}, {period}: was released for the deployment {deployment.name} in"
-                    " another output; keep that output for these entities, and give other entities"
-                    " a file of their own with the same ledger"
+                    f"{name}, {period}: was released in the files {labels[0]}-*.json; keep these"
+                    " entities together, and give other entities a file of their own with the same"
+                    " ledger"
                 )
-            is_due = period >= start if not paths else len(paths) == 1 and _over(second, request)
-            if paths and not is_due and period in correct and deployment.corrections:
+            is_due = period >= start if not labels else len(labels) == 1 and _over(second, request)
+            if labels and not is_due and period in correct and deployment.corrections:
                 is_due = (alike(name), period) not in done
                 corrected |= set() if is_due else {period}
-            if not is_due or (period <= closed and not paths):
+            if not is_due or (period <= closed and not labels):
                 impossible.pop((name, period), None)
-                skipped += bool(paths)
+                skipped += bool(labels)
             elif period <= closed:
                 impossible[name, period] = "it was released with another secret"
             else:

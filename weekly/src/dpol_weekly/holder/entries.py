@@ -5,11 +5,9 @@ from __future__ import annotations
 import datetime
 import functools
 import json
-import os
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment
@@ -29,13 +27,13 @@ class Output:
         number: number in the ledger.
         id: identifier, stated in the record.
         name: name of its agreement and of the amendments of that.
-        path: path prefix of its releases, relative to the folder of the ledger.
+        label: how its files begin.
     """
 
     number: int
     id: str
     name: str
-    path: str
+    label: str
 
 
 def select(ledger: Ledger, statement: str, *values: str | int) -> list[sqlite3.Row]:
@@ -72,50 +70,36 @@ def agreed(agreement: str) -> Deployment:
 
 def outputs(ledger: Ledger) -> list[Output]:
     """Return all outputs."""
-    found = select(ledger, "SELECT number, id, name, path FROM output ORDER BY number")
+    found = select(ledger, "SELECT number, id, name, label FROM output ORDER BY number")
     return [Output(**row) for row in found]
 
 
-def output_at(ledger: Ledger, base: Path, deployment: Deployment) -> Output | None:
-    """Return the output at a path; None if there is none.
+def output_of(ledger: Ledger, label: str, deployment: Deployment) -> Output | None:
+    """Return the output of a label; None if there is none.
 
     Raises:
         DataError: it is of an agreement of another name.
     """
-    seen = seen_from(ledger, base)
-    for output in outputs(ledger):
-        if output.path == seen and output.name != deployment.name:
-            raise DataError(
-                f"{base}: holds releases for the deployment {output.name}; name another folder in"
-                " output"
-            )
-        if output.path == seen:
-            return output
-    return None
+    known = next((it for it in outputs(ledger) if it.label == label), None)
+    if known and known.name != deployment.name:
+        raise DataError(
+            f"{label}: files of the deployment {known.name} begin so in this ledger; give the other"
+            " deployment another name"
+        )
+    return known
 
 
-def registered(ledger: Ledger, base: Path, deployment: Deployment, secret: Secret) -> Output:
-    """Return the output of an agreement at a path; enter it if it is new.
+def registered(ledger: Ledger, label: str, deployment: Deployment, secret: Secret) -> Output:
+    """Return the output of an agreement and a label; enter it if it is new.
 
     A ledger that was restored gives it the same id again.
     """
-    if known := output_at(ledger, base, deployment):
+    if known := output_of(ledger, label, deployment):
         return known
-    path = seen_from(ledger, base)
-    identity = secret.key("output", ledger.id, deployment.name, path).hex()[:16]
-    number = ledger.add("output", identity, deployment.name, path)
+    identity = secret.key("output", ledger.id, deployment.name, label).hex()[:16]
+    number = ledger.add("output", identity, deployment.name, label)
     ledger.link(number)
-    return Output(number=number, id=identity, name=deployment.name, path=path)
-
-
-def path_of(ledger: Ledger, output: Output) -> Path:
-    """Return the path prefix of an output's releases."""
-    return ledger.path.parent / output.path
-
-
-def seen_from(ledger: Ledger, path: Path) -> str:
-    """Return a path relative to the folder of the ledger."""
-    return os.path.relpath(path.resolve(), ledger.path.parent.resolve())
+    return Output(number=number, id=identity, name=deployment.name, label=label)
 
 
 # ---- Runs. ---------------------------------------------------------------------------------------
@@ -202,11 +186,11 @@ def closed_until(ledger: Ledger, secret: str) -> str:
 
 
 def released_for(ledger: Ledger, name: str) -> Mapping[tuple[str, str], list[str]]:
-    """Return the path of each release by entity and period, for agreements of a name."""
+    """Return the label of each release by entity and period, for agreements of a name."""
     found: dict[tuple[str, str], list[str]] = {}
-    rows = "SELECT entity, period, path FROM released WHERE scope = ?"
+    rows = "SELECT entity, period, label FROM released WHERE scope = ?"
     for row in select(ledger, rows, name):
-        found.setdefault((row["entity"], row["period"]), []).append(row["path"])
+        found.setdefault((row["entity"], row["period"]), []).append(row["label"])
     return found
 
 

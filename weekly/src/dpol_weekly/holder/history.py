@@ -55,4 +55,4 @@ def _of_output(ledger: Ledger, output: Output) -> dict[str, Any]:
     """Return the runs of an output."""
     keys = "number", "date", "rows", "first", "last", "again"
     runs = [{key: run[key] for key in keys} for run in runs_of(ledger, output)]
-    return {"output": output.path, "deployment": output.name, "runs": runs}
+    return {"output": output.label, "deployment": output.name, "runs": runs}

@@ -1,12 +1,11 @@
-"""Write a first `hospital.yaml` for a table, or a form; what the table does not show is asked.
+"""Write a first `hospital.yaml` for a table; what the table does not show is asked.
 
 Nothing is guessed: a decimal sign that is taken wrong releases a thousandfold count.
 """
 
 from __future__ import annotations
 
-import csv
-import datetime
+import itertools
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -16,16 +15,15 @@ from typing import Any, get_args
 import yaml
 
 from dpol.core.errors import DataError
-from dpol.core.files import atomic_path, write_text
+from dpol.core.files import write_text
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.settings import KEY_NAME, MANUAL, SECRET_NAME, Columns, Hospital
 from dpol_weekly.keys import Key, make_key, make_secret
 from dpol_weekly.settings_file import checked
-from dpol_weekly.tables import BETWEEN, DATES, DELIMITERS, WEEKS, Format, parse_date, read_table
+from dpol_weekly.tables import DATES, DELIMITERS, WEEKS, Format, parse_count, parse_date, read_table
 
 Ask = Callable[[str, Sequence[str]], str]
 """Asks a person about a key, who chooses one of several answers, or types one if none is given."""
-_FORM_PERIODS = 8
 _ALLOWED: dict[str, Sequence[str]] = {
     "zero": get_args(Hospital.model_fields["zero"].annotation),
     **{key: get_args(field.annotation) for key, field in Format.model_fields.items()},
@@ -43,15 +41,14 @@ def begin(
     named: Mapping[str, str] | None = None,
     copy_to: Path | None = None,
     ask: Ask | None = None,
-    today: datetime.date | None = None,
 ) -> list[str]:
     """Write a holder's file for a table, a key and a secret; those that are there stay.
 
-    Returns what was written.
+    Returns what is to be done next.
 
     Args:
         file: the file to write.
-        table: the table of raw counts; if it is missing, a form to fill in is written there.
+        table: the table of raw counts.
         agreed: the file of the agreement.
         deployment: the agreement.
         entity: the holder's identifier in it; None: a column names several, with their identifiers.
@@ -59,7 +56,6 @@ def begin(
             `covers` of `Hospital`.
         copy_to: the folder that gets copies of releases.
         ask: asks for what is neither named nor shown by the table; None in a script.
-        today: a form begins with the period of this date; None: the computer's.
 
     Raises:
         DataError: the agreement lacks the entity, the table cannot be read, something is neither
@@ -73,27 +69,19 @@ def begin(
     keys = ["period", "count"] if entity else ["entity", "period", "count"]
     if any(deployment.entities[name].beds is None for name in ids):
         keys.append("capacity")
-    told, named = list[str](), dict(named or {})
+    named = dict(named or {})
     if unknown := named.keys() - {*Columns.model_fields, *Format.model_fields, "zero", "covers"}:
         raise DataError(f"--column {min(unknown)}: is neither a column, a key of format, nor zero")
     if wrong := [key for key in named if key in _ALLOWED and named[key] not in _ALLOWED[key]]:
         raise DataError(f"--column {wrong[0]}: must be one of {', '.join(_ALLOWED[wrong[0]])}")
-    if not table.exists():
-        _write_form(table, keys, deployment, ids, today or datetime.date.today())
-        told.append(f"{table}: a form to fill in, with a row for each place and period")
-        shown = {"zero": "written", "covers": "all", "decimal": ".", "thousands": "none"}
-        named = {**shown, "date": "YYYY-MM-DD", **named}
     form: dict[str, Any] = {key: it for key, it in named.items() if key in Format.model_fields}
     header, rows, form = _read(table, form)
     usual = {key: key for key in keys if key in header}
     names = _answers(dict.fromkeys(keys, header), {**usual, **named}, ask, table)
     cells = {key: [row[names[key]] for row in rows] for key in keys}
     form |= _dates(table, [*filter(None, cells["period"])], deployment, form)
-    numbers = [*cells["count"], *cells.get("capacity", [])]
-    form = _shown("decimal", _decimal_signs(numbers)) | form
+    form |= _signs([*cells["count"], *cells.get("capacity", [])], form)
     rest: dict[str, Sequence[str]] = {"zero": _ALLOWED["zero"], "covers": ()}
-    if "decimal" in form:
-        form = _shown("thousands", _groups(numbers, form["decimal"])) | form
     rest |= {key: _ALLOWED[key] for key in ("decimal", "thousands") if key not in form}
     answers = _answers(rest, named, ask, table)
     form |= {key: answers.pop(key) for key in ("decimal", "thousands") if key in answers}
@@ -121,7 +109,7 @@ def begin(
         "# Where this holder's counts are, and how they are written. It is never sent.\n"
         f"{text}# Public half of the key, for the agreement: {public}\n",
     )
-    return [*told, f"{file}: read it, and run dpol privatize {file}"]
+    return [f"{file}: read it, and run dpol privatize {file}"]
 
 
 def _answers(
@@ -202,39 +190,19 @@ def _read(
     return header, [cells for _, cells in rows], form
 
 
-def _shown(key: str, found: set[str]) -> dict[str, Any]:
-    return {key: min(found)} if len(found) == 1 else {}
-
-
-def _decimal_signs(cells: Sequence[str]) -> set[str]:
-    """Return the signs that have other than three digits behind them in some cell."""
-    found = (re.search(r"([.,])(?![0-9]{3}(?![0-9]))", cell) for cell in cells)
-    return {it[1] for it in found if it}
-
-
-def _groups(cells: Sequence[str], decimal: str) -> set[str]:
-    """Return the signs between thousands in some cell, and `none` for thousands without one."""
-    signs = {key: f"[{it}]" for key, it in BETWEEN.items() if key != decimal} | {"none": ""}
-    whole = "[0-9]{1,3}(%s[0-9]{3})+"
-    return {
-        key
-        for key, sign in signs.items()
-        if any(re.match(f"{whole % sign}({re.escape(decimal)}|$)", cell) for cell in cells)
-    }
-
-
-def _write_form(
-    table: Path, keys: Sequence[str], deployment: Deployment, ids: Sequence[str], day: datetime.date
-) -> None:
-    """Write a form: a header, and the next periods of each place with empty cells."""
-    first = max(0, deployment.number_on(day))
-    starts = [deployment.period_of(first + number) for number in range(_FORM_PERIODS)]
-    cells = [
-        {"entity": name, "period": start.isoformat()}
-        for start in starts
-        for name in ids
-        if deployment.entities[name].takes_part(start)
+def _signs(cells: Sequence[str], form: Mapping[str, Any]) -> dict[str, str]:
+    """Return the decimal sign and the one between thousands, where one only fits all numbers."""
+    numbers = [it for it in cells if re.match("[0-9]", it)]
+    told = {key: [form[key]] if key in form else _ALLOWED[key] for key in ("decimal", "thousands")}
+    fits = [
+        (sign, between)
+        for sign, between in itertools.product(*told.values())
+        if sign != between and _all_fit(numbers, sign, between)
     ]
-    rows = [[*keys], *([row.get(key, "") for key in keys] for row in cells)]
-    with atomic_path(table) as new, new.open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream).writerows(rows)
+    found = {key: {it[place] for it in fits} for place, key in enumerate(told)}
+    return {key: min(signs) for key, signs in found.items() if len(signs) == 1}
+
+
+def _all_fit(numbers: Sequence[str], sign: str, between: str) -> bool:
+    form = Format.model_validate({"decimal": sign, "thousands": between})
+    return all(parse_count(it, form) for it in numbers)

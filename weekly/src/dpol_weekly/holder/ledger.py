@@ -27,7 +27,7 @@ FROM ledger
 UNION ALL
 SELECT number, CAST(json_array('agreement', received, name, sha256, agreement) AS BLOB)
 FROM deployment
-UNION ALL SELECT number, CAST(json_array('output', received, id, name, path) AS BLOB) FROM output
+UNION ALL SELECT number, CAST(json_array('output', received, id, name, label) AS BLOB) FROM output
 UNION ALL SELECT number, CAST(json_array('written', received, run) AS BLOB) FROM written
 UNION ALL
 SELECT number, CAST(json_array('run', received, output, deployment, count_column,
@@ -43,7 +43,7 @@ _LEDGER = Kind(
     entered=_ENTERED,
     stray="SELECT 1 FROM release WHERE run NOT IN (SELECT number FROM run)",
     application=0x64706F6C,
-    version=12,
+    version=13,
     foreign="is not a ledger of dpol; choose another file in ledger",
     damaged="the ledger is damaged, or something else than dpol changed it; put its last backup"
     " back; if there is none, move it away and begin a new one with --begin-after",
@@ -129,8 +129,6 @@ def transaction(ledger: Ledger) -> Iterator[None]:
     """
     base = ledger.connection
     with sqlite.transaction(base, settings=_SETTINGS):
-        if base.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-            raise DataError(f"{ledger.path}: {_LEDGER.damaged}")
         if prepare(base, ledger.path, _LEDGER):
             ledger.link(ledger.add("ledger", new_id(), ledger.begin))
         yield

@@ -10,11 +10,10 @@ CREATE TABLE deployment (
     number INTEGER PRIMARY KEY, received TEXT NOT NULL, name TEXT NOT NULL,
     sha256 TEXT NOT NULL UNIQUE, agreement TEXT NOT NULL
 );
--- An output holds rows of the agreements of one name. path: prefix of its files, relative to the
--- folder of the ledger, so that whole folders may be moved.
+-- An output holds rows of the agreements of one name. label: how its files begin.
 CREATE TABLE output (
     number INTEGER PRIMARY KEY, received TEXT NOT NULL, id TEXT NOT NULL UNIQUE,
-    name TEXT NOT NULL, path TEXT NOT NULL UNIQUE
+    name TEXT NOT NULL, label TEXT NOT NULL UNIQUE
 );
 -- count_column: the column that got noise. capacity_column: the one that was published as it is, or
 -- NULL.
@@ -40,6 +39,6 @@ CREATE TABLE release (
 CREATE INDEX release_run ON release (run);
 -- Each row with the output and the agreement of its run.
 CREATE VIEW released AS
-SELECT release.*, run.output, path, secret, run.deployment, agreement
+SELECT release.*, run.output, label, secret, run.deployment, agreement
 FROM release JOIN run ON run.number = release.run JOIN output ON output.number = run.output
 JOIN deployment ON deployment.number = run.deployment;

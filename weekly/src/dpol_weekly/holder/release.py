@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,7 +15,7 @@ from dpol.core.files import check_writable
 from dpol_weekly.holder.agreement import confirm, refuse_unconfirmed
 from dpol_weekly.holder.ceiling import mu_of_stay, refuse_above
 from dpol_weekly.holder.counts import Count, read_counts
-from dpol_weekly.holder.drawn import changed, newest_near, noisy, refuse_other
+from dpol_weekly.holder.drawn import newest_near, noisy, refuse_other
 from dpol_weekly.holder.due import Due, due, refuse_mixed_columns, refuse_renamed
 from dpol_weekly.holder.entries import (
     add_deployment,
@@ -22,7 +23,7 @@ from dpol_weekly.holder.entries import (
     add_run,
     closed_until,
     heads_of,
-    output_at,
+    output_of,
     registered,
     rows_since,
     version_of,
@@ -45,7 +46,6 @@ class Release:
         skipped: number of places and periods that were released before and not again.
         closed: nothing up to this date is released, see `closed_until`; or "".
         above: whether a count is above its capacity.
-        differ: rows of the raw table with another count than the released one.
         impossible: entities and periods that are due, and why they cannot be released.
         again: number of rows of this release for periods that were released before.
         strangers: number of rows of places that nobody has named.
@@ -61,7 +61,6 @@ class Release:
     skipped: int
     closed: str
     above: bool
-    differ: Sequence[Count]
     impossible: Mapping[tuple[str, str], str]
     again: int
     strangers: int
@@ -110,8 +109,11 @@ class Releaser:
         self.hospital, self.deployment = request.hospital, request.deployment
         self.published = self.hospital.published(self.deployment)
         self.begin = str(request.begin_after or "")
-        output = self.hospital.output_of(self.deployment)
-        self.base, self.book = _files(output, self.hospital.ledger)
+        self.label, book = self.hospital.label_of(self.deployment), self.hospital.ledger
+        # SQLite makes its journal beside the file that a link leads to.
+        self.book = Path(os.path.realpath(book)) if book.is_symlink() else book
+        check_writable(self.hospital.output)
+        check_writable(self.book.parent)
         agreed = [self.deployment.entities[name].key for name in self.hospital.entities]
         self.key = _key(self.hospital.key, agreed)
         self.secret = Secret(self.hospital.secret)
@@ -155,12 +157,12 @@ class Releaser:
 
     def repair(self, ledger: Ledger) -> None:
         """Rewrite the last release if it is older than the ledger; note what is there before."""
-        folders = [*filter(None, [self.base.parent, self.hospital.copy_to])]
-        self.near = newest_near(folders, self.base, self.key.public)  # before it is rewritten
+        folders = [*filter(None, [self.hospital.output, self.hospital.copy_to])]
+        self.near = newest_near(folders, self.label, self.key.public)  # before it is rewritten
         with transaction(ledger):
-            if known := output_at(ledger, self.base, self.deployment):
+            if known := output_of(ledger, self.label, self.deployment):
                 self.done = rows_since(ledger, known, last_written(ledger, known) or 0)
-                write_release(ledger, known, self.key)
+                write_release(ledger, known, self.key, self.hospital.output)
 
     def write(self, ledger: Ledger) -> Release:
         """Enter the due rows into the ledger as released, and write the file."""
@@ -169,10 +171,11 @@ class Releaser:
             if found.new:
                 self._put(ledger, found.new)
         with transaction(ledger):
-            output = output_at(ledger, self.base, self.deployment)
-            counts = [*self.table.counts.values()]
+            output = output_of(ledger, self.label, self.deployment)
             stay, kept = mu_of_stay(ledger, self.deployment)
-            file = write_release(ledger, output, self.key) if output else None
+            file = None
+            if output:
+                file = write_release(ledger, output, self.key, self.hospital.output)
             if file and self.hospital.copy_to:
                 copy_release(file, self.hospital.copy_to)
             return Release(
@@ -182,9 +185,8 @@ class Releaser:
                 added=len(found.new),
                 skipped=found.skipped,
                 closed=closed_until(ledger, self.secret.name),
-                above=any(Decimal(it.count) > Decimal(it.capacity) for it in counts),
-                differ=(
-                    changed(ledger, output, counts, self.secret, self.deployment) if output else ()
+                above=any(
+                    Decimal(it.count) > Decimal(it.capacity) for it in self.table.counts.values()
                 ),
                 impossible=found.impossible,
                 again=found.again,
@@ -198,7 +200,7 @@ class Releaser:
         """Return what is due; all refusals come before the noise."""
         refuse_mixed_columns(ledger, self.hospital.columns.count, self.published)
         closed = closed_until(ledger, self.secret.name)
-        found = due(ledger, self.request, self.table, self.base, closed=closed, done=self.done)
+        found = due(ledger, self.request, self.table, self.label, closed=closed, done=self.done)
         refuse_renamed(ledger, self.request, self.table, found.new)
         refuse_above(ledger, self.deployment, found.new)
         return found
@@ -211,7 +213,7 @@ class Releaser:
             for version in [version_of(ledger, self.deployment, count)]
         ]
         refuse_other(rows, self.near)
-        output = registered(ledger, self.base, self.deployment, self.secret)
+        output = registered(ledger, self.label, self.deployment, self.secret)
         names = {"key": self.key.public, "secret": self.secret.name}
         run = add_run(ledger, output, self.deployment, self.hospital, **names)
         add_rows(ledger, run, self.deployment, rows)
@@ -223,8 +225,8 @@ class Releaser:
         with suppress(sqlite3.Error):
             released = self.head is not None and self.head in heads_of(ledger)
         written = (
-            f"the rows are released, and any further run writes their file, {self.base}-*.json,"
-            f" from {ledger.path}"
+            "the rows are released, and any further run writes their file,"
+            f" {self.hospital.output / self.label}-*.json, from {ledger.path}"
         )
         if isinstance(error, KeyboardInterrupt):
             unknown = "run the same command again: it says what is released"
@@ -232,21 +234,10 @@ class Releaser:
                 {None: unknown, True: written, False: "nothing was released"}[released]
             )
         if isinstance(error, OSError) and not isinstance(error, DpolError):
-            error = OutputError(f"cannot write {error.filename or self.base}: {error.strerror}")
+            error = OutputError(
+                f"cannot write {error.filename or self.hospital.output}: {error.strerror}"
+            )
         return OutputError(f"{error}; {written}") if released else error
-
-
-def _files(output: Path, book: Path) -> tuple[Path, Path]:
-    """Return the output and the ledger with links resolved, if both paths can be used."""
-    try:
-        folder, book = (it.resolve() if it.is_symlink() else it for it in (output.parent, book))
-        output = folder / output.name
-        str(output.resolve()).encode()
-    except (OSError, RuntimeError, UnicodeEncodeError) as error:
-        raise DataError(f"{output}: cannot be a file ({error}); choose another path") from None
-    check_writable(output.parent)
-    check_writable(book.parent)
-    return output, book
 
 
 def _key(path: Path, agreed: Sequence[str | None]) -> Key:

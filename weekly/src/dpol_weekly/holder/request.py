@@ -21,7 +21,6 @@ class Request:
         agree: whole hash of the agreement, as confirmation; None: it was confirmed before.
         in_person: a person read the agreement on a terminal and confirmed it there.
         begin_after: begin a new ledger, which releases nothing up to this date.
-        no_final_newline: the table is complete although its last line has no line end.
         split: an entity counts other people than another one that was released for its period.
         today: today's date; None: the computer's.
 
@@ -34,7 +33,6 @@ class Request:
     correct: frozenset[str] = frozenset()
     agree: str | None = None
     in_person: bool = False
-    no_final_newline: bool = False
     split: bool = False
     begin_after: datetime.date | None = None
     today: datetime.date | None = None

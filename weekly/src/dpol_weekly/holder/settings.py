@@ -125,10 +125,10 @@ class Hospital(Settings):
             )
         return self.columns.capacity if reported else None
 
-    def output_of(self, deployment: Deployment) -> Path:
-        """Return the path prefix of all releases: the agreement, and the entity if it is one."""
+    def label_of(self, deployment: Deployment) -> str:
+        """Return how the files of releases begin: the agreement, and the entity if it is one."""
         only = f"-{next(iter(self.entities))}" if len(self.entities) == 1 else ""
-        return self.output / f"{deployment.name}{only}"
+        return f"{deployment.name}{only}"
 
 
 def read_hospital(path: Path) -> Hospital:

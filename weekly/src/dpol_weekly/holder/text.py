@@ -17,11 +17,9 @@ def describe(done: Release, deployment: Deployment) -> list[str]:
     return lines_of("done", "holder", done=done, deployment=deployment)
 
 
-def warnings_of(done: Release, deployment: Deployment) -> list[str]:
+def warnings_of(done: Release) -> list[str]:
     """Return what the holder alone should see: what is due and impossible, and odd counts."""
     impossible = defaultdict[str, list[str]](list)
     for (entity, period), why in sorted(done.impossible.items()):
         impossible[why].append(f"{entity} {period}")
-    return lines_of(
-        "warned", "holder", done=done, deployment=deployment, impossible=dict(impossible)
-    )
+    return lines_of("warned", "holder", done=done, impossible=dict(impossible))

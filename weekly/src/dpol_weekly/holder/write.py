@@ -6,14 +6,15 @@ written again at any time.
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from pathlib import Path
 
 from dpol.core.files import atomic_path
-from dpol_weekly.holder.entries import Output, agreed, path_of, runs_of, table_rows
+from dpol_weekly.holder.entries import Output, agreed, runs_of, table_rows
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.keys import Key
-from dpol_weekly.records import as_file, signed_text
+from dpol_weekly.records import signed_text
 
 
 def last_written(ledger: Ledger, output: Output) -> int | None:
@@ -23,13 +24,14 @@ def last_written(ledger: Ledger, output: Output) -> int | None:
     return last
 
 
-def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
+def write_release(ledger: Ledger, output: Output, key: Key, folder: Path) -> Path:
     """Write the last release of an output if it differs from the ledger, and note that.
 
     Args:
         ledger: the ledger.
         output: an output with rows.
         key: key that signs the release.
+        folder: the folder of the releases.
 
     Returns:
         The file of the release.
@@ -46,8 +48,9 @@ def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
         "key": key.public,
     }
     last = run["number"]
-    file = release_file(ledger, output, last)
-    content = as_file(facts | {"signature": key.sign(signed_text(facts))}).encode()
+    file = folder / release_name(ledger, output, last)
+    whole = facts | {"signature": key.sign(signed_text(facts))}
+    content = f"{json.dumps(whole, indent=1)}\n".encode()
     if last_written(ledger, output) != last:
         ledger.link(ledger.add("written", last))
     with suppress(OSError):
@@ -70,8 +73,7 @@ def copy_release(file: Path, folder: Path) -> None:
             new.write_bytes(content)
 
 
-def release_file(ledger: Ledger, output: Output, run: int) -> Path:
-    """Return the release file of a run of an output, such as `valley-north-2024-03-31.json`."""
-    path, last = path_of(ledger, output), "SELECT MAX(period) FROM released"
-    found = ledger.execute(f"{last} WHERE output = ? AND run <= ?", output.number, run)
-    return path.with_name(f"{path.name}-{found.fetchone()[0]}.json")
+def release_name(ledger: Ledger, output: Output, run: int) -> str:
+    """Return the name of the file of a run of an output, such as `valley-north-2024-03-31.json`."""
+    last = "SELECT MAX(period) FROM released WHERE output = ? AND run <= ?"
+    return f"{output.label}-{ledger.execute(last, output.number, run).fetchone()[0]}.json"
