@@ -91,10 +91,7 @@ LARGE = {"pandas", "pyarrow", "matplotlib", "dp_accounting", "scipy.stats"}
 @pytest.mark.parametrize(
     ("code", "others"),
     [
-        ("import dpol.cli", {"numpy", "scipy", "yaml"}),  # before Ctrl-C is caught
         ("main(['--help'])", {"numpy", "scipy", "yaml", "pydantic"}),
-        ("main(['account', '--mu', '0.5'])", {"yaml", "pydantic"}),
-        ("main(['account', '--epsilon', '1'])", {"yaml", "pydantic"}),
         ("import dpol_weekly.commands, dpol_weekly.holder.history", {"snakemake"}),
         ("import dpol_weekly.holder.text", {"snakemake"}),
         ("from dpol_weekly.coordinator import collect, decide, export", {"snakemake"}),

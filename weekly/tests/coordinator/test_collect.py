@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from dpol.cli import main
-from dpol.core.errors import ConfigError, DataError
+from dpol.core.errors import ConfigError
 from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.decide import decide
 from dpol_weekly.coordinator.export import verify
@@ -188,19 +188,6 @@ def test_a_refused_row_that_nobody_can_correct_is_set_aside(world, capsys):
 
 
 # ---- the command ---------------------------------------------------------------------------------
-
-
-def test_nothing_begins_without_a_good_deployment(world):
-    with pytest.raises(DataError, match="name the deployment's file with --deployment"):
-        collect([], world.folder)
-    with pytest.raises(DataError, match="there is no log yet"), open_log(world.base / "none"):
-        pass
-    world.agree(mu=-1)
-    with pytest.raises(ConfigError, match="mu = -1"):
-        world.collect()
-    # The folder is not spoilt for the file that is repaired.
-    world.agree()
-    assert world.put(A0).taken == 1
 
 
 def test_the_command_tells_what_it_refused_and_takes_the_rest(world, capsys):

@@ -123,4 +123,3 @@ def test_a_page_is_self_contained_and_nothing_in_it_is_active():
         link = attributes.get("href", "data:,")
         assert re.fullmatch(r"data:,|decisions/\d{4}-\d\d-\d\d\.json", link), tag
     assert "url(" not in page
-    assert "@import" not in page

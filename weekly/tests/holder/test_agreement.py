@@ -309,12 +309,3 @@ def test_an_output_that_is_full_or_closed_does_not_hide_what_is_released(shell):
     code, _, err = process(shell=shell)
     assert (code, err.count("\nDue"), len(output())) == (1, 0, 4)
     assert err.startswith(f"error: {WRITTEN}; no more can be shown (")
-
-
-def test_an_output_without_unicode_is_no_obstacle():
-    made = agreed({"capacity": "Plätze"})
-    Path("raw.csv").write_text("hospital,week,covid,Plätze\nB,2024-01-07,3,20\n")
-    code, out, err = process("--agree", made.sha256(), PYTHONIOENCODING="ascii:strict")
-    assert (code, err.count("\n")) == (0, 1)
-    assert "Pl\\xe4tze" in out
-    assert "1 row released" in out

@@ -15,9 +15,7 @@ import pytest
 
 from dpol.core.errors import DpolError
 from dpol_weekly import sqlite
-from dpol_weekly.holder.entries import add_deployment
 from dpol_weekly.holder.history import history
-from dpol_weekly.holder.ledger import open_ledger, transaction
 from dpol_weekly.keys import make_key, make_secret
 from releases import A1, A2, B1, LEDGER, ask, deployment, files, put, refuse
 
@@ -121,11 +119,6 @@ def test_files_that_cannot_be_ledgers_are_refused():
     put(A1, ledger="empty.sqlite", own={"key": "k", "secret": "s"})
 
 
-def test_a_ledger_is_a_file_whatever_its_name():
-    put(A1, ledger=":memory:")
-    assert put(A1, ledger=":memory:").skipped == 1
-
-
 def test_a_run_waits_for_another_one_and_says_so_when_it_gives_up(monkeypatch):
     put(A1)
     with closing(sqlite3.connect(LEDGER, isolation_level=None)) as other:
@@ -140,18 +133,6 @@ def test_a_run_waits_for_another_one_and_says_so_when_it_gives_up(monkeypatch):
         monkeypatch.setattr(sqlite, "PATIENCE", 0.01)
         monkeypatch.setattr(sqlite.time, "sleep", lambda _: None)
         refuse("another run has held the ledger .* wait until that", B1)
-
-
-def test_a_transaction_is_undone_by_anything_that_goes_wrong():
-    def broken(error):
-        with open_ledger(LEDGER) as ledger, transaction(ledger):
-            add_deployment(ledger, deployment())
-            raise error
-
-    for error in (ValueError, KeyboardInterrupt):
-        with pytest.raises(error):
-            broken(error)
-    assert ask("SELECT COUNT(*) FROM sqlite_master") == [(0,)]
 
 
 def test_no_flipped_byte_ends_in_a_traceback_or_is_believed():

@@ -167,7 +167,7 @@ def _may_be_chosen(log: Log, reports: Reports, number: int) -> list[str]:
     """
     day, least = log.deployment.period_of(number), log.coordination.question.min_capacity or 0.0
     small = (reports.capacity < least).any(axis=0)
-    good = (reports.there.any(axis=0) & ~small).tolist()
+    good: list[bool] = np.asarray(reports.there.any(axis=0) & ~small).tolist()
     return [
         name
         for (name, entity), it in zip(log.deployment.entities.items(), good, strict=True)
