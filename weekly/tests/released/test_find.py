@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from dpol.core.errors import DataError
-from dpol_weekly.records import MOST_BYTES
 from dpol_weekly.released.read import files_of, find_release
 from weekly import agreed, report
 
@@ -40,8 +39,6 @@ def test_each_other_file_in_a_folder_is_named(tmp_path, whole):
 
 
 HARMFUL = {
-    "a large file": (lambda it: it + b" " * MOST_BYTES, "larger than 16 MiB"),
-    "half a file": (lambda it: it[: len(it) // 2], "damaged or cut short"),
     "a deep file": (lambda it: it[:-1] + b',"x":' + b"[" * 200_000, "nested too deeply"),
     "more behind it": (lambda it: it + b"2024-01-07,31", "damaged or cut short"),
     "a long number": (
@@ -53,7 +50,6 @@ HARMFUL = {
         "a key is given twice",
     ),
     "another count": (lambda it: it.replace(b"31.5", b"32.5"), "not signed by the key"),
-    "a new version": (lambda it: it.replace(b'"dpol_release": 3', b'"dpol_release": 4'), "version"),
 }
 
 
