@@ -9,14 +9,31 @@ import pytest
 from code_blocks import ROOT, Reader, blocks, copy_project, matches, pages, run_page
 
 
+def readers() -> dict[str, list[Path]]:
+    """Return what each reader reads: one all pages that play the shelters, others a page each."""
+    several = {"shelters": [page for page in pages() if plays_shelters(page)]}
+    alone = [page for page in pages() if blocks(page) and page not in several["shelters"]]
+    return several | {str(page.relative_to(ROOT)): [page] for page in alone}
+
+
+def plays_shelters(page: Path) -> bool:
+    """Return whether a reader of a page runs config/shelters.yaml."""
+    typed = (block.code for block in blocks(page) if not block.reason)
+    return any("run shelters" in code or "config/shelters.yaml" in code for code in typed)
+
+
 @pytest.mark.workflow
-@pytest.mark.parametrize(
-    "page",
-    [page for page in pages() if blocks(page)],
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
-def test_code_blocks_run(page: Path, tmp_path: Path) -> None:
-    run_page(page, Reader(copy_project(tmp_path)))
+@pytest.mark.parametrize("reader", READERS := readers())
+def test_code_blocks_run(reader: str, tmp_path: Path) -> None:
+    project = copy_project(tmp_path)
+    for page in READERS[reader]:
+        run_page(page, Reader(project))
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of this checkout for short blocks."""
+    return copy_project(tmp_path_factory.mktemp("project"))
 
 
 def write(folder: Path, text: str) -> Path:
@@ -38,16 +55,15 @@ def write(folder: Path, text: str) -> Path:
         "```yaml\nreplicate: 3\n```",
         "```diff\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-no such line\n+another\n```",
         "```yaml\n# mine.yaml\nrun: mine\n```\n```sh\ndpol config check mine.yaml\n```",
-        "```sh\nmkdir weekly && cd weekly\n```\n```sh\ncd weekly\n```",
+        "```sh\nmkdir new && cd new\n```\n```sh\ncd new\n```",
         "```sh\ncat\n```\n```text\ntyped later\n```",
         "```sh\necho $NO_SUCH_NAME\n```",
         "```sh\nexit 0\n```\n```sh\ntrue\n```",
     ],
 )
 def test_what_does_not_work_fails(
-    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = copy_project(tmp_path / "project")
     monkeypatch.setattr("code_blocks.ROOT", tmp_path)
     page = write(tmp_path, text)
     with pytest.raises(Exception, match=r"page\.md|replicate"):
@@ -55,9 +71,8 @@ def test_what_does_not_work_fails(
 
 
 def test_blocks_that_are_left_out_for_a_reason_are_run_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = copy_project(tmp_path / "project")
     monkeypatch.setattr("code_blocks.ROOT", tmp_path)
     text = "<!-- code: not run: needs a cluster -->\n```sh\ntouch one\n```\n```sh\ntouch two\n```"
     run_page(write(tmp_path, text), Reader(project), left_out="needs a cluster")
