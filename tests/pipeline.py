@@ -69,8 +69,7 @@ def written_as_before(file: Path) -> Iterator[None]:
     os.utime(file, (time, time))
 
 
-def built_wheel(folder: Path) -> Path:
-    """Build the wheel of this checkout with the installed packages."""
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
-    succeed(run(*build, "--directory", str(folder), folder=ROOT))
-    return next(folder.glob("*.whl"))
+def build(target: str, folder: Path, project: Path = ROOT) -> None:
+    """Build the wheel or sdist of a project into a folder, with the installed packages."""
+    words = [sys.executable, "-m", "hatchling", "build", "--target", target]
+    succeed(run(*words, "--directory", str(folder), folder=project))

@@ -1,45 +1,32 @@
-"""A stranger's walk, with the wheel and no clone: install it, plan the demo, run a config."""
+"""What the wheel and the sdist hold, and the library without the pipeline."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
-import sys
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
-from pipeline import ROOT, SMALL, built_wheel, fail, run, succeed, write_config
-
-STUDIES = "batching", "lazy", "convex", "labels", "audits", "claims", "comparison"
-
-
-def installed(folder: Path, kind: str) -> Path:
-    """`bin` of an environment with the locked packages of a kind and the wheel."""
-    venv.create(folder, symlinks=True, with_pip=True)
-    pip = [str(folder / "bin/python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    locked = ["--require-hashes", "--requirement", str(ROOT / f"requirements/{kind}.txt")]
-    succeed(run(*pip, "install", "--no-deps", *locked))
-    succeed(run(*pip, "install", "--no-deps", str(built_wheel(folder))))
-    succeed(run(*pip, "check"))
-    return folder / "bin"
-
-
-@pytest.fixture(scope="module")
-def commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A stranger's, with the extra that experiments need."""
-    return installed(tmp_path_factory.mktemp("stranger"), "run")
+from pipeline import ROOT, build, fail, run, succeed
 
 
 @pytest.fixture(scope="module")
 def light(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `pip install dpol` brings: the library without the pipeline."""
-    return installed(tmp_path_factory.mktemp("light"), "base")
+    """`bin` of what `pip install dpol` brings: the library without the pipeline."""
+    folder = tmp_path_factory.mktemp("light")
+    venv.create(folder, symlinks=True, with_pip=True)
+    pip = [str(folder / "bin/python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    locked = ["--require-hashes", "--requirement", str(ROOT / "requirements/base.txt")]
+    succeed(run(*pip, "install", "--no-deps", *locked))
+    build("wheel", folder)
+    succeed(run(*pip, "install", "--no-deps", *map(str, folder.glob("*.whl"))))
+    succeed(run(*pip, "check"))
+    return folder / "bin"
 
 
 def dpol(commands: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -56,17 +43,22 @@ IN_WHEEL = {
 }
 
 
+def tracked(*paths: str) -> list[str]:
+    listing = ["git", "ls-files", "-z", *paths]
+    return subprocess.check_output(listing, cwd=ROOT, text=True).rstrip("\0").split("\0")
+
+
 def test_the_wheel_holds_every_tracked_file_and_links_that_lead_somewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Links are those of the page on a package index."""
     home = "https://host.example/dpol"
     monkeypatch.setenv("DPOL_REPOSITORY", f"{home}/")
-    listing = ["git", "ls-files", "-z", *IN_WHEEL, ":!verify/runs"]
-    tracked = subprocess.check_output(listing, cwd=ROOT, text=True).rstrip("\0").split("\0")
-    assert {"workflow/Snakefile", "config/config.yaml", "src/dpol/py.typed"} <= {*tracked}
-    with zipfile.ZipFile(built_wheel(tmp_path)) as wheel:
-        for file in tracked:
+    files = tracked(*IN_WHEEL, ":!verify/runs")
+    assert {"workflow/Snakefile", "config/config.yaml", "src/dpol/py.typed"} <= {*files}
+    build("wheel", tmp_path)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        for file in files:
             start = next(folder for folder in IN_WHEEL if file.startswith(f"{folder}/"))
             held = wheel.read(IN_WHEEL[start] + file.removeprefix(start))
             assert held == (ROOT / file).read_bytes(), file
@@ -78,33 +70,11 @@ def test_the_wheel_holds_every_tracked_file_and_links_that_lead_somewhere(
     assert f"Project-URL: Repository, {home}\n" in text
 
 
-def test_the_installed_library_is_the_one_that_is_tested(commands: Path, tmp_path: Path) -> None:
-    place = "import dpol; print(dpol.__file__)"
-    found = succeed(run(str(commands / "python"), "-c", place, folder=tmp_path, PYTHONPATH=""))
-    assert Path(found).is_relative_to(commands.parent)
-
-
-def test_demo_is_planned(commands: Path, tmp_path: Path) -> None:
-    said = succeed(dpol(commands, tmp_path, "demo", "--dry-run"))
-    assert "render_report" in said
-    assert "This was a dry-run" in said
-
-
-def test_a_config_is_run_to_its_report(commands: Path, tmp_path: Path) -> None:
-    config = {key: value for key, value in SMALL.items() if key not in STUDIES}
-    write_config(tmp_path, config, run="tiny")
-    said = succeed(dpol(commands, tmp_path, "run", "config.yaml", "--cores", "2"))
-    assert "results/tiny/report/index.html" in said
-    assert "100% of all jobs" in said  # the view of a run is in the wheel
-    page = (tmp_path / "results/tiny/report/index.html").read_text()
-    assert 'id="replay-widget"' in page, "templates and scripts of the page are in the wheel"
-    again = succeed(dpol(commands, tmp_path, "run", "config.yaml"))
-    assert "Nothing to be done" in again
-
-
-def test_a_failure_of_snakemake_is_that_of_dpol(commands: Path, tmp_path: Path) -> None:
-    write_config(tmp_path, SMALL, seed="seven")
-    assert "seed" in fail(dpol(commands, tmp_path, "run", "config.yaml", "-n"))
+def test_the_sdist_holds_what_the_documentation_is_built_from(tmp_path: Path) -> None:
+    build("sdist", tmp_path)
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as packed:
+        held = {name.partition("/")[2] for name in packed.getnames()}
+    assert {*tracked(":!weekly"), "weekly/README.md"} <= held
 
 
 PIPELINE = "dp_accounting", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "snakemake"
@@ -147,90 +117,3 @@ def test_an_experiment_without_the_pipeline_says_what_to_install(
     assert said.endswith(
         'is missing; run pip install ".[pipeline]" in a clone, or "dpol[pipeline]"\n'
     )
-
-
-# --- A package outside the repository ---
-
-CONFIG = """
-run: outside
-seed: 1
-dataset:
-  source: {kind: simulated, hospitals: {PA: 8}, weeks: 12}
-  cleaning: {min_total_cases: 10}
-  columns:
-    entity: hospital_pk
-    period: collection_week
-    group: state
-    count: inpatient_beds_used_covid_7_day_avg
-    capacity: inpatient_beds_7_day_avg
-streams: {PA: {groups: [PA]}}
-privacy:
-  levels: {mu-inf: .inf, mu-1: 1}
-suites:
-  ours:
-    algorithms: [rw-ftpl, {algorithm: ridge, windows: [4]}]
-  theirs:
-    noises: [outside-noise]
-    algorithms:
-      - outside-leader
-      - {algorithm: "outside.leader:Named", label: named, keep: 0.9}
-      - {algorithm: rw-meta, label: rw-meta-medians, learners: [outside-medians]}
-replicates: 4
-report: {algorithms: [rw-ftpl, outside-leader, named, rw-meta-medians]}
-"""
-NAMED = '''
-
-@dataclass(frozen=True)
-class Named(OutsideLeader):
-    """The same, named by its class."""
-'''
-POINTS = """
-outside-leader = "outside.leader:OutsideLeader"
-
-[project.entry-points."dpol.learners"]
-outside-medians = "outside.medians:OutsideMedians"
-
-[project.entry-points."dpol.noises"]
-outside-noise = "outside.noise:NOISE"
-"""
-
-
-def add(commands: Path, package: Path) -> None:
-    """Build the package here, and install its wheel next to dpol's."""
-    build = sys.executable, "-m", "hatchling", "build", "--target", "wheel"
-    succeed(run(*build, folder=package))
-    (wheel,) = package.glob("dist/*.whl")
-    pip = str(commands / "python"), "-m", "pip", "--quiet", "install", "--force-reinstall"
-    succeed(run(*pip, "--no-deps", "--no-index", str(wheel), PYTHONPATH=""))
-
-
-@pytest.fixture(scope="module")
-def folder(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run that plays the package; the package is put together of `dpol new`."""
-    folder = tmp_path_factory.mktemp("outside")
-    succeed(dpol(commands, folder, "new", "algorithm", "outside"))
-    home = folder / "outside/src/outside"
-    for kind, part in (("algorithm", "leader"), ("learner", "medians"), ("noise", "noise")):
-        succeed(dpol(commands, folder, "new", kind, f"outside-{part}"))
-        written = folder / f"outside-{part}/src/outside_{part}/__init__.py"
-        (home / f"{part}.py").write_text(written.read_text() + (NAMED if part == "leader" else ""))
-    with (folder / "outside/pyproject.toml").open("a") as project:
-        project.write(POINTS)
-    add(commands, folder / "outside")
-    (folder / "config.yaml").write_text(CONFIG)
-    assert "good" in succeed(dpol(commands, folder, "config", "check", "config.yaml"))
-    succeed(dpol(commands, folder, "run", "config.yaml", "--cores", "2"))
-    return folder
-
-
-def test_all_that_it_brings_is_in_the_results(folder: Path) -> None:
-    results = folder / "results/outside"
-    summary = pd.read_parquet(results / "summary.parquet")
-    theirs = summary[summary["noise"] == "outside-noise"]
-    assert {"outside-leader", "named", "rw-meta-medians"} == set(theirs["algorithm"])
-    alone = theirs[theirs["algorithm"] != "rw-meta-medians"]  # a meta-algorithm of dpol's
-    assert not alone["ours"].any(), "a stranger's algorithm is not ours (†)"
-    page = (results / "report/index.html").read_text()
-    assert all(text in page for text in ("outside-leader", "outside-noise"))
-    crate = json.loads((results / "ro-crate-metadata.json").read_text())
-    assert "outside" in {node.get("name") for node in crate["@graph"]}

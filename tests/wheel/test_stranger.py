@@ -2,36 +2,71 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
-from pipeline import ROOT, run, succeed
+import pandas as pd
+import pytest
 
-LOCKS = "requirements/dev.txt", "weekly/requirements.txt"
+from pipeline import ROOT, build, run, succeed
+
+LOCKS = "requirements/run.txt", "weekly/requirements.txt"
 
 
-def test_all_that_a_stranger_does_first(tmp_path: Path) -> None:
-    """With the locked versions, as PyPI has newer ones every day."""
-    for project, target in ((ROOT, ()), (ROOT / "weekly", ("--target", "wheel"))):
-        build = sys.executable, "-m", "hatchling", "build", *target
-        succeed(run(*build, "--directory", str(tmp_path / "dist"), folder=project))
-    pins = [
-        pin
-        for lock in LOCKS
-        for pin in re.findall(r"^([a-z0-9][^\\\n]*?) *\\$", (ROOT / lock).read_text(), re.M)
-    ]
-    (tmp_path / "pins.txt").write_text("\n".join(pins))
-    (tmp_path / "home").mkdir()
-    variables = {"PIP_CONSTRAINT": str(tmp_path / "pins.txt"), "PYTHONPATH": ""}
+def pins() -> list[str]:
+    """Return the lines of the locks, without hashes."""
+    texts = ((ROOT / lock).read_text() for lock in LOCKS)
+    return [pin for it in texts for pin in re.findall(r"^([a-z0-9][^\\\n]*?) *\\$", it, re.M)]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The stranger's folder, with the locked versions, as PyPI has newer ones every day."""
+    folder = tmp_path_factory.mktemp("stranger")
+    for project in (ROOT, ROOT / "weekly"):
+        build("wheel", folder / "dist", project)
+    (folder / "pins.txt").write_text("\n".join(pins()))
+    (folder / "home").mkdir()
+    variables = {"PIP_CONSTRAINT": str(folder / "pins.txt"), "PYTHONPATH": ""}
     done = subprocess.run(
-        [ROOT / "tests/wheel/stranger.sh", tmp_path / "dist"],
-        cwd=tmp_path / "home",
+        [ROOT / "tests/wheel/stranger.sh", folder / "dist"],
+        cwd=folder / "home",
         env={**os.environ, **variables},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert succeed(done).count("\n== ") == 6
+    assert succeed(done).count("\n== ") == 5
+    return folder / "home"
+
+
+def python(home: Path, *words: str) -> str:
+    """Run the stranger's Python and return what it says."""
+    return succeed(run(str(home / ".venv/bin/python"), *words, folder=home, PYTHONPATH=""))
+
+
+def test_the_packages_are_those_of_the_wheels_and_of_the_locks(home: Path) -> None:
+    place = python(home, "-c", "import dpol; print(dpol.__file__)")
+    assert Path(place).is_relative_to(home / ".venv")
+    listed = json.loads(python(home, "-m", "pip", "list", "--format", "json"))
+    found = {re.sub("[-_.]+", "-", it["name"].lower()): it["version"] for it in listed}
+    locked = dict(re.match(r"([^=]+)==(\S+)", pin).groups() for pin in pins())
+    own = {name for name in found if name.startswith(("dpol", "my-"))} | {"pip", "setuptools"}
+    assert {name: found[name] for name in found.keys() - own}.items() <= locked.items()
+
+
+def test_all_that_packages_bring_is_in_the_results(home: Path) -> None:
+    results = home / "results/mine"
+    summary = pd.read_parquet(results / "summary.parquet")
+    theirs = summary[summary["noise"] == "my-noise"]
+    assert {"my-algorithm", "named", "medians"} <= set(theirs["algorithm"])
+    alone = theirs[theirs["algorithm"].isin(["my-algorithm", "named"])]
+    assert not alone["ours"].any(), "a stranger's algorithm is not ours (†)"
+    page = (results / "report/index.html").read_text()
+    assert all(text in page for text in ("my-algorithm", "my-noise"))
+    crate = json.loads((results / "ro-crate-metadata.json").read_text())
+    names = {node.get("name") for node in crate["@graph"]}
+    assert {"my-algorithm", "my-learner", "my-noise"} <= names
