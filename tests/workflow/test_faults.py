@@ -56,12 +56,14 @@ def test_every_config_can_be_planned(tmp_path: Path) -> None:
         rules += f"use rule * from {name} as {name}_*\n"
         pages.append(f"results/{name}/report/index.html")
     (tmp_path / "Snakefile").write_text(rules)
-    words = ["--snakefile", str(tmp_path / "Snakefile"), "--directory", str(tmp_path)]
-    said = succeed(
-        run(sys.executable, "-m", "snakemake", *words, "--cores", "2", "--dry-run", *pages)
-    )
+    words = [sys.executable, "-m", "snakemake", "--snakefile", str(tmp_path / "Snakefile")]
+    words += ["--directory", str(tmp_path)]
+    said = succeed(run(*words, "--cores", "2", "--dry-run", *pages))
     for config in CONFIGS:
         assert f"{config.stem.replace('-', '_')}_games_results" in said
+    listed = re.findall(r"^(\w+)(?: \((\w.+\.)\))?$", succeed(run(*words, "--list-rules")), re.M)
+    assert len(listed) >= 13 * len(CONFIGS)
+    assert [name for name, about in listed if not about] == [], "each rule says what it does"
 
 
 @pytest.fixture

@@ -217,3 +217,53 @@ def test_a_change_of_the_config_reruns_only_what_depends_on_it(
     rerun = planned(whole)
     write_config(whole, WHOLE)
     assert rerun == (rules, played)
+
+
+def with_changes(folder: Path, *changes: tuple[str, str, str]) -> set[str]:
+    """Return the rules with jobs to run after a word in some files of the code was replaced."""
+    package = ROOT / "src/dpol"
+    for file, old, new in changes:
+        text = (package / file).read_text(encoding="utf-8")
+        assert old in text
+        (folder / "src/dpol" / file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    rules, _ = planned(folder)
+    for file, *_ in changes:
+        shutil.copy(package / file, folder / "src/dpol" / file)
+    return rules
+
+
+def test_words_rerun_nothing(whole: Path) -> None:
+    assert with_changes(
+        whole,
+        ("labels/game.py", '"""The game', '"""Other words. The game'),
+        ("experts/cautious_mean.py", "@dataclass", "# A comment.\n\n@dataclass"),
+        ("noise/noises.py", "return None", "return None  # no memory"),
+        ("studies/paper3/figures.py", '"""', '"""Other words. '),
+        ("studies/jobs.py", "def join_tables(", "\n\ndef join_tables("),
+    ) == set()  # fmt: skip
+
+
+# What follows from the summary of the games, and all that draws.
+SUMMED = MAIN - {"games_point"}
+SHOWN = {rule for rule in jobs_of(*STUDIES) if rule.endswith("_shown")}
+
+
+@pytest.mark.parametrize(
+    ("change", "rules"),
+    [
+        (("labels/game.py", " * ", " / "), jobs_of("labels", "audits", "claims")),
+        (
+            ("experts/cautious_mean.py", "np.zeros(", "np.ones("),
+            MAIN | jobs_of("batching", "audits"),
+        ),
+        (("studies/paper3/figures.py", '"alpha": 0.8', '"alpha": 0.7'), {"third_shown"}),
+        (("studies/games/summary.py", "replace(0.0, math.nan)", "replace(0.0, 1.0)"), SUMMED),
+        (("studies/games/results.yaml", "columns:", "columns: # words"), SUMMED | SHOWN),
+        (("report/templates/report.css", "{", "{ "), set()),
+    ],
+    ids=["labels", "algorithm", "figure", "summary", "columns", "page"],
+)
+def test_a_change_of_code_reruns_what_can_run_it(
+    whole: Path, change: tuple[str, str, str], rules: set[str]
+) -> None:
+    assert with_changes(whole, change) == {*rules, "render_report"}
