@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from pipeline import write_config
 from slurm import one_node
-from slurm.projects import CONFIG, TARGETS, Project
+from slurm.projects import CONFIG, TABLE, Project
 
 
 @pytest.fixture(scope="session")
@@ -22,19 +22,18 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory, cluster: Path) -> Project:
-    """One stream made on this machine; the jobs that play on it (three) are still to be done."""
-    project = Project(tmp_path_factory.mktemp("prepared"), cluster)
-    local = {"algorithms": ["rw-ftpl", {"algorithm": "ridge", "windows": [4]}]}
-    write_config(
-        project.folder,
-        CONFIG,
-        suites={"local": local, "non-private": {"algorithms": ["follow-the-leader"]}},
-        streams={"A": {"groups": ["A"]}},
-        report={"algorithms": ["rw-ftpl"]},
-    )
-    project.run("streams", slurm=False)
-    return project
+def prepared(
+    once: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory, cluster: Path
+) -> Project:
+    """The stream, made on this machine; the jobs that play on it are still to be done."""
+
+    def make() -> Path:
+        project = Project(tmp_path_factory.mktemp("prepared"), cluster)
+        write_config(project.folder, CONFIG)
+        project.run("streams", slurm=False)
+        return project.folder
+
+    return Project(once("prepared", make), cluster)
 
 
 @pytest.fixture
@@ -44,8 +43,16 @@ def project(prepared: Project, tmp_path: Path) -> Project:
 
 
 @pytest.fixture(scope="session")
-def expected(prepared: Project, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def expected(
+    once: Callable[..., set[tuple[str, bytes]]],
+    prepared: Project,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> set[tuple[str, bytes]]:
     """The results of the prepared folder when nothing goes wrong and there is no cluster."""
-    local = prepared.copy(tmp_path_factory.mktemp("expected") / "project")
-    local.run(*TARGETS, slurm=False)
-    return local.results()
+
+    def make() -> set[tuple[str, bytes]]:
+        local = prepared.copy(tmp_path_factory.mktemp("expected") / "project")
+        local.run(TABLE, slurm=False)
+        return local.results()
+
+    return once("expected", make)
