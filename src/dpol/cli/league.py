@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import itertools
+import math
 import subprocess
-from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 from dpol.cli.pipeline import config_named, snakemake_words
-from dpol.core.options import Commands, add_command
-from dpol.core.rounding import percent
+from dpol.core.options import Commands, add_command, between, given, path
 from dpol.core.safe_text import printable
 
 _LEAGUE = """\
@@ -32,16 +30,38 @@ def add(commands: Commands) -> None:
     parser.add_argument("--on", default="central-texas", metavar="CONFIG,...", help=words)
     words = "number of cores (default: all)"
     parser.add_argument("--cores", default="all", metavar="N", help=words)
+    words = "write the choices of the algorithm to a file that others can score and check"
+    parser.add_argument("--record", metavar="FILE", type=path, help=words)
+    words = "who sends the file of --record"
+    parser.add_argument("--sender", metavar="WHO", type=given, default="unnamed", help=words)
+    words = "the data on which you chose the algorithm"
+    parser.add_argument("--looked-at", metavar="TEXT", type=given, default="not said", help=words)
+    words = "number of variants that you tried on them (default: 1)"
+    whole = between(1, 10**6, whole=True)
+    parser.add_argument("--tried", metavar="N", type=whole, default=1, help=words)
+    words = "rank the rows of files that others recorded beside yours"
+    parser.add_argument("--with", dest="rows", metavar="FILE", nargs="+", type=path, help=words)
+    words = "replicates of each such row to play again if its code is here, or all (default: 3)"
+    parser.add_argument("--replay", metavar="K", type=_count, default=3, help=words)
     parser.set_defaults(run=_league)
+
+
+def _count(text: str) -> float:
+    return math.inf if text == "all" else between(0, 10**6, whole=True)(text)
 
 
 def _league(options: argparse.Namespace) -> int:
     from dpol.config.league import write_league
+    from dpol.core.schemas import write_frame
     from dpol.core.yaml_files import parse_yaml
     from dpol.experts.registry import make_members
+    from dpol.report.league import league_of_run
     from dpol.report.record import read_record
+    from dpol.report.rows import write_rows
+    from dpol.report.run import Run
 
     entry: Any = parse_yaml(options.name, "NAME")
+    runs = []
     configs = [config_named(name, "--on CONFIG,...") for name in options.on.split(",")]
     for config in configs:
         league = Path(f"league-{config.stem}.yaml")
@@ -51,36 +71,15 @@ def _league(options: argparse.Namespace) -> int:
             return code
         results = Path("results", run)
         mine = {member.label for member in make_members(entry)}
-        for line in _in_text(read_record(results).file("standings.parquet"), mine):
+        runs.append(Run(results, read_record(results)))
+        ranked = league_of_run(runs[-1], options.rows, options.replay)
+        if options.rows:
+            write_frame(ranked.standings.assign(run=run), f"league-{config.stem}/standings.parquet")
+        for line in ranked.in_text(mine):
             print(printable(line))
         print(f"For a paper: {results}/tables/league.tex, league.csv and figures/league.pdf.")
         print(f"{league} is its config.")
+    if options.record:
+        about = {it: printable(getattr(options, it))[:200] for it in ("sender", "looked_at")}
+        write_rows(runs, options.record, entry, {**about, "tried": options.tried})
     return 0
-
-
-def _in_text(standings: Path, mine: Collection[str]) -> Iterator[str]:
-    """Yield the lines of a league: a block for each question or stream and promise.
-
-    `mine` are the labels of the reader's algorithms.
-    """
-    import pandas as pd
-
-    from dpol.show.words import mu_title
-    from dpol.studies.answer.league import PROMISES
-    from dpol.studies.answer.systems import system_title
-
-    rows = pd.read_parquet(standings).dropna(subset="gain_share")
-    rows = rows.sort_values(["mu", "gain_share"], ascending=[True, False], kind="stable")
-    rows["data"] = rows["stream"].mask(rows["stream"] == "", rows["question"])
-    yield "What each system keeps of the possible gain, and its rank among those with the same"
-    yield "promise. A star marks each row of your algorithm."
-    for data, promise in itertools.product(rows["data"].unique(), PROMISES):
-        cells = dict[str, dict[str, str]]()
-        own = rows[(rows["data"] == data) & (rows["promise"] == promise)]
-        for row in own.to_dict("records"):
-            name = "* " * (row["algorithm"] in mine) + system_title(row["algorithm"], row["noise"])
-            kept = f"{percent(row['gain_share'], 1)} ({row['rank']})"
-            cells.setdefault(mu_title(row["mu"]), {})[name] = kept
-        if cells:
-            yield from ("", f"{data or 'all streams'}: {PROMISES[promise]}")
-            yield from pd.DataFrame(cells).iloc[:, ::-1].fillna("").to_string().splitlines()

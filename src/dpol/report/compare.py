@@ -21,7 +21,7 @@ from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, welch_half_width
 from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema, read_frame, reading
-from dpol.data.stream import read_stream
+from dpol.data.stream import GainStream, read_stream
 from dpol.report.run import open_run
 from dpol.studies.games.summary import schema
 
@@ -158,7 +158,7 @@ def _read_run(folder: Path) -> _Run:
             for row, verdict in _verdicts(record.file(f"{name}.parquet"), naming)
         },
         data={
-            label: _checksum(record.file(f"streams/{label}.parquet"))
+            label: checksum(read_stream(record.file(f"streams/{label}.parquet")))
             for label in frame["stream"].unique()
         },
         totals=read_frame(record.file("totals.parquet"), schema("totals")),
@@ -222,9 +222,9 @@ def _matched(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     return cells.drop(columns="told_apart")
 
 
-def _checksum(path: Path) -> str:
+def checksum(stream: GainStream) -> str:
     """Return the checksum of the gains of a stream and of everything that scales the noise."""
-    stream, parts = read_stream(path), hashlib.sha256()
+    parts = hashlib.sha256()
     for values in (stream.gains, stream.capacity, stream.given_sensitivity):
         parts.update(b"none" if values is None else repr(values.shape).encode() + values.tobytes())
     return parts.hexdigest()

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.config.league import noises_to_play
 from dpol.core.arguments import check_mu, check_number, check_whole
+from dpol.core.errors import DataError
 from dpol.data.stream import GainStream
 from dpol.experts.games import Entry, members_of
 from dpol.experts.interface import Member
 from dpol.noise import NO_NOISE
+from dpol.report.rows import Sent, asked_by, read_rows
+from dpol.report.run import Run
 from dpol.show.rendering import render
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import draw_privacy_utility
 from dpol.studies.comparison.points import StandingsPoint
 from dpol.studies.comparison.standings import standings
+from dpol.studies.comparison.study import STUDY
 from dpol.studies.games.collect import results_from
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.scores import score_tables
+from dpol.studies.games.scores import PlayedSuite, score_tables
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.games.summary import join_jobs
-from dpol.studies.study import Facts, schemas_in
+from dpol.studies.games.totals import CELL
+from dpol.studies.study import Facts, Frames, schemas_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +40,8 @@ class League:
     """Standings of algorithms; make them with `league`.
 
     Args:
-        standings: a row for each system and level, with the columns of `standings.parquet`.
+        standings: a row for each system and level, with the columns of `standings.parquet`, and of
+            rows that others sent the `sender`, and in `sent` how far they were checked.
         facts: the stream and the levels.
     """
 
@@ -45,6 +52,17 @@ class League:
         """Return the table of the page, as a notebook shows it."""
         table = league_table({"standings": self.standings}, self.facts)
         return render(table, ".fragment.html")
+
+    def in_text(self, mine: Collection[str]) -> Iterator[str]:
+        """Yield the lines of the table for a terminal; `mine` are labels that get a star."""
+        table = league_table({"standings": self.standings}, self.facts)
+        yield "What each system keeps of the possible gain, and its rank among those with the same"
+        yield "promise. A star marks each row of your algorithm."
+        for section, group in ((it, own) for it in table.sections for own in it.groups):
+            names = ["* " * (it.partition(",")[0] in mine) + it for it, _ in group.lines]
+            lines = [[" ".join([it.text, *it.notes[:1]]) for it in own] for _, own in group.lines]
+            rows = pd.DataFrame(lines, names, [*table.headers])
+            yield from ("", f"{section.title}: {group.title}", *rows.to_string().splitlines())
 
     def plot(self) -> Figure:
         """Draw what each algorithm keeps at each level, with its best noise."""
@@ -59,6 +77,8 @@ def league(
     replicates: int = 100,
     seed: int = 1,
     confidence: float = 0.95,
+    rows: Sequence[Path | str] = (),
+    replay: float = 3,
 ) -> League:
     """Play algorithms on a stream, and rank them among those that promise the same.
 
@@ -71,8 +91,12 @@ def league(
         replicates: number of games of each algorithm, noise and level.
         seed: root of all randomness.
         confidence: joint confidence of the intervals.
+        rows: files of `dpol league --record`, whose rows at these levels join.
+        replay: number of replicates of each such row to play again where its code is installed; inf
+            for all.
 
     Raises:
+        DataError: a row is of other games, or playing it again contradicts it.
         TypeError: an entry is a class, or no algorithm at all.
         ValueError: a name is unknown, or two algorithms have one label.
     """
@@ -87,17 +111,62 @@ def league(
         for it in members
         for noise, mu in _games_of(it, levels)
     ]
-    tables = map(score_tables, games)
-    jobs = ((it["scores"].to_pandas(), it["curves"].to_pandas()) for it in tables)
-    scores, cells = join_jobs(jobs)
+    asked = {"seed": seed, "noise_memory": "designed", "replicates": range(replicates)}
+    streams = {stream.label: stream}
+    sent = [it for file in rows for it in read_rows(file, streams, levels, asked, replay=replay)]
     titles, simulated = {stream.label: stream.label}, bool(stream.provenance.get("simulated"))
     facts = Facts(titles, simulated, confidence, levels={f"mu-{mu:g}": mu for mu in levels})
     settings = GamesSettings(report=Report(algorithms=labels, confidence=confidence))
-    played = results_from(scores, cells, {stream.label: stream}, settings, facts)
-    asked = {stream.label: ""}
-    point = StandingsPoint(ours=None, questions=asked, apart=False, confidence=confidence)
+    scores, cells = _scores_of([*games, *(suite for *_, suite in sent)])
+    played = results_from(scores, cells, streams, settings, facts)
+    questions = {stream.label: ""}
+    point = StandingsPoint(ours=None, questions=questions, apart=False, confidence=confidence)
+    return League(_ranked(played, point, sent), facts)
+
+
+def league_of_run(run: Run, rows: Sequence[Path | str] = (), replay: float = 3) -> League:
+    """Return the league of a run, in which rows that others sent join.
+
+    Args:
+        run: the run.
+        rows: as in `league`.
+        replay: as in `league`.
+
+    Raises:
+        DataError: a file of the run cannot be read, or a row is refused as in `league`.
+    """
+    config, asked = asked_by(run)
+    facts = config.facts
+    if not rows:
+        return League(run.table("standings"), facts)
+    streams = {label: run.stream(label) for label in facts.streams}
+    sent = [
+        it
+        for file in rows
+        for it in read_rows(file, streams, facts.labels, asked, run=config.run, replay=replay)
+    ]
+    theirs = results_from(*_scores_of(suite for *_, suite in sent), streams, config.games, facts)
+    tables = ("summary", "totals")
+    played = {it: pd.concat([run.table(it), theirs[it]], ignore_index=True) for it in tables}
+    point = STUDY.points(config.comparison, config.plan_facts)["standings"].settings
+    return League(_ranked(played, point, sent), facts)
+
+
+def _scores_of(suites: Iterable[PlayedSuite]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    tables = map(score_tables, suites)
+    return join_jobs((it["scores"].to_pandas(), it["curves"].to_pandas()) for it in tables)
+
+
+def _ranked(played: Frames, point: StandingsPoint, sent: Sequence[Sent]) -> pd.DataFrame:
+    """Return the standings, with who sent a row, and how far it was checked."""
+    summary = played["summary"]
+    for stream, label in summary[summary.duplicated(CELL)][["stream", "algorithm"]].to_numpy():
+        raise DataError(f"{label} plays twice on {stream}")
     columns = [*schemas_in("dpol.studies.comparison")["standings"].columns]
-    return League(standings(played["summary"], played["totals"], point)[columns], facts)
+    rows = standings(summary, played["totals"], point)[columns]
+    about = {suite.played[0].label: about for *about, suite in sent}
+    found = rows["algorithm"].map(lambda label: about.get(label, ("", "")))
+    return rows.assign(sender=found.str[0], sent=found.str[1])
 
 
 def _games_of(member: Member, levels: Sequence[float]) -> list[tuple[str, float]]:
