@@ -73,6 +73,7 @@ format: $(VENV)/.dev ## format the code and renew generated parts of files
 	$(VENV)/bin/python tools/exhibits.py
 	$(VENV)/bin/python tools/references.py
 	$(VENV)/bin/python tools/recorded_numbers.py
+	$(VENV)/bin/python tools/league.py
 	$(VENV)/bin/python tools/sentences.py
 	$(VENV)/bin/python tools/run_notebook.py
 

@@ -101,6 +101,7 @@ explanation/workflow
 :caption: Do
 how-to/add-dataset
 how-to/extend
+how-to/send-a-row
 how-to/verify
 how-to/elsewhere
 how-to/release
@@ -110,6 +111,7 @@ how-to/release
 :caption: Look up
 reference/config
 reference/recorded
+reference/league
 reference/tables
 reference/exhibits
 reference/references
@@ -120,7 +122,11 @@ MORE = {
     "index": CONTENTS,
     "reference/library": "\n```{toctree}\n:glob:\nlibrary/*\n```\n",
 }
-OUTSIDE = {"reference/config": "config/README.md", "reference/recorded": "verify/runs/README.md"}
+OUTSIDE = {
+    "reference/config": "config/README.md",
+    "reference/recorded": "verify/runs/README.md",
+    "reference/league": "league/README.md",
+}
 """Pages that stand elsewhere in the repository, where a code host shows them."""
 HOMES = {
     f"dpol.{name}": f"dpol{module}.{name}"

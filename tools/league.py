@@ -1,0 +1,161 @@
+"""Write league/README.md: the systems of the recorded runs, and those that others sent.
+
+    python tools/league.py FILE                 # what tools/replay.sh needs to play a file again
+    python tools/league.py FILE STANDINGS...    # writes beside the file what standings have of it
+
+A sender has two files in league/: ann.parquet with the rows, and ann.csv with their standings.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import yaml
+from recorded_numbers import ROOT, amount, level, standings, table, title
+
+from dpol.core.safe_text import escape_markdown
+from dpol.report.rows import Row
+from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
+
+FOLDER = ROOT / "league"
+PAGE = FOLDER / "README.md"
+RUNS = {
+    "states": ("Fifteen states", "states"),
+    "held-out": ("Eight states that no design has met", "held-out"),
+    "central-texas": ("Central Texas, on the paper's weeks", "config"),
+    "flu": ("Influenza admissions in 52 jurisdictions", "flu"),
+    "intensive-care": ("Intensive care in 16 German states", "intensive-care"),
+}
+"""Titles of the recorded runs, and names of their configs."""
+BEST = 5
+"""Systems of a level that are shown, besides the baseline and those that were sent."""
+HEAD = """\
+# League
+
+What each system keeps of the possible gain, in percent: 0 is a random choice, 100 the best of every
+period. A system is an algorithm with its noise (†: ours). All of these see noisy gains only, and
+promise at least what independent noise of the level promises. The largest share at each level:
+
+{best}
+Below are the five largest of each level, the first paper's RW-Meta, and all systems that others
+sent ([send yours](../docs/how-to/send-a-row.md)). Intervals hold jointly with 95%, and cover only
+the noise on these data; many zeros of the states' tables hide counts, so [these
+shares](../docs/reference/recorded.md) have a range. dpol's own rows are *recorded*. *Replayed* says
+how many replicates of a row somebody played again, with equal choices. *Looked at* is the word of
+the author (and the number of variants tried). Nobody can check it, so held-out data have a table of
+their own.
+"""
+
+
+def about(file: Path) -> Iterator[Row]:
+    """Yield the rows of a file, without their choices."""
+    for row in pq.read_table(file, columns=[*Row.model_fields]).to_pylist():
+        yield Row.model_validate(row)
+
+
+def needs(file: Path) -> tuple[str, str, str]:
+    """Return the requirement, the runs and the algorithm of a file of rows.
+
+    Raises:
+        ValueError: one of them is not a name, but words for pip or dpol.
+    """
+    rows = [*about(file)]
+    code, runs = rows[0].code, sorted({row.run.removeprefix("league-") for row in rows})
+    package = code["package"]
+    if package != "dpol":
+        package += f"=={code['version'].partition(' ')[0]}"
+    for name in (package, *runs):
+        if not re.fullmatch(r"[A-Za-z0-9][\w.-]*(==[\w.+!]+)?", name):
+            raise ValueError(f"{file}: {name!r} is no name")
+    return package, ",".join(runs), json.dumps(rows[0].entry)
+
+
+def add(file: Path, frames: list[pd.DataFrame]) -> None:
+    """Write the rows of a file in standings beside it.
+
+    Raises:
+        ValueError: some are not there, or were not all played again.
+    """
+    rows, systems = pd.concat(frames), {row.sender for row in about(file)}
+    rows = rows[rows["sender"].isin(systems)]
+    whole = rows["sent"].str.fullmatch(r"replayed (\d+) of \1")
+    if rows.empty or not whole.all():
+        raise ValueError(f"{file}: the code that is installed is not the code of its rows")
+    rows.to_csv(file.with_suffix(".csv"), index=False)
+
+
+def sent() -> pd.DataFrame:
+    """Return the standings of rows that others sent, with what their files say."""
+    frames = [pd.DataFrame({"run": []})]
+    for file in sorted(FOLDER.glob("*.csv")):
+        said = {(row.run, row.label): row for row in about(file.with_suffix(".parquet"))}
+        rows = pd.read_csv(file, keep_default_na=False, na_values=[""])
+        rows["algorithm"] = rows["algorithm"].str.partition(" (")[0]
+        of = [said[key] for key in zip(rows["run"], rows["algorithm"], strict=True)]
+        rows["code"] = [f"{row.code['package']} {row.code['version']}, {row.date}" for row in of]
+        rows["looked_at"] = [f"{row.looked_at} ({row.tried})" for row in of]
+        frames.append(rows)
+    return pd.concat(frames, ignore_index=True)
+
+
+def rows_of(run: str, others: pd.DataFrame) -> pd.DataFrame:
+    """Return the standings of a recorded run and of rows that others sent, the best first."""
+    own, asked = standings(run), yaml.safe_load((ROOT / f"config/{RUNS[run][1]}.yaml").read_text())
+    made_with = yaml.safe_load((ROOT / "verify/runs/made-with.yaml").read_text())[run]["dpol"]
+    chosen_on = asked["comparison"].get("chosen_on", "")
+    own = own.assign(sender="", sent="recorded", code=f"dpol {made_with}")
+    own["looked_at"] = own["role"].eq(OUR_METHOD).map({True: chosen_on, False: ""})
+    rows = pd.concat([own, others[others["run"] == f"league-{run}"]], ignore_index=True)
+    rows = rows[(rows["promise"] == THE_LEVEL) & rows["gain_share"].notna()]
+    return rows.sort_values("gain_share", ascending=False, ignore_index=True, kind="stable")
+
+
+def share(row: pd.Series) -> str:
+    """Return the share of the possible gain of a row with its interval, in percent."""
+    return amount(100 * row["gain_share"], 100 * row["gain_share_half_width"])
+
+
+def table_of(rows: pd.DataFrame) -> str:
+    """Return the table of a run: the best systems of each level, the baseline, and sent rows."""
+    lines = []
+    for mu, at in sorted(rows.groupby("mu"), reverse=True):
+        best = at["gain_share"].rank(ascending=False, method="first") <= BEST
+        shown = at[best | (at["role"] == THE_BASELINE) | (at["sender"] != "")]
+        for place, (_, row) in enumerate(shown.iterrows()):
+            apart = amount(100 * row["to_strongest"], 100 * row["to_strongest_half_width"])
+            apart = "—" if row["strongest"] else apart.replace("-", "−")
+            words = (escape_markdown(row[it]) for it in ("sent", "sender", "code", "looked_at"))
+            first = "" if place else level(mu)
+            lines.append((first, title(row), share(row), apart, *words))
+    head = "μ", "system", "share", "to the strongest rival", "checked", "sender", "code"
+    return table((*head, "looked at"), lines, words=8)
+
+
+def page() -> str:
+    """Return the page."""
+    others = sent()
+    rows = {run: rows_of(run, others) for run in RUNS}
+    mus = sorted({mu for own in rows.values() for mu in own["mu"]}, reverse=True)
+    best = []
+    for run, own in rows.items():
+        first = {mu: at.iloc[0] for mu, at in own.groupby("mu")}
+        cells = (f"{title(first[mu])} {share(first[mu])}" if mu in first else "" for mu in mus)
+        best.append((RUNS[run][0], *cells))
+    summary = table(("data", *(f"μ = {level(mu)}" for mu in mus)), best, words=len(mus) + 1)
+    parts = (f"## {RUNS[run][0]}\n\n{table_of(own)}" for run, own in rows.items())
+    return "\n".join([HEAD.format(best=summary), *parts])
+
+
+if __name__ == "__main__":
+    if not sys.argv[1:]:
+        PAGE.write_text(page(), encoding="utf-8")
+    elif not sys.argv[2:]:
+        print(*needs(Path(sys.argv[1])), sep="\n")
+    else:
+        add(Path(sys.argv[1]), [*map(pd.read_parquet, sys.argv[2:])])
