@@ -28,7 +28,7 @@ def test_every_algorithm_is_described(name):
         {"none": "no privacy"}.get(members[0].algorithm.model, members[0].algorithm.model)
     )
     assert ("isotropic-constant" in model) == members[0].algorithm.constant_noise
-    if like := re.match("Like `([^`]+)`", about):
+    if like := re.search(r"Like `([^`]+)`\.", about):
         parameters += row(like[1])[3]
     for parameter in REGISTRY[name].parameters(name):
         assert re.search(rf"`{parameter}`( \([^)]*\))?: [\w`]", parameters), (

@@ -67,7 +67,7 @@ class BatchRule:
     def batch_sizes(self, gap: Floats, t: int) -> BatchSizes:
         """Return the (R,) sizes, at least 1, of batches that start before round t with `gap`."""
         required = np.full(1 << self.longest.bit_length(), np.inf)
-        required[: self.longest + 1] = self.required_gap(np.arange(self.longest + 1), t)
+        required[1 : self.longest + 1] = self.required_gap(np.arange(1, self.longest + 1), t)
         sizes: BatchSizes = np.zeros((), dtype=np.int64)  # of all replicates, until they differ
         for bit in reversed(range(self.longest.bit_length())):
             longer = sizes + (1 << bit)

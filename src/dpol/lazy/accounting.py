@@ -161,13 +161,7 @@ def upper_quantile(trials: int, probability: float, tail: float) -> int:
     def covers(k: int) -> bool:
         return bool(scipy.special.betainc(k + 1, trials - k, probability) <= tail)
 
-    # The normal quantile is near; where it is not, all k are searched.
-    z, mean = -scipy.special.ndtri(tail), trials * probability
-    middle, far = mean + z * math.sqrt(mean * (1 - probability)), 4 + z**2
-    low, high = (min(max(int(middle + side * far), 0), trials) for side in (-1, 1))
-    if (low and covers(low - 1)) or (high < trials and not covers(high)):
-        low, high = 0, trials
-    return bisect_left(range(trials), True, low, high, key=covers)
+    return bisect_left(range(trials), True, key=covers)
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
