@@ -15,18 +15,19 @@ SHORT = 3.0
 
 
 def renew_page() -> str:
-    """Write results.md from results.json, and return it."""
-    found = json.loads((ROOT / "benchmarks/results.json").read_text(encoding="utf-8"))
-    text = as_page(found)
+    """Write results.md, and return it."""
+    text = page()
     write_text(ROOT / "benchmarks" / "results.md", text)
     return text
 
 
-def as_page(found: Mapping[str, Any]) -> str:
+def page() -> str:
     """The page of what results.json holds."""
+    found = json.loads((ROOT / "benchmarks/results.json").read_text(encoding="utf-8"))
     parts = [_head(found), _meta(found["rw_meta"]), _others(found), _scale(found), _far(found)]
     parts += [_whole(found), _paper(found["paper"])]
-    return "\n".join(line for part in parts for line in part)
+    made = [line for part in parts for line in part]
+    return "\n".join([*made, "<!-- end of results -->", ""])
 
 
 def _head(found: Mapping[str, Any]) -> list[str]:
@@ -35,8 +36,10 @@ def _head(found: Mapping[str, Any]) -> list[str]:
     return [
         "# Last benchmark",
         "",
+        "<!-- results: made by benchmarks/run.py -->",
+        "",
         f"{' to '.join(days)}, {found['cores']} cores, Python {found['python']}, NumPy"
-        f" {found['numpy']}. Made by `benchmarks/run.py`; the ratios were measured side by side.",
+        f" {found['numpy']}; the ratios were measured side by side.",
         "",
     ]
 

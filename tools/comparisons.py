@@ -12,14 +12,9 @@ import re
 import pandas as pd
 import recorded_numbers
 import sentences
-import yaml
-from recorded_numbers import ROOT, recorded
-from sentences import NO_PROSE, numbers
+from recorded_numbers import recorded
+from sentences import COMPARISONS, MADE, SHAPES, WORDS, numbers, plain
 
-WORDS, COMPARISONS = yaml.safe_load_all(
-    (ROOT / "tools" / "comparisons.yaml").read_text(encoding="utf-8")
-)
-"""Patterns of words, and sentences that compare by page and ground; `rows` have expressions."""
 PAGES = tuple(COMPARISONS)
 SPLIT = r"(?<=[.?!])\)?\s+(?=[^a-z\s])|\n\s*\n|\n\s*(?:-|\d+\.) |\|"
 AHEAD, BEHIND = {"above", "ahead at this reading"}, {"below", "behind at this reading"}
@@ -70,10 +65,10 @@ def curves(query: str) -> pd.DataFrame:
 
 def sentences_of(page: str) -> list[str]:
     """Return the sentences and cells of a page, without links, emphasis, code and made tables."""
-    for kind in ("a block of code", "a table that is made"):
-        page = re.sub(NO_PROSE[kind], "\n\n", page)
-    page = re.sub(r"!?\[([^\]]*)\]\([^)\s]*\)", r"\1", page).replace("*", "")
-    return [" ".join(each.split()).lstrip("#- ") for each in re.split(SPLIT, page) if each.strip()]
+    for pattern in (SHAPES["a block of code"], MADE):
+        page = re.sub(pattern, "\n\n", page)
+    every = re.split(SPLIT, plain(page))
+    return [" ".join(each.split()).lstrip("#- ") for each in every if each.strip()]
 
 
 def compares(sentence: str) -> bool:

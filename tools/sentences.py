@@ -10,8 +10,10 @@ number of a page that none of them has.
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -44,10 +46,17 @@ from dpol.studies.comparison.promises import promises_of
 from dpol.studies.games.names import BEST_LINEAR, META, PAPER_NOISE, TITLES
 from dpol.studies.paper1.table_2 import orders_of
 
-SENTENCES: Mapping[str, Mapping[str, Sequence[str]]] = yaml.safe_load(
+EVERYWHERE, SENTENCES = yaml.safe_load_all(
     (ROOT / "tools" / "sentences.yaml").read_text(encoding="utf-8")
 )
-"""Sentences with numbers, or parts of them, by page and ground."""
+"""Sentences with numbers, or parts of them: by ground on all pages, and by page and ground."""
+WORDS, COMPARISONS = yaml.safe_load_all(
+    (ROOT / "tools" / "comparisons.yaml").read_text(encoding="utf-8")
+)
+"""Patterns of words, and sentences that compare by page and ground; `rows` have expressions."""
+LISTED = ["git", "ls-files", "*.md", "docs/*.ipynb"]
+PAGES = subprocess.check_output(LISTED, cwd=ROOT, text=True).split()
+"""All pages: the numbers in them are filled, have a ground there, or are of a shape."""
 DURATIONS = ROOT / "verify" / "runs" / "durations.csv"
 GAUSSIAN = ["Gaussian noise on gains", "tree-aggregated prefix sums", "factorised sums"]
 """Audited mechanisms that add Gaussian noise."""
@@ -118,9 +127,16 @@ def of_zeros() -> dict[str, Any]:
         for column in names
     }
     told = HIDDEN[HIDDEN["by"] == "all"].set_index("table").astype({"hidden": int, "weeks": int})
+    by = HIDDEN.set_index(["by", "table"])
+    lonely = by.loc["nothing else within four weeks"]
+    rules = by.loc["every other week", ["right", "right_if_none", "right_if_all"]]
     return {
         "hidden": found,
         "zeros": told.loc[:, ["hidden", "weeks"]].T.to_dict(),
+        "hidden cells": HIDDEN[HIDDEN["by"].isin(["cells", "all"])].set_index("table").T.to_dict(),
+        "quartiles": by.loc["hidden averages", "value"].tolist()[2:5],
+        "rule": (100 * rules).T.to_dict(),
+        "alone": (100 * lonely["hidden"] / lonely["weeks"]).to_dict(),
     }
 
 
@@ -154,6 +170,9 @@ def of_promises() -> dict[str, Any]:
         "widest of streams": AtMost(100 * every["half"].max(), digits=2),
         "adaptive": ends(behind["guess"]),
         "guess": {f"mu {mu:.3g}": AtMost(100 * best_guess(mu)) for mu in (0.25, 0.35, 0.5, 1)},
+        "guess of a year": {
+            times: AtMost(100 * best_guess(0.5 * math.sqrt(52 * times))) for times in (1, 2)
+        },
         "stay": {days: AtMost(100 * best_guess(0.25 * math.sqrt(days))) for days in (7, 14)},
         "guess under Laplace": AtMost(
             100 * guess_under("laplace-uniform", promises_of(0.25, 1e-6)["epsilon"], 0.25, 1)
@@ -218,66 +237,64 @@ def of_audits() -> dict[str, Any]:
 
 
 NUMBER = r"√?\d[\d.,]*(?<![.,])"
+TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 WORD = (
-    "(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
-    "|forty|fifty|sixty|hundred)"
+    rf"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(?:{TENS})(?:-\w+)?"
+    r"|(?:a |one )?(?:hundred|thousand|million|dozen)s?|twice|half"
+    r"|(?:a|one|\w+) (?:third|quarter|fifth|tenth)s?)\b"
 )
-NAMED = (
-    r"(?:[Tt]able|[Ff]igure|[Tt]heorem|[Ll]emma|[Pp]roposition|[Cc]orollar|[Cc]laim|[Rr]emark"
-    r"|[Ss]ection|[Ff]ootnote|[Ee]quation|[Ee]xercise|Python|Snakemake|PVLDB|PMLR|CC BY|SHA|SP"
-    r"|Slurm|plugin|jax-privacy|issue)"
-)
-NO_PROSE = {
+MADE = r"(?s)<!-- (numbers|exhibits|works|\w+(?=: made by)).*?<!-- (?:/\1|end of \1) -->|<!--.*?-->"
+"""A part of a page that a tool makes, and a test compares with what the tool makes today."""
+SHAPES = {
     "a block of code": r"(?ms)^ *(```|~~~).*?^ *\1[^\n]*",
-    "code": r"`+[^`]+`+",
-    "a table that is made": r"(?s)<!-- (\w+).*?<!-- (?:/\1|end of).*?-->|<!--.*?-->",
-    "a table": r"(?m)^\s*\|.*$",
-    "the target of a link": r"\]\([^)\s]*\)|https?://\S+",
-    "the number of an item": r"(?m)^\s*\d+\. |\*\*\d+\. ",
-    "a name": rf"\b{NAMED}\w*[ -]{NUMBER}(?:(?:,| and| to|,? or) {NUMBER})*|\b[A-Z]\.\d[\d.]*"
-    r"|\d{4}\.\d{5}",
-    "a date": r"\b(?:19|20)\d\d(?:-[QW]?\d\d?)*\b",
-    "a parameter": rf"(?<=[=<>≤≥]) ?[−-]?{NUMBER}(?:(?:,? (?:and|to|or)|,) {NUMBER})*(?![\w%])",
-    "the size of an experiment": r"\b\d{1,3} (?:weeks|Fridays|runs|experts|hospitals)\b",
-    "an end of a scale": r"\b(?:0|50|100)% (?:is|means|before)\b|\b0%: random; 100%:",
-    "a confidence": r"95% intervals?|with 95%|are 95%",
-    "mathematics": r"[√^]\(?−?[\d./]+|\w/\d[\d,]*|\((?:[\d.]+, )+[\d.]+\)|\b\d+[ⁿ²⁻^·]"
-    r"|(?<=[−+·×]) \d+(?![.\d])",
+    "code": r"`+[^`\n]+`+",
+    "an address": r"https?://\S+",
+    "an arXiv number": r"\b\d{4}\.\d{5}\b",
+    "the number of an item": r"(?m)^\s*\d+\. ",
 }
-"""What is no number of a sentence, by kind."""
-A_NUMBER = (
-    r"\d[\d,]*\.\d+%?|\d[\d,]*%|\d{1,3}(?:,\d{3})+|(?<![\w.])\d{2,}\b|± ?\d+"
-    rf"|\b(?:\d+|{WORD}) to \d+\b|\b\d+ (?:points|times|percent|states|cells|nats)\b"
-    rf"|\b{WORD} (?:third|quarter|fifth|tenth)s\b"
-    rf"|\b(?:\d+|{WORD})[ -](?:minute|second|hour)s?\b|\b(?:half )?an? (?:minute|hour)\b"
-    rf"|\b(?:\d+|{WORD}) (?:of|in) (?:the )?(?:\d+|{WORD})\b"
-)
-"""A decimal, a percentage, a number of two digits or more, a range, a duration or a quota."""
+"""What is no result, by kind; numbers of all other kinds have a ground."""
+EDGE = r"(?<![\w.,]){}(?!\w|[.,]\d)"
 
 
-def prose(page: str) -> str:
-    """Return the sentences of a page, with everything else blank."""
-    for pattern in NO_PROSE.values():
-        page = re.sub(pattern, " ", page)
-    return page
+def prose(name: str, page: str) -> str:
+    """Return the plain text of a page, without what a tool makes and the code of a notebook."""
+    if name.endswith(".ipynb"):
+        cells = json.loads(page)["cells"]
+        page = "\n\n".join("".join(it["source"]) for it in cells if it["cell_type"] == "markdown")
+    return plain(re.sub(MADE, "\n\n", page))
+
+
+def plain(text: str) -> str:
+    """Return a text without emphasis and the targets of links."""
+    return re.sub(r"!?\[([^\]]*)\]\([^)\s]*\)", r"\1", text).replace("*", "")
+
+
+def known(*of: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return sentences, and parts of them, that have a ground, longest first."""
+    every = (each for by in of for its in by.values() for each in its)
+    said = (each["says"] if isinstance(each, Mapping) else each for each in every)
+    return sorted((plain(each.format_map(numbers())) for each in said), key=len, reverse=True)
 
 
 def faults(name: str, page: str) -> list[str]:
-    """Return what is wrong with the numbers in the sentences of a page.
+    """Return what is wrong with the numbers of a page, digits and words.
 
-    These are sentences of tools/sentences.yaml that do not stand there, and numbers that none of
-    them has, with the words around.
+    These are sentences of tools/sentences.yaml that do not stand there, and numbers of no shape
+    that none of them has, with the words around.
 
     Args:
         name: path of the page in the repository.
         page: its text.
     """
-    known = [each.format_map(numbers()) for of in SENTENCES.get(name, {}).values() for each in of]
-    lacking = [each for each in known if each not in page]
-    for each in sorted(known, key=len, reverse=True):
-        page = page.replace(each, " ")
-    text = prose(page) if name.endswith(".md") else ""
-    bare = re.finditer(A_NUMBER, text, re.IGNORECASE)
+    text, of = prose(name, page), known(SENTENCES.get(name, {}), COMPARISONS.get(name, {}))
+    lacking = [each for each in of if each not in text]
+    if name not in PAGES:
+        return lacking
+    for each in [*of, *known(EVERYWHERE)]:
+        text = re.sub(EDGE.format(re.escape(each)), "¶", text)
+    for pattern in SHAPES.values():
+        text = re.sub(pattern, "¶", text)
+    bare = re.finditer(rf"{NUMBER}|{WORD}", text, re.IGNORECASE)
     return lacking + [text[max(0, it.start() - 40) : it.end() + 30].strip() for it in bare]
 
 
