@@ -10,6 +10,7 @@ number of a page that none of them has.
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import re
@@ -57,6 +58,8 @@ WORDS, COMPARISONS = yaml.safe_load_all(
 LISTED = ["git", "ls-files", "*.md", "docs/*.ipynb"]
 PAGES = subprocess.check_output(LISTED, cwd=ROOT, text=True).split()
 """All pages: the numbers in them are filled, have a ground there, or are of a shape."""
+CAPTIONS, WRITING = "src/dpol", ("report", "show", "studies")
+"""The code that writes the page of a run, which is one page here, and its packages."""
 DURATIONS = ROOT / "verify" / "runs" / "durations.csv"
 GAUSSIAN = ["Gaussian noise on gains", "tree-aggregated prefix sums", "factorised sums"]
 """Audited mechanisms that add Gaussian noise."""
@@ -264,6 +267,17 @@ def prose(name: str, page: str) -> str:
     return plain(re.sub(MADE, "\n\n", page))
 
 
+def captions() -> str:
+    """Return the texts in the code of a run's page, which has captions, cells and findings."""
+    texts = []
+    for path in (it for of in WRITING for it in (ROOT / CAPTIONS / of).rglob("*.py")):
+        every = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+        docstrings = {it.value for it in every if isinstance(it, ast.Expr)}
+        strings = (it for it in every if isinstance(it, ast.Constant) and it not in docstrings)
+        texts += [it.value for it in strings if isinstance(it.value, str)]
+    return "\n\n".join(each for each in texts if re.search(r"\w \w", each) and "<" not in each)
+
+
 def plain(text: str) -> str:
     """Return a text without emphasis and the targets of links."""
     return re.sub(r"!?\[([^\]]*)\]\([^)\s]*\)", r"\1", text).replace("*", "")
@@ -288,7 +302,7 @@ def faults(name: str, page: str) -> list[str]:
     """
     text, of = prose(name, page), known(SENTENCES.get(name, {}), COMPARISONS.get(name, {}))
     lacking = [each for each in of if each not in text]
-    if name not in PAGES:
+    if name not in [*PAGES, CAPTIONS]:
         return lacking
     for each in [*of, *known(EVERYWHERE)]:
         text = re.sub(EDGE.format(re.escape(each)), "¶", text)
@@ -316,6 +330,6 @@ def filled(name: str, page: str) -> str:
 
 
 if __name__ == "__main__":
-    for name in SENTENCES:
+    for name in SENTENCES.keys() - {CAPTIONS}:
         path = ROOT / name
         path.write_text(filled(name, path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import page as benchmarks
 import pandas as pd
 import pytest
 import record
@@ -29,6 +30,11 @@ def test_a_changed_number_is_put_right() -> None:
     wrong = page.replace("17.1 ± 0.3", "18.1 ± 0.3")
     assert wrong != page
     assert recorded_numbers.renewed(wrong) == page
+
+
+def test_the_page_of_benchmarks_shows_the_last_ones() -> None:
+    page = recorded_numbers.ROOT / "benchmarks" / "results.md"
+    assert page.read_text(encoding="utf-8") == benchmarks.page()
 
 
 def test_the_default_treatment_of_unmeasured_cells_is_the_recorded_run() -> None:
