@@ -243,8 +243,8 @@ NUMBER = r"√?\d[\d.,]*(?<![.,])"
 TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 WORD = (
     rf"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(?:{TENS})(?:-\w+)?"
-    r"|(?:a |one )?(?:hundred|thousand|million|dozen)s?|twice|half"
-    r"|(?:a|one|\w+) (?:third|quarter|fifth|tenth)s?)\b"
+    r"|(?:a |one )?(?:hundred|thousand|million|dozen)s?|twice|thrice|half(?!-width)|halves|doubled?"
+    r"|(?:a|one|two|three|four|nine) (?:third|quarter|fifth|tenth)s?)\b"
 )
 MADE = r"(?s)<!-- (numbers|exhibits|works|\w+(?=: made by)).*?<!-- (?:/\1|end of \1) -->|<!--.*?-->"
 """A part of a page that a tool makes, and a test compares with what the tool makes today."""
