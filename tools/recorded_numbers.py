@@ -1,4 +1,4 @@
-"""Write the tables of recorded numbers into README.md, docs/, verify/runs and data/hospitals.
+"""Write the tables of recorded numbers into the pages.
 
 A page marks the place of a table with `<!-- numbers: NAME -->` and `<!-- /numbers -->`. The numbers
 come from verify/runs, which verify/record.py writes after a run.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import subprocess
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
@@ -39,13 +40,9 @@ from dpol.studies.verdicts import ABOVE, AHEAD
 
 ROOT = Path(__file__).parents[1]
 SYSTEM = ["algorithm", "noise"]
-PAGES = [
-    ROOT / "README.md",
-    ROOT / "verify/runs/README.md",
-    *sorted((ROOT / "docs").rglob("*.md")),
-]
-DATA = ROOT / "data/hospitals/README.md"
-"""A page with a table, whose sentences have no list."""
+LISTED = ["git", "ls-files", "*.md", "docs/*.ipynb"]
+PAGES = subprocess.check_output(LISTED, cwd=ROOT, text=True).split()
+"""Paths of all pages in the repository."""
 MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
 
 
@@ -721,5 +718,5 @@ def renewed(page: str) -> str:
 
 
 if __name__ == "__main__":
-    for path in [*PAGES, DATA]:
+    for path in (ROOT / name for name in PAGES):
         path.write_text(renewed(path.read_text(encoding="utf-8")), encoding="utf-8")

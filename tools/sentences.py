@@ -2,10 +2,12 @@
 
     python tools/sentences.py
 
-writes the numbers of today into them. tools/sentences.yaml has each sentence that quotes a number,
-by page and ground. Braces stand for a number of `numbers`, which is computed from the rows in
-verify/runs or by dpol. Each sentence must stand on its page word for word, and `faults` finds every
-number of a page that none of them has.
+writes the numbers of today into them. tools/sentences.yaml gives the numbers of all pages, in
+digits or as words, their grounds: it has the sentences that hold them, or parts of these, word for
+word. Braces stand for a number of `numbers`, which is computed from the rows in verify/runs or by
+dpol. A page is a Markdown file, the prose of the notebook, or what the code writes on the page of a
+run. `faults` finds sentences that are not on their page, and numbers that have no ground and none
+of `SHAPES`.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ import ast
 import json
 import math
 import re
-import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -23,6 +24,7 @@ import pandas as pd
 import yaml
 from recorded_numbers import (
     HIDDEN,
+    PAGES,
     QUESTIONS,
     READ,
     ROOT,
@@ -55,9 +57,6 @@ WORDS, COMPARISONS = yaml.safe_load_all(
     (ROOT / "tools" / "comparisons.yaml").read_text(encoding="utf-8")
 )
 """Patterns of words, and sentences that compare by page and ground; `rows` have expressions."""
-LISTED = ["git", "ls-files", "*.md", "docs/*.ipynb"]
-PAGES = subprocess.check_output(LISTED, cwd=ROOT, text=True).split()
-"""All pages: the numbers in them are filled, have a ground there, or are of a shape."""
 CAPTIONS, WRITING = "src/dpol", ("report", "show", "studies")
 """The code that writes the page of a run, which is one page here, and its packages."""
 DURATIONS = ROOT / "verify" / "runs" / "durations.csv"

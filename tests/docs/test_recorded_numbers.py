@@ -14,8 +14,10 @@ import recorded_numbers
 from dpol.show.reported import FILLINGS
 from dpol.studies.games.names import LINEAR
 
-MARKED = [recorded_numbers.DATA] + [
-    path for path in recorded_numbers.PAGES if "<!-- numbers: " in path.read_text()
+MARKED = [
+    path
+    for path in (recorded_numbers.ROOT / name for name in recorded_numbers.PAGES)
+    if "<!-- numbers: " in path.read_text(encoding="utf-8")
 ]
 
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 import sentences
-from recorded_numbers import ROOT
+from recorded_numbers import PAGES, ROOT
 
-NAMES = sorted({*sentences.PAGES, *sentences.SENTENCES})
+NAMES = sorted({*PAGES, *sentences.SENTENCES})
 EACH = 5
 """Of so many numbers of a page one is changed."""
 
@@ -68,7 +68,7 @@ def test_a_wrong_number_is_found(name: str, right: str, wrong: str) -> None:
     assert sentences.faults(name, page.replace(right, wrong, 1)) != []
 
 
-@pytest.mark.parametrize("name", [it for it in sentences.PAGES if it.endswith(".md")])
+@pytest.mark.parametrize("name", [it for it in PAGES if it.endswith(".md")])
 def test_a_changed_number_is_found_unless_it_is_of_a_shape(name: str) -> None:
     page = sentences.prose(name, text(name))
     shapes = [it.span() for of in sentences.SHAPES.values() for it in re.finditer(of, page)]
