@@ -38,6 +38,8 @@ BEST = 5
 HEAD = """\
 # League
 
+<!-- league: made by tools/league.py -->
+
 What each system keeps of the possible gain, in percent: 0 is a random choice, 100 the best of every
 period. A system is an algorithm with its noise (†: ours). All of these see noisy gains only, and
 promise at least what independent noise of the level promises. The largest share at each level:
@@ -150,7 +152,7 @@ def page() -> str:
         best.append((RUNS[run][0], *cells))
     summary = table(("data", *(f"μ = {level(mu)}" for mu in mus)), best, words=len(mus) + 1)
     parts = (f"## {RUNS[run][0]}\n\n{table_of(own)}" for run, own in rows.items())
-    return "\n".join([HEAD.format(best=summary), *parts])
+    return "\n".join([HEAD.format(best=summary), *parts, "<!-- end of league -->\n"])
 
 
 if __name__ == "__main__":
