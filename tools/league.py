@@ -51,7 +51,7 @@ the noise on these data; many zeros of the states' tables hide counts, so [these
 shares](../docs/reference/recorded.md) have a range. dpol's own rows are *recorded*. *Replayed* says
 how many replicates of a row somebody played again, with equal choices. *Looked at* is the word of
 the author (and the number of variants tried). Nobody can check it, so held-out data have a table of
-their own. We changed our method once we knew [all recorded results](../docs/explanation/ours.md), so
+their own. We changed our method once we knew [all recorded results](../docs/explanation/ours.md):
 no table is a clean test of it.
 """
 
