@@ -202,7 +202,10 @@ _distributions = cache(metadata.packages_distributions)
 
 
 def _distribution_of(top: str) -> metadata.Distribution | None:
-    return next(map(metadata.distribution, _distributions().get(top, ())), None)
+    with suppress(metadata.PackageNotFoundError):
+        # The files of an editable package name no module, but the package usually has its name.
+        return metadata.distribution(next(iter(_distributions().get(top, (top,)))))
+    return None
 
 
 def _as_counted(top: str) -> str:
