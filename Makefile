@@ -19,7 +19,7 @@ help: ## show this list
 
 setup: $(VENV)/.run ## create .venv (demo, paper and verify do this automatically)
 
-demo: $(VENV)/.run ## play the paper's experiment in Central Texas (3 minutes)
+demo: $(VENV)/.run ## play the paper's experiment in Central Texas (2 minutes)
 	$(VENV)/bin/dpol demo --cores $(CORES)
 
 paper: $(VENV)/.run ## play it in the paper's three states (fetches the HHS table)
@@ -43,7 +43,7 @@ docs: $(VENV)/.dev ## build docs/_build/index.html, with Play if that run is the
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
 
-test: $(VENV)/.dev ## test the code (4 minutes)
+test: $(VENV)/.dev ## test the code (5 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal \
 	    $(addprefix --ignore=,tests/workflow $(LEDGER_TESTS) $(DOCS_TESTS))
 
@@ -53,7 +53,7 @@ test-ledger: $(VENV)/.dev ## test the code of the ledger and of the audits, and 
 test-docs: $(VENV)/.dev ## build the documentation and run its code (4 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist load $(DOCS_TESTS)
 
-test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run jobs on Slurm, and make some fail (9 minutes; Debian, as root)
+test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run jobs on Slurm, and make some fail (5 minutes; Debian, as root)
 	tests/slurm/install.sh
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal tests/slurm
 
