@@ -32,7 +32,7 @@ BROKEN = {
     "RandomWithoutNoise": "no privacy is the limit",
     **dict.fromkeys(
         [
-            *("ShrinksWithData", "NoneAtZero", "NoneLate", "NoneOnTheLast"),
+            *("ShrinksWithData", "NoneAtZero", "NoneOnTheLast"),
             *("OneReleaseOfAStay", "NoComposition", "DrawnOnce"),
             # planted by somebody who did not write the check
             *("TooSmallByRootTwo", "NoneInRoundTwo", "NoneAtATie"),
@@ -56,7 +56,6 @@ BROKEN = {
         [
             *("FORGETS_TWO", "NONE_FROM_ROUND_TWO", "NONE_IN_THE_LAST_ROUND"),
             *("BY_THE_COUNT", "NOISE_DRAWN_ONCE", "NOISE_OF_THE_FIRST_HOLDER", "WHEN_EQUAL"),
-            *("NOTHING_TO_SEE", "NO_NUMBERS"),
         ],
         "releases do not refute the record",
     ),
@@ -81,32 +80,29 @@ def test_a_broken_example_fails_its_check(name):
     assert not result(name, BROKEN[name]).holds
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("Sound", "SoundCurator", "SoundForgetful", "SoundSums", "SoundBank", "SOUND_NOISE"),
-        "SOUND_MECHANISM",
-    ],
-)
+@pytest.mark.parametrize("name", ["Sound", "SoundBank", "SoundCurator", "SoundSums"])
 def test_a_sound_example_fails_no_check(name):
     assert [each for each in check(f"checks.broken:{name}") if not each.holds] == []
 
 
 @pytest.mark.parametrize("name", NOISES)
 def test_a_noise_of_dpol_passes_its_checks_and_the_audit_can_fail(name):
-    *plain, audit = check(name)
-    assert {each.found for each in plain if each.holds} == {"holds"}
+    verdicts = check(name)
+    assert [each for each in verdicts if not each.holds] == []
+    *plain, audit = verdicts
+    assert {each.found for each in plain} == {"holds"}
     assert audit.found.startswith("holds, proves mu >= ")
 
 
 AUDIT = "actions do not refute the record"
 
 
-@pytest.mark.parametrize(
-    ("name", "title"), [("SoundForgetful", AUDIT), ("SOUND_MECHANISM", "releases")]
-)
-def test_an_audit_says_what_it_plays_and_proves_and_its_seed_reaches_the_games(name, title):
-    one, other = (result(name, title, seed) for seed in (1, 2))
+@pytest.mark.parametrize("name", ["SoundForgetful", "SOUND_MECHANISM"])
+def test_an_audit_says_what_it_plays_and_proves_and_its_seed_reaches_the_games(name):
+    verdicts = check(f"checks.broken:{name}", seed=1)
+    assert [each for each in verdicts if not each.holds] == []
+    one = verdicts[-1]
+    other = result(name, one.check, 2)
     assert "of a person in 8 rounds with ties, nor in 32 drawn settings (8 to 40" in one.check
     words = r"holds, proves mu >= ([\d.]+) of ([\d.]+); would refute a millionth of the noise"
     proofs = [re.fullmatch(words, each.found) for each in (one, other)]
