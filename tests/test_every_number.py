@@ -132,7 +132,7 @@ EXAMPLES = {
     "mechanism": "noise",
     "memory": (0.0, 0.5),
     "model": "central",
-    "name": "isotropic",
+    "name": "ridge",
     "noise": "capacity-memory",
     "noise_level": np.ones(3),
     "parameter": "mu",

@@ -122,14 +122,18 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("call", "message"), WRONG, ids=lambda value: value if type(value) is str else ""
-)
-def test_a_wrong_argument_is_named_with_the_remedy(call, message):
-    with pytest.raises((ValueError, TypeError, dpol.DpolError)) as caught:
+def refusal(call):
+    """Return the message of the error of a call; empty if there is none."""
+    try:
         call()
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+    except (ValueError, TypeError, dpol.DpolError) as error:
+        return str(error)
+    return ""
+
+
+def test_a_wrong_argument_is_named_with_the_remedy():
+    refused = [(message, refusal(call)) for call, message in WRONG]
+    assert [it for it in refused if it[0] not in it[1] or "\n" in it[1]] == []
 
 
 def test_numpy_numbers_are_accepted():

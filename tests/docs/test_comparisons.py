@@ -6,26 +6,19 @@ import comparisons
 import pytest
 from recorded_numbers import ROOT
 
-EXPRESSIONS = {
-    (name, said[:60]): holds
-    for name in comparisons.PAGES
-    for said, holds in comparisons.listed(name).items()
-    if holds
-}
-
 
 def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", comparisons.PAGES)
-def test_every_sentence_that_compares_is_listed_and_stands_on_its_page(name: str) -> None:
-    assert comparisons.faults(name, text(name)) == []
+def test_every_sentence_that_compares_is_listed_and_stands_on_its_page() -> None:
+    assert [it for name in comparisons.PAGES for it in comparisons.faults(name, text(name))] == []
 
 
-@pytest.mark.parametrize(("name", "said"), EXPRESSIONS)
-def test_a_comparison_is_true_of_the_recorded_rows(name: str, said: str) -> None:
-    assert comparisons.holds(EXPRESSIONS[name, said])
+def test_a_comparison_is_true_of_the_recorded_rows() -> None:
+    for name in comparisons.PAGES:
+        for said, expression in comparisons.listed(name).items():
+            assert not expression or comparisons.holds(expression), (name, said)
 
 
 @pytest.mark.parametrize(

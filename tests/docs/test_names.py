@@ -55,9 +55,9 @@ def lacking(name: str, text: str) -> list[str]:
     return lost + sorted(set(re.findall(r"(?m)^dpol ([a-z-]+)", code)) - COMMANDS)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_what_a_page_names_is_there(name: str) -> None:
-    assert lacking(name, (ROOT / name).read_text(encoding="utf-8")) == []
+def test_what_a_page_names_is_there() -> None:
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in PAGES}
+    assert {name: lost for name, text in texts.items() if (lost := lacking(name, text))} == {}
 
 
 def test_every_config_is_in_the_list() -> None:

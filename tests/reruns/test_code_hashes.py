@@ -70,7 +70,17 @@ def changed_by(folder: Path, changes: dict[str, tuple[str, str, str]]) -> dict[s
     return {name: set(rooms) for name, rooms in found.items()}
 
 
-def test_words_and_layout_are_no_code_and_files_count_for_their_readers(tmp_path: Path) -> None:
+def test_a_line_in_any_room_changes_the_hash_and_words_do_not(tmp_path: Path) -> None:
+    """A bare call, too: it may draw the noise. Other files count for their readers."""
+    paths = {room_of(it): code_hashes.files_of(it)[0] for it in sorted(every_module())}
+    changes = {
+        room: (path.relative_to(ROOT).as_posix(), "", "\nchanged = 1\n")
+        for room, path in paths.items()
+    }
+    changes |= {
+        "bare": ("experts/learners/random_effects.py", "np.exp(weights", "np.exp2(weights"),
+        "in a loop": ("noise/noisy_gains.py", "standard_normal(out", "standard_gamma(out"),
+    }
     file = "experts/cautious_mean.py"
     expected = {
         "comment": ((file, "", "\n# A comment.\n"), set()),
@@ -83,22 +93,12 @@ def test_words_and_layout_are_no_code_and_files_count_for_their_readers(tmp_path
         "not reached": (("lazy/exact.py", "", "\na = 1\n"), {"results"}),
         "of the study": (("studies/games/results.yaml", "", "\n"), {"results"}),
     }
-    found = changed_by(tmp_path, {name: change for name, (change, _) in expected.items()})
-    assert found == {name: rooms for name, (_, rooms) in expected.items()}
-
-
-def test_a_line_in_any_room_that_computes_changes_the_hash_of_the_code(tmp_path: Path) -> None:
-    """A bare call, too: it may draw the noise."""
-    paths = {room_of(it): code_hashes.files_of(it)[0] for it in sorted(every_module())}
-    changes = {
-        room: (path.relative_to(ROOT).as_posix(), "", "\nchanged = 1\n")
-        for room, path in paths.items()
-    }
-    changes |= {
-        "bare": ("experts/learners/random_effects.py", "np.exp(weights", "np.exp2(weights"),
-        "in a loop": ("noise/noisy_gains.py", "standard_normal(out", "standard_gamma(out"),
-    }
+    assert changes.keys().isdisjoint(expected)
+    changes |= {name: change for name, (change, _) in expected.items()}
     found = changed_by(tmp_path, changes)
+    assert {name: found.pop(name) for name in expected} == {
+        name: rooms for name, (_, rooms) in expected.items()
+    }
     assert {name for name, rooms in found.items() if "results" not in rooms} == NEVER
     assert {"noise", "privacy", "experts", "data", "studies.games"} <= found.keys()
 
