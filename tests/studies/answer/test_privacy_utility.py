@@ -234,14 +234,14 @@ def shown_where(frame: pd.DataFrame, name: str, at: int) -> dict[str, bool]:
     }
 
 
-@pytest.mark.parametrize("ours", [None, OURS])
 @pytest.mark.parametrize(
-    "changes",
+    ("ours", "changes"),
     [
-        {},
-        {"guaranteed_mu": 1.5},
-        {"model": "central", "guaranteed_mu": 1.5},
-        {"model": "none", "noise": "none", "guaranteed_mu": INF},
+        (None, {}),
+        (OURS, {}),
+        (None, {"guaranteed_mu": 1.5}),
+        (OURS, {"model": "central", "guaranteed_mu": 1.5}),
+        (None, {"model": "none", "noise": "none", "guaranteed_mu": INF}),
     ],
 )
 def test_a_planted_row_is_shown_everywhere_or_nowhere(
