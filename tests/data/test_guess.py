@@ -30,13 +30,6 @@ from dpol.data.tables.table_format import Format
 from tables_of_all_kinds import MAKERS, Kind
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def config_of(kind: Kind) -> str:
     return f"{kind.file.partition('.')[0]}.yaml"
 

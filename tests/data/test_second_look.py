@@ -25,13 +25,6 @@ FALSE_ALARMS = 0.003
 """The stated rate of false alarms of a test on random tables without what it looks for."""
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def wards(n: int = 12, periods: int = 60, seed: int = 1) -> pd.DataFrame:
     """Return patients and beds of wards, week by week."""
     rng, lines = np.random.default_rng(seed), []
