@@ -82,9 +82,7 @@ def parse_experiment(raw: object, place: str) -> Experiment:
     if not isinstance(raw, Mapping):
         raise ConfigError(f"{place}: has no keys; config/config.yaml is an example")
     try:
-        refuse_taken(REGISTRY, ALGORITHM_GROUP)
-        refuse_taken(LEARNERS, LEARNER_GROUP)
-        refuse_taken(NOISES, NOISE_GROUP)
+        refuse_taken({ALGORITHM_GROUP: REGISTRY, LEARNER_GROUP: LEARNERS, NOISE_GROUP: NOISES})
         members, problems = _members(raw.get("suites"))
         config = WHOLE.model_validate(raw)
     except ValidationError as error:

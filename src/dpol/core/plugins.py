@@ -94,18 +94,23 @@ def load_named(name: str, target: str) -> Any:
         ) from None
 
 
-def refuse_taken(ours: Collection[str], group: str) -> None:
-    """Refuse a name of dpol that another package registers in an entry-point group too.
+def refuse_taken(ours: Mapping[str, Collection[str]]) -> None:
+    """Refuse a name of dpol that another package registers too.
+
+    Args:
+        ours: the names in dpol, by entry-point group.
 
     Raises:
         ValueError: there is such a name; the text gives it and the package.
     """
-    for point in metadata.entry_points(group=group):
-        if point.name in ours:
-            raise ValueError(
-                f"{point.name} is registered by dpol and by {_owner(point)}; uninstall that"
-                f" package, or rename its entry point in the group {group}"
-            )
+    points = metadata.entry_points()  # a look at every package, which takes long
+    for group, names in ours.items():
+        for point in points.select(group=group):
+            if point.name in names:
+                raise ValueError(
+                    f"{point.name} is registered by dpol and by {_owner(point)}; uninstall that"
+                    f" package, or rename its entry point in the group {group}"
+                )
 
 
 def files_of_package(top: str) -> Iterator[Path]:
