@@ -37,7 +37,7 @@ def without_dates(panel: CleanPanel) -> tuple[pd.DataFrame, list[Any]]:
     return panel.table.assign(period=places), [report.cells, report.dropped, lost]
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(
     lines=st.lists(st.lists(cells, min_size=8, max_size=8), min_size=1, max_size=3),
     max_carry=st.integers(0, 3), months=st.sampled_from([1, 3, 12]),

@@ -79,7 +79,7 @@ def without_rows(report: StreamReport) -> StreamReport:
     return replace(report, understood=same)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(sick=grid(counts), beds=grid(beds), of=st.permutations(KINDS), kind=st.sampled_from(KINDS))
 def test_layout_and_kind_of_file_change_nothing(
     sick: pd.DataFrame, beds: pd.DataFrame, of: list[str], kind: str

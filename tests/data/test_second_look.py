@@ -376,7 +376,7 @@ def test_a_table_that_means_what_it_shows_is_not_asked_about(change, here, capsy
     assert "left out" not in capsys.readouterr().out
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.integers(0, 10**6), st.integers(2, 8), st.integers(3, 30))
 def test_random_panels_are_not_asked_about(seed: int, n: int, periods: int) -> None:
     rng = np.random.default_rng(seed)

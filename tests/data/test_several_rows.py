@@ -102,7 +102,7 @@ def test_the_last_row_of_a_day_is_the_latest() -> None:
 counts_of_day = st.lists(st.sampled_from(["0", "3", "4", "8", "*", "."]), min_size=1, max_size=5)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     days=st.lists(counts_of_day, min_size=1, max_size=4),
     rule=st.sampled_from(["sum", "mean", "max"]),
