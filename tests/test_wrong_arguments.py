@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -143,11 +144,10 @@ def test_numpy_numbers_are_accepted():
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble, np.int64])
-@pytest.mark.parametrize("noise", dpol.NOISES)
-def test_numbers_of_any_precision_are_computed_in_double_precision(kind, noise):
+def test_numbers_of_any_precision_are_computed_in_double_precision(kind):
     """A level of single precision once gave records of single precision, above the level."""
     mu = kind(1) if kind is np.int64 else kind(0.1)
-    for stay in (1, 3):
+    for noise, stay in itertools.product(dpol.NOISES, (1, 3)):
         made = stream(stay=stay, gain_range=kind(1), count_sensitivity=kind(1))
         assert type(made.gain_range) is type(made.count_sensitivity) is float
         ours, same = noisy(made, noise, mu), noisy(stream(stay=stay), noise, float(mu))
