@@ -42,7 +42,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_name_of_any_kind(name, mean
 
 
 QUIET = """
-from dpol.noise import ISOTROPIC as WELL_KNOWN
+from dpol.experts.ftpl import RandomWalkFTPL as WellKnown
 """
 
 
@@ -54,10 +54,10 @@ def checked(folder: Path, name: str) -> Done:
 def test_a_module_of_the_working_folder_is_checked_with_a_word_on_runs(tmp_path):
     (tmp_path / "quiet.py").write_text(QUIET)
     (tmp_path / "numpy.py").write_text("raise SystemExit('the folder hides a package')")
-    done = checked(tmp_path, "quiet:WELL_KNOWN")
-    assert succeed(done).count(": holds") == 5
+    done = checked(tmp_path, "quiet:WellKnown")
+    assert succeed(done).count(": holds") == 7
     assert done.stderr == (
         "warning: quiet is only in this folder, where no run finds it; make it a package (dpol new"
         " algorithm NAME writes one) and pip install it\n"
     )
-    assert "No module named 'quiet'" in fail(checked(tmp_path.parent, "quiet:WELL_KNOWN"))
+    assert "No module named 'quiet'" in fail(checked(tmp_path.parent, "quiet:WellKnown"))

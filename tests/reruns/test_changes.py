@@ -34,7 +34,7 @@ from dpol.reruns import lock as lock_room
 from dpol.reruns.job import job_log
 from dpol.reruns.notes import asked, check_notes, checksums, digest, read_notes
 
-SEQUENCES = 200
+SEQUENCES = 125
 RUN, HERE, CODE = Path("results/r"), Path("here"), Path("code")
 PAGE = RUN / "page"
 ASKED = Path(".snakemake/asked")

@@ -1,6 +1,6 @@
 """Random changes between and during whole runs: each equals a fresh run, or does not succeed.
 
-tests/reruns/test_changes.py plays 200 without Snakemake. DPOL_SEQUENCES=60 plays more here.
+tests/reruns/test_changes.py plays 125 without Snakemake. DPOL_SEQUENCES=60 plays more here.
 """
 
 from __future__ import annotations
