@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import sys
 from dataclasses import dataclass, field
@@ -347,11 +346,6 @@ class NoneForTwo(OfSetup):
         return float(setup.n_experts > 2)
 
 
-class NoneAtAFewBeds(OfSetup):
-    def factor(self, setup):
-        return float(setup.largest_change < 0.12)
-
-
 class NoneAtAWideRange(OfSetup):
     def factor(self, setup):
         return float(setup.gain_range <= 1)
@@ -370,11 +364,6 @@ class NoneWhereGiven(OfSetup):
 class SmallAtMiddlingMu(OfSetup):
     def factor(self, setup):
         return 0.4 if 0.6 < setup.mu < 1.8 else 1.0
-
-
-class ByTheMeanChange(OfSetup):
-    def factor(self, setup):
-        return 1.0 if setup.changes is None else setup.changes.mean() / setup.largest_change
 
 
 class ByTheFirstRound(OfSetup):
@@ -402,11 +391,6 @@ class CarriedForFree(SoundForgetful):
         return dataclasses.replace(record, carried=carried)
 
 
-class NoneEveryFifthRound(SoundForgetful):
-    def scale(self, t, noise, gains):
-        return noise * (t % 5 > 0)
-
-
 class NoneFromTheFourthOn(SoundForgetful):
     def scale(self, t, noise, gains):
         return noise * (np.arange(len(noise)) < 3)
@@ -415,13 +399,6 @@ class NoneFromTheFourthOn(SoundForgetful):
 class NoneFromRoundTwelve(SoundForgetful):
     def scale(self, t, noise, gains):
         return noise * (t < 12)
-
-
-class DrawsAgain(SoundForgetful):
-    """Draws from copies of its generators, so that all rounds have one noise."""
-
-    def step(self, state, observation, generators):
-        return super().step(state, observation, copy.deepcopy(generators))
 
 
 class Differences(OtherNoise):
