@@ -20,21 +20,10 @@ from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.second_look import DoubtError, find_subtotal, find_total
 from dpol.data.settings import Stream
+from owners_tables import counts_only, wards, with_whole
 
 FALSE_ALARMS = 0.003
 """The stated rate of false alarms of a test on random tables without what it looks for."""
-
-
-def wards(n: int = 12, periods: int = 60, seed: int = 1) -> pd.DataFrame:
-    """Return patients and beds of wards, week by week."""
-    rng, lines = np.random.default_rng(seed), []
-    for i in range(n):
-        beds, x = int(rng.integers(20, 200)), rng.normal()
-        for day in pd.date_range("2023-01-02", periods=periods, freq="7D"):
-            x = 0.9 * x + 0.4 * rng.normal()
-            share = 1 / (1 + np.exp(-(x - 0.4 + 0.08 * i)))
-            lines.append((f"Ward {i + 1:02d}", day, int(rng.binomial(beds, share)), beds))
-    return pd.DataFrame(lines, columns=["place", "week", "patients", "beds"])
 
 
 # ---- the tests of numbers alone -----------------------------------------------------------------
@@ -111,15 +100,6 @@ def test_the_evidence_of_a_subtotal_must_exceed_that_of_any_choice_of_parts() ->
 # ---- tables by the command and by the library ---------------------------------------------------
 
 
-def without_beds(t: pd.DataFrame) -> pd.DataFrame:
-    return t[["place", "week", "patients"]]
-
-
-def national(t: pd.DataFrame, name: str) -> pd.DataFrame:
-    whole = t.groupby("week", as_index=False)[["patients", "beds"]].sum().assign(place=name)
-    return pd.concat([t, whole], ignore_index=True)
-
-
 def region(t: pd.DataFrame) -> pd.DataFrame:
     north = t[t["place"].isin(t["place"].unique()[:4])]
     whole = north.groupby("week", as_index=False)[["patients", "beds"]].sum()
@@ -137,7 +117,7 @@ def two_sites() -> pd.DataFrame:
 def one_typing_error() -> pd.DataFrame:
     t = wards(6, 30, 41)
     t.loc[37, "patients"] = 5000
-    return without_beds(t)
+    return counts_only(t)
 
 
 def another_weekday() -> pd.DataFrame:
@@ -164,14 +144,14 @@ def revised() -> pd.DataFrame:
 def to_date() -> pd.DataFrame:
     t = wards()
     t["patients"] = t.groupby("place")["patients"].cumsum()
-    return without_beds(t)
+    return counts_only(t)
 
 
 def yearly() -> pd.DataFrame:
     """Return totals to date of a year, over three years."""
     t = wards(periods=150)
     t["patients"] = t.groupby(["place", t["week"].dt.year])["patients"].cumsum()
-    return without_beds(t)
+    return counts_only(t)
 
 
 def percentages() -> pd.DataFrame:
@@ -190,7 +170,7 @@ BEDS = "--count", "patients", "--capacity", "beds"
 @pytest.mark.parametrize(
     ("made", "options", "asked", "answer", "uniform", "best"),
     [
-        (lambda: without_beds(national(wards(), "ENGLAND")), "--at-most 2000", "", "",
+        (lambda: counts_only(with_whole(wards(), "ENGLAND")), "--at-most 2000", "", "",
          1.3372, 2.7290),
         (lambda: region(wards()), "--count patients --capacity beds",
          "--drop-where: North equals the sum of some others in 60 of 60 periods. Leave",
@@ -235,7 +215,7 @@ def test_a_table_gives_its_right_value_or_a_question(
 
 
 def test_a_config_that_leaves_out_the_answer_is_refused_by_the_library_too(here: Path) -> None:
-    national(wards(), "ENGLAND").to_csv("t.csv", index=False)
+    with_whole(wards(), "ENGLAND").to_csv("t.csv", index=False)
     told = {"entity": "place", "period": "week", "count": "patients", "capacity": "beds"}
     with pytest.raises(DoubtError) as caught:
         dpol.read_table("t.csv", **told)
@@ -255,7 +235,7 @@ def test_a_config_that_leaves_out_the_answer_is_refused_by_the_library_too(here:
 
 def test_totals_to_date_become_what_was_added(here: Path) -> None:
     """The panel is that of the table from which they were summed, without the first period."""
-    t = without_beds(wards())
+    t = counts_only(wards())
     summed = t.assign(patients=t.groupby("place")["patients"].cumsum())
     told = {"entity": "place", "period": "week", "count": "patients"}
     told |= {"gain": {"of": "count", "bound": 200}}
@@ -294,10 +274,10 @@ def of_days(*names: str, periods: int = 16) -> list[dict[str, str]]:
 
 def test_every_question_is_asked_at_once_and_can_be_answered_with_no(here: Path, capsys) -> None:
     """The totals to date of twelve wards and of their nation, with one typing error."""
-    t = national(wards(), "ENGLAND")
+    t = with_whole(wards(), "ENGLAND")
     t["patients"] = t.groupby("place")["patients"].cumsum()
     t.loc[t["place"] == "ENGLAND", "patients"] += (t["week"].rank(method="dense") == 9) * 1
-    without_beds(t).to_csv("t.csv", index=False)
+    counts_only(t).to_csv("t.csv", index=False)
     new = ["new", "dataset", "t.csv", "--at-most", "90000"]
     assert main(new) == 2
     _, *questions, command = capsys.readouterr().err.splitlines()
@@ -314,15 +294,15 @@ def test_every_question_is_asked_at_once_and_can_be_answered_with_no(here: Path,
 @pytest.mark.parametrize("unit", [5, 10])
 def test_a_total_of_rounded_numbers_is_asked_about(unit: int, here: Path, capsys) -> None:
     """Each number is rounded by itself, so no week adds up but by chance."""
-    t = national(wards(), "ENGLAND")
+    t = with_whole(wards(), "ENGLAND")
     t["patients"] = t["patients"].div(unit).round().mul(unit).astype(int)
-    without_beds(t).to_csv("t.csv", index=False)
+    counts_only(t).to_csv("t.csv", index=False)
     assert main(["new", "dataset", "t.csv", "--at-most", "90000"]) == 2
     assert "--drop-where: ENGLAND equals the sum" in capsys.readouterr().err
 
 
 def test_a_typing_error_is_asked_about_beside_a_total(here: Path, capsys) -> None:
-    t = national(wards(), "ENGLAND")
+    t = with_whole(wards(), "ENGLAND")
     ward = t["place"].eq("Ward 03").idxmax()
     t.loc[ward, "patients"] = 20 * t.loc[ward, "beds"]
     t.to_csv("t.csv", index=False)

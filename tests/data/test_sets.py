@@ -10,7 +10,7 @@ import dpol
 from dpol.config.experiment import load_experiment
 from dpol.data.cleaning import clean_table
 from dpol.data.panel import CleanPanel
-from dpol.data.stream import GainStream
+from dpol.data.stream import GainStream, build_stream
 from pipeline import ROOT
 
 FLU = "data/elsewhere/flu-admissions-us-2022-02-05--2026-06-27.parquet"
@@ -22,7 +22,8 @@ def cleaned(name: str, file: str) -> tuple[GainStream, CleanPanel]:
     config = load_experiment(ROOT / f"config/{name}.yaml").config
     assert config.dataset.source.file == file
     panel, _ = clean_table(ROOT / file, config.dataset, config.streams, config.gains.values())
-    return dpol.read_table(ROOT / f"config/{name}.yaml"), panel
+    (label,) = config.streams
+    return build_stream(panel.table, label, 1.0, {}, gain=config.gain), panel
 
 
 def test_every_real_table_has_a_licence_and_a_citation() -> None:
