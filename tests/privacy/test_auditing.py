@@ -43,7 +43,7 @@ def most_allowed(trials, probability):
 # ---- audits by runs ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("mu", "runs"), [(0.0, 500), (1.0, 200)])
+@pytest.mark.parametrize(("mu", "runs"), [(0.0, 2000), (1.0, 200)])
 def test_the_bound_exceeds_the_truth_in_at_most_five_percent(mu, runs):
     """In 400 audits of the exact mechanism; the split of the error makes it far less than 5%."""
     assert (gaussian_bounds(mu, runs, 400) > mu).sum() <= most_allowed(400, 0.05)
