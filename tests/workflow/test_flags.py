@@ -37,31 +37,28 @@ def answer(said: str) -> str:
     return line
 
 
-@pytest.fixture(scope="module")
-def finished(small_run: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run; a call that has nothing to do ends as the call that made it."""
-    made, said = small_run
-    folder = shutil.copytree(made, tmp_path_factory.mktemp("flags") / "it")
-    for flags in ([], ["--touch"]):
-        again = succeed(call(folder, *flags))
-        assert "Nothing to be done" in again
-        assert answer(again) == answer(said)
-    return folder
-
-
 @pytest.fixture
-def copy(finished: Path, tmp_path: Path) -> Path:
-    """A copy of the run, with another seed in its config."""
-    folder = shutil.copytree(finished, tmp_path / "copy")
-    write_config(folder, CONFIG, seed=2)
-    return folder
+def copy(small_run: tuple[Path, str], tmp_path: Path) -> Path:
+    """A copy of a finished run."""
+    return shutil.copytree(small_run[0], tmp_path / "copy")
 
 
-def test_the_command_below_the_answer_chooses_when_it_is_pasted(finished: Path) -> None:
-    said = succeed(call(finished))
-    (line,) = (it for it in said.splitlines() if it.startswith("Next week: dpol choose "))
+@pytest.mark.parametrize("flags", [[], ["--touch"]])
+def test_a_call_that_has_nothing_to_do_ends_as_the_call_that_made_the_run(
+    small_run: tuple[Path, str], copy: Path, flags: list[str]
+) -> None:
+    again = succeed(call(copy, *flags))
+    assert "Nothing to be done" in again
+    assert answer(again) == answer(small_run[1])
+
+
+def test_the_command_below_the_answer_chooses_when_it_is_pasted(
+    small_run: tuple[Path, str], copy: Path
+) -> None:
+    lines = small_run[1].splitlines()
+    (line,) = (it for it in lines if it.startswith("Next week: dpol choose "))
     words = shlex.split(line.removeprefix("Next week: dpol "))
-    made = succeed(run(sys.executable, "-m", "dpol", *words, folder=finished))
+    made = succeed(run(sys.executable, "-m", "dpol", *words, folder=copy))
     assert "This rests on nothing: no number is released yet." in made
 
 
@@ -73,7 +70,7 @@ def shown(folder: Path) -> list[bytes]:
     ("flags", "code", "said"),
     [
         ("--until simulate_dataset", 0, "not finished: the answer follows when all jobs ran\n"),
-        ("--omit-from games_point", 0, "not finished: the answer follows when all jobs ran\n"),
+        ("--omit-from clean_panel", 0, "not finished: the answer follows when all jobs ran\n"),
         ("--touch", 1, "leaves out jobs that must run: simulate_dataset, "),
         ("--touch streams", 1, "leaves out jobs that must run: simulate_dataset; the same"),
         ("--executor touch", 1, "leaves out jobs that must run: simulate_dataset, "),
@@ -83,6 +80,7 @@ def shown(folder: Path) -> list[bytes]:
 def test_a_call_that_leaves_jobs_out_tells_no_answer_and_keeps_the_page(
     copy: Path, flags: str, code: int, said: str
 ) -> None:
+    write_config(copy, CONFIG, seed=2)
     before = shown(copy)
     done = call(copy, *flags.split())
     assert done.returncode == code, done.stderr
@@ -94,7 +92,6 @@ def test_a_call_that_leaves_jobs_out_tells_no_answer_and_keeps_the_page(
 
 def test_last_lines_that_fail_are_not_the_end_of_good_work(copy: Path, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(BREAKING)
-    write_config(copy, CONFIG)
     for flags in ([], ["--forcerun", "render_report"]):
         done = call(copy, *flags, PYTHONPATH=f"{ROOT / 'src'}:{tmp_path}")
         assert "not finished: KeyError: 'standings'\n" in done.stderr

@@ -20,10 +20,10 @@ PLAY = *COMMAND, "games", "--cores", "2"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with a config whose games take seconds."""
+    """The working folder, with a config whose game takes a second."""
     monkeypatch.chdir(tmp_path)
     text = (ROOT / ".test/config/config.yaml").read_text()
-    slower = text.replace("replicates: 3", "replicates: 20000").replace("weeks: 20", "weeks: 100")
+    slower = text.replace("replicates: 3", "replicates: 2000").replace("weeks: 20", "weeks: 100")
     Path("config.yaml").write_text(slower)
     return tmp_path
 
@@ -33,8 +33,8 @@ def hear() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def playing() -> subprocess.Popen[str]:
-    """A run whose game is played: its log is there."""
+def playing() -> tuple[subprocess.Popen[str], int]:
+    """A run whose game is played, since its log is there, and the process of the game, held."""
     process = subprocess.Popen(
         PLAY, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=hear
     )
@@ -43,7 +43,9 @@ def playing() -> subprocess.Popen[str]:
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.02)
-    return process
+    (job,) = (int(it.read_text().split()[1]) for it in Path("results").glob("**/*.lock"))
+    os.kill(job, signal.SIGSTOP)
+    return process, job
 
 
 def results() -> dict[str, bytes]:
@@ -56,21 +58,20 @@ def results() -> dict[str, bytes]:
 
 @pytest.mark.workflow
 def test_a_stopped_and_a_killed_run_continue_to_the_same_bytes() -> None:
-    stopped = playing()
+    stopped, job = playing()
     os.killpg(stopped.pid, signal.SIGINT)  # as Ctrl-C on a terminal
+    os.kill(job, signal.SIGCONT)
     said = stopped.communicate()[1]
     assert stopped.returncode != 0
     assert said.endswith("\nerror: stopped by Ctrl-C; the same command continues the run\n")
     assert not [file for file in Path("results").glob("**/.*") if file.is_file()]
 
     shutil.rmtree("results/test/logs/games_point")
-    killed = playing()
+    killed, job = playing()
     second = run(*PLAY)
     assert second.returncode != 0, "a second run at once is refused"
     wanted = f"error: results/test: another run is at work there: process {killed.pid} on this"
     assert wanted in second.stderr
-    (job,) = (int(it.read_text().split()[1]) for it in Path("results").glob("**/*.lock"))
-    os.kill(job, signal.SIGSTOP)
     killed.kill()
     config = Path("config.yaml")
     config.write_text(config.read_text().replace("seed: 1", "seed: 2"))
