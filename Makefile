@@ -51,7 +51,7 @@ test-ledger: $(VENV)/.dev ## test the code of the ledger and of the audits, and 
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal $(LEDGER_TESTS)
 
 test-docs: $(VENV)/.dev ## build the documentation and run its code (4 minutes)
-	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist load $(DOCS_TESTS)
+	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadgroup $(DOCS_TESTS)
 
 test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run jobs on Slurm, and make some fail (5 minutes; Debian, as root)
 	tests/slurm/install.sh

@@ -11,6 +11,9 @@ import pytest
 
 from code_blocks import ROOT, docs_pages
 
+# One worker builds the pages for all.
+pytestmark = pytest.mark.xdist_group("site")
+
 BUILD = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet"]
 
 
