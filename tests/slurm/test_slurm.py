@@ -78,7 +78,7 @@ def test_a_scheduler_killed_for_long_comes_back(project: Project, expected: Resu
     # The scheduler writes down what it knows every 5 s; what is younger dies with it. So hold the
     # jobs in the middle of their scripts until it has.
     held: set[psutil.Process] = set()
-    for _ in range(20):
+    for _ in range(14):
         held.update(one_node.job_processes(project.cluster, SCRIPT))
         one_node.kill(held, signal.SIGSTOP)
         time.sleep(0.5)
