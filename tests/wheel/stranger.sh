@@ -10,7 +10,7 @@ said "Install"
 python3 -m venv .venv
 PATH="$PWD/.venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1
-pip install "$(echo "$dist"/dpol-*.whl)[pipeline]" "$dist"/dpol_weekly-*.whl
+pip install --no-compile "$(echo "$dist"/dpol-*.whl)[pipeline]" "$dist"/dpol_weekly-*.whl
 pip check
 dpol --version
 
@@ -32,8 +32,7 @@ for week in range(30):
         print(f"{day},ward {ward},{20 + (7 * week + 11 * ward) % 19},{60 + 10 * ward}")
 END
 dpol new dataset wards.csv --count patients --capacity beds
-dpol run wards.yaml --cores 2
-test -s results/wards/report/index.html
+dpol run wards.yaml data --cores 2
 
 said "An algorithm, a learner and a noise of one's own"
 for kind in algorithm learner noise; do
