@@ -8,6 +8,8 @@ LEDGER_TESTS = tests/studies/ledger tests/test_seed_tree.py
 COMPILE = uv pip compile pyproject.toml requirements/build.in --universal --fork-strategy fewest \
     --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url \
     --no-emit-find-links --quiet
+# Some images forbid bytecode; then each of the many processes compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo paper ledger verify cluster image docs test test-ledger test-docs test-slurm \
