@@ -9,8 +9,14 @@ from matplotlib.figure import Figure
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty folder; `dpol new dataset` leaves its picture blank, as drawing is slow."""
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("dpol.show.heat_map.heat_map", lambda *_: Figure((1, 1)))
     return tmp_path
+
+
+@pytest.fixture
+def here(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Likewise, and `dpol new dataset` leaves its picture blank, since drawing is slow."""
+    monkeypatch.setattr("dpol.show.heat_map.heat_map", lambda *_: Figure((1, 1)))
+    return empty_folder

@@ -41,9 +41,9 @@ def streams_of(config: str) -> list[GainStream]:
 
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
-def test_a_table_is_read_as_its_owner_means_it(here: Path, capsys, make) -> None:
+def test_a_table_is_read_as_its_owner_means_it(empty_folder: Path, capsys, make) -> None:
     """The expected gains are computed by pandas alone."""
-    kind = make(here)
+    kind = make(empty_folder)
     assert main(["new", "dataset", kind.file]) == 2
     assert kind.options[0] in capsys.readouterr().err
     assert not Path(config_of(kind)).exists()
@@ -53,6 +53,7 @@ def test_a_table_is_read_as_its_owner_means_it(here: Path, capsys, make) -> None
     assert list(whole.entities) == list(expected)
     assert [str(day) for day in whole.periods] == [str(day.date()) for day in expected.index]
     np.testing.assert_allclose(whole.gains, expected.to_numpy(float), rtol=1e-12)
+    assert Path(config_of(kind)).with_suffix(".png").stat().st_size > 10_000
 
 
 def looked(path: Path, text: str, **told: Any) -> dict[str, Any]:

@@ -62,9 +62,9 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.mark.workflow
 def test_the_stream_of_a_config_is_that_of_a_run(tmp_path: Path) -> None:
-    file, path = ROOT / "config/shelters.yaml", "results/shelters/streams/town.parquet"
+    file, path = ROOT / "config/config.yaml", "results/central-texas/streams/CTX.parquet"
     succeed(snakemake(tmp_path, path, config=file))
-    made, own = dpol.read_stream(tmp_path / path), dpol.read_table(file, label="town")
+    made, own = dpol.read_stream(tmp_path / path), dpol.read_table(file, label="CTX")
     assert_same(own, made)
     assert own.stay == made.stay
 

@@ -114,10 +114,8 @@ def test_a_way_out_gives_the_right_gains(here: Path, made, options, truth, after
     assert after in stream.entities[0]
 
 
-def test_a_dirty_workbook_takes_two_commands_and_no_edit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("empty_folder")
+def test_a_dirty_workbook_takes_two_commands_and_no_edit(capsys) -> None:
     of.write_workbook(Path("clinics.xlsx"))
     assert main(["new", "dataset", "clinics.xlsx"]) == 2
     last = capsys.readouterr().err.splitlines()[-1]

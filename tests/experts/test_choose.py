@@ -89,6 +89,10 @@ def test_every_choice_is_that_of_the_experiment(rule, random_stream) -> None:
     assert {t: it.place for t, it in made.items()} == {t: stream.entities[played[t]] for t in made}
     assert [it.periods for it in made.values()] == [*made]
     assert made[23].mu == pytest.approx(0.5)
+    own = frame["period"].astype(str) == str(stream.periods[13])
+    other = frame.assign(share=frame["share"].where(~own, 9.0))
+    other["deviation"] = other["deviation"].where(~own, 0.01)
+    assert choose(rule, other, period=str(stream.periods[13])) == made[13], "its own are not read"
     assert all(next(iter(it.ranking), it.place) == it.place for it in made.values())
 
 
