@@ -17,6 +17,9 @@ SCRIPT = """\
 CREATE TABLE kept (number INTEGER, received TEXT, text TEXT);
 CREATE TABLE part (kept INTEGER, text TEXT);
 CREATE VIEW seen AS SELECT * FROM kept;
+CREATE VIEW entered AS SELECT number, CAST(json_array(received, text,
+    (SELECT json_group_array(text) FROM part WHERE kept = number)) AS BLOB) AS content FROM kept;
+CREATE VIEW stray AS SELECT * FROM part WHERE kept NOT IN (SELECT number FROM kept);
 """
 
 
@@ -27,9 +30,6 @@ def kind(tmp_path):
     return Kind(
         name="list",
         script=script,
-        entered="SELECT number, CAST(json_array(received, text, (SELECT json_group_array(text)"
-        " FROM part WHERE kept = number)) AS BLOB) AS content FROM kept",
-        stray="SELECT 1 FROM part WHERE kept NOT IN (SELECT number FROM kept)",
         application=7,
         version=2,
         foreign="is no list",
@@ -44,7 +44,7 @@ def entered(path, kind, *texts):
         for text in texts:
             number = add(base, "kept", text)
             base.execute("INSERT INTO part VALUES (?, ?)", (number, f"part of {text}"))
-            link(base, kind, number)
+            link(base, number)
         return head_of(base)
 
 
@@ -93,6 +93,7 @@ CHANGES = {
     "a removed last row": "DELETE FROM kept WHERE number = 1",
     "another order": "UPDATE kept SET number = number + 1",
     "another view": "DROP VIEW seen; CREATE VIEW seen AS SELECT 0, 'then', 'a'",
+    "another view of the chain": "DROP VIEW stray; CREATE VIEW stray AS SELECT 1 LIMIT 0",
     "another table": "CREATE TABLE more (x)",
     "a trigger": "CREATE TRIGGER more AFTER INSERT ON kept BEGIN SELECT 1; END",
     "no trigger": "DROP TRIGGER kept_same",

@@ -1,9 +1,8 @@
 """SQLite databases that runs share: rows that are only ever added, under one hash chain.
 
 Whatever is entered has the next number, and a link: the SHA-256 of the link before and of all that
-was entered. Each opening compares tables, views and triggers with those of this code, and computes
-the chain again, by queries of this code. So nothing that is verified is read through something that
-the file holds, and the head of the chain fixes every row.
+was entered. Each opening compares tables, views and triggers with those of this code, and only then
+computes the chain again, through them. So the head of the chain fixes every row.
 """
 
 from __future__ import annotations
@@ -37,9 +36,8 @@ class Kind:
 
     Args:
         name: what messages call it.
-        script: SQL file that makes the tables.
-        entered: query of all that was entered: its number, and its content as a BLOB.
-        stray: query of rows that belong to nothing that was entered.
+        script: SQL file that makes the tables, and two views: `entered`, all that was entered, with
+            its number and its content as a BLOB; and `stray`, rows that belong to none of that.
         application: application number in the header of the files.
         version: version of the tables.
         foreign: message for any other file, with the remedy.
@@ -48,8 +46,6 @@ class Kind:
 
     name: str
     script: Path
-    entered: str
-    stray: str
     application: int
     version: int
     foreign: str
@@ -74,21 +70,25 @@ def opened(path: Path, kind: Kind, *, in_memory: bool = False) -> Iterator[sqlit
         with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as base:
             yield base
     except sqlite3.Error as error:
-        failure = _name(error)
-        if failure.startswith("SQLITE_NOTADB"):
-            raise DataError(f"{path}: {kind.foreign}") from error
-        if failure.startswith("SQLITE_CORRUPT"):
-            raise DataError(f"{path}: {kind.damaged}") from error
-        if failure.startswith("SQLITE_BUSY"):
-            raise OutputError(
-                f"{path}: another run has held the {kind.name} for {PATIENCE / 60:.0f} minutes;"
-                " wait until that has ended, or end it, and run again"
-            ) from error
-        if failure.startswith(_DISK):
-            raise OutputError(
-                f"{path}: the {kind.name} cannot be opened, read or written ({error}); make it and"
-                " its folder writable, on a local disk with free space, and run again"
-            ) from error
+        told = (
+            ("SQLITE_NOTADB", DataError, kind.foreign),
+            ("SQLITE_CORRUPT", DataError, kind.damaged),
+            (
+                "SQLITE_BUSY",
+                OutputError,
+                f"another run has held the {kind.name} for {PATIENCE / 60:.0f} minutes; wait until"
+                " that has ended, or end it, and run again",
+            ),
+            (
+                _DISK,
+                OutputError,
+                f"the {kind.name} cannot be opened, read or written ({error}); make it and its"
+                " folder writable, on a local disk with free space, and run again",
+            ),
+        )
+        for names, failure, words in told:
+            if _name(error).startswith(names):
+                raise failure(f"{path}: {words}") from error
         raise
     except (UnicodeDecodeError, OverflowError) as error:  # of a changed SQL text, or a number
         raise DataError(f"{path}: {kind.damaged}") from error
@@ -162,10 +162,10 @@ def add(base: sqlite3.Connection, table: str, *cells: str | int | None) -> int:
     return int(number)
 
 
-def link(base: sqlite3.Connection, kind: Kind, number: int) -> str:
+def link(base: sqlite3.Connection, number: int) -> str:
     """Add what was entered to the hash chain, and return the new head."""
-    content = base.execute(f"SELECT content FROM ({kind.entered}) WHERE number = ?", (number,))
-    head = _next_head(head_of(base, number - 1), content.fetchone()[0])
+    content = base.execute("SELECT content FROM entered WHERE number = ?", (number,)).fetchone()[0]
+    head = _next_head(head_of(base, number - 1), content)
     base.execute("INSERT INTO link VALUES (?, ?)", (number, head))
     return head
 
@@ -188,12 +188,12 @@ def _fault(base: sqlite3.Connection, kind: Kind) -> str:
     entered = base.cursor()
     entered.row_factory = None
     for number, (found, content) in enumerate(
-        entered.execute(f"SELECT number, content FROM ({kind.entered}) ORDER BY number")
+        entered.execute("SELECT number, content FROM entered ORDER BY number")
     ):
         head = _next_head(head, content)
         if found != number or heads.get(number) != head.encode():
             return f"number {number} of what was entered was changed, removed or put elsewhere"
-    if len(heads) != number + 1 or base.execute(kind.stray).fetchone():
+    if len(heads) != number + 1 or base.execute("SELECT 1 FROM stray").fetchone():
         return "what was entered last was removed, or rows were added"
     return ""
 

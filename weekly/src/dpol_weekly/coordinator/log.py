@@ -32,31 +32,11 @@ LOG_NAME = "log.sqlite"
 """The name of the log in a coordinator's folder."""
 
 _NO_LOG = "is not a log of dpol, or is damaged; put its last backup back"
-_ENTERED = """
-SELECT number, CAST(json_array('agreement', received, sha256, agreement) AS BLOB) AS content
-FROM deployment
-UNION ALL
-SELECT number, CAST(json_array('report', received, sha256, file, ledger, output, key,
-    (SELECT json_group_array(json_array(entity, period, version, noisy_count, capacity))
-        FROM release WHERE report = number)
-) AS BLOB) FROM report
-UNION ALL
-SELECT number, CAST(json_array('act', received, kind, entity, period, reason) AS BLOB) FROM act
-"""
-_RELEASES = """
-SELECT release.*, ledger, output, file, received, key,
-    (SELECT reason FROM act WHERE act.entity = release.entity AND kind = 'set aside'
-        AND act.number > report AND IFNULL(act.period, release.period) = release.period
-        ORDER BY act.number LIMIT 1) AS set_aside
-FROM release JOIN report ON report.number = release.report
-"""
 _LOG = Kind(
     name="log",
     script=Path(__file__).with_name("log.sql"),
-    entered=_ENTERED,
-    stray="SELECT 1 FROM release WHERE report NOT IN (SELECT number FROM report)",
     application=0x64706F6D,
-    version=8,
+    version=9,
     foreign=_NO_LOG,
     damaged=_NO_LOG,
 )
@@ -129,12 +109,12 @@ class Log:
                 for row in rows
             ],
         )
-        link(base, _LOG, number)
+        link(base, number)
 
     def add_act(self, *, kind: str, entity: str, reason: str, period: int | None = None) -> None:
         """Note an act about an entity (see log.sql); without a period, about all its periods."""
         base = self.connection
-        link(base, _LOG, add(base, "act", kind, entity, period, reason))
+        link(base, add(base, "act", kind, entity, period, reason))
 
     def releases(
         self, where: str = "1", *values: str | int | None, columns: str = "*"
@@ -146,14 +126,14 @@ class Log:
         None: the row counts.
         """
         return self.connection.execute(
-            f"SELECT {columns} FROM ({_RELEASES}) WHERE {where} ORDER BY entity, period, version",
+            f"SELECT {columns} FROM reported WHERE {where} ORDER BY entity, period, version",
             values,
         )
 
     @property
     def newest(self) -> int:
         """The number of the last period with a row that counts; -1 without one."""
-        last = f"SELECT IFNULL(MAX(period), -1) FROM ({_RELEASES}) WHERE set_aside IS NULL"
+        last = "SELECT IFNULL(MAX(period), -1) FROM reported WHERE set_aside IS NULL"
         return int(self.connection.execute(last).fetchone()[0])
 
     def set_aside(self, entity: str) -> set[int]:
@@ -222,7 +202,7 @@ def open_log(
 
 
 def _add_agreement(base: sqlite3.Connection, agreed: Deployment) -> None:
-    link(base, _LOG, add(base, "deployment", agreed.sha256(), agreed.agreement()))
+    link(base, add(base, "deployment", agreed.sha256(), agreed.agreement()))
 
 
 def _agreements(base: sqlite3.Connection, path: Path) -> list[Deployment]:

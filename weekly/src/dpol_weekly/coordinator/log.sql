@@ -26,7 +26,8 @@ CREATE TABLE release (
 CREATE UNIQUE INDEX release_version ON release (entity, period, version);
 
 -- What the coordinator did about an entity. `set aside`: what was released before for a period, or
--- for all periods (NULL), does not count, and what is refused of that period is known. `new ledger`: it reports from another ledger from now on.
+-- for all periods (NULL), does not count, and what is refused of that period is known.
+-- `new ledger`: it reports from another ledger from now on.
 CREATE TABLE act (
     number INTEGER PRIMARY KEY, received TEXT NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN ('set aside', 'new ledger')), entity TEXT NOT NULL,
@@ -34,3 +35,25 @@ CREATE TABLE act (
 );
 
 CREATE INDEX act_entity ON act (entity, kind);
+
+-- Each row with the report that brought it, and the reason why it was set aside (NULL: it counts).
+CREATE VIEW reported AS
+SELECT release.*, ledger, output, file, received, key,
+    (SELECT reason FROM act WHERE act.entity = release.entity AND kind = 'set aside'
+        AND act.number > report AND IFNULL(act.period, release.period) = release.period
+        ORDER BY act.number LIMIT 1) AS set_aside
+FROM release JOIN report ON report.number = release.report;
+
+-- All that the hash chain covers, by number; and rows that belong to nothing of that.
+CREATE VIEW entered AS
+SELECT number, CAST(json_array('agreement', received, sha256, agreement) AS BLOB) AS content
+FROM deployment
+UNION ALL
+SELECT number, CAST(json_array('report', received, sha256, file, ledger, output, key,
+    (SELECT json_group_array(json_array(entity, period, version, noisy_count, capacity))
+        FROM release WHERE report = number)
+) AS BLOB) FROM report
+UNION ALL
+SELECT number, CAST(json_array('act', received, kind, entity, period, reason) AS BLOB) FROM act;
+
+CREATE VIEW stray AS SELECT * FROM release WHERE report NOT IN (SELECT number FROM report);

@@ -21,29 +21,11 @@ from dpol_weekly.sqlite import Kind, is_empty, opened, prepare
 LEDGER_NAME = "dpol-ledger.sqlite"
 """The name of a ledger, unless another one is given."""
 
-_ENTERED = """
-SELECT number, CAST(json_array('ledger', received, id, begin_after) AS BLOB) AS content
-FROM ledger
-UNION ALL
-SELECT number, CAST(json_array('agreement', received, name, sha256, agreement) AS BLOB)
-FROM deployment
-UNION ALL SELECT number, CAST(json_array('output', received, id, name, label) AS BLOB) FROM output
-UNION ALL SELECT number, CAST(json_array('written', received, run) AS BLOB) FROM written
-UNION ALL
-SELECT number, CAST(json_array('run', received, output, deployment, count_column,
-    capacity_column, key, secret,
-    (SELECT json_group_array(json_array(number, scope, place, entity, name, period, version,
-        noisy_count, capacity))
-        FROM (SELECT * FROM release WHERE release.run = run.number ORDER BY number))
-) AS BLOB) FROM run
-"""
 _LEDGER = Kind(
     name="ledger",
     script=Path(__file__).with_name("ledger.sql"),
-    entered=_ENTERED,
-    stray="SELECT 1 FROM release WHERE run NOT IN (SELECT number FROM run)",
     application=0x64706F6C,
-    version=13,
+    version=14,
     foreign="is not a ledger of dpol; choose another file in ledger",
     damaged="the ledger is damaged, or something else than dpol changed it; put its last backup"
     " back; if there is none, move it away and begin a new one with --begin-after",
@@ -86,7 +68,7 @@ class Ledger:
 
     def link(self, number: int) -> str:
         """Add what was entered to the hash chain, and return the new head."""
-        return sqlite.link(self.connection, _LEDGER, number)
+        return sqlite.link(self.connection, number)
 
 
 def is_new(path: Path) -> bool:

@@ -42,3 +42,20 @@ CREATE VIEW released AS
 SELECT release.*, run.output, label, secret, run.deployment, agreement
 FROM release JOIN run ON run.number = release.run JOIN output ON output.number = run.output
 JOIN deployment ON deployment.number = run.deployment;
+-- All that the hash chain covers, by number; and rows that belong to nothing of that.
+CREATE VIEW entered AS
+SELECT number, CAST(json_array('ledger', received, id, begin_after) AS BLOB) AS content
+FROM ledger
+UNION ALL
+SELECT number, CAST(json_array('agreement', received, name, sha256, agreement) AS BLOB)
+FROM deployment
+UNION ALL SELECT number, CAST(json_array('output', received, id, name, label) AS BLOB) FROM output
+UNION ALL SELECT number, CAST(json_array('written', received, run) AS BLOB) FROM written
+UNION ALL
+SELECT number, CAST(json_array('run', received, output, deployment, count_column,
+    capacity_column, key, secret,
+    (SELECT json_group_array(json_array(number, scope, place, entity, name, period, version,
+        noisy_count, capacity))
+        FROM (SELECT * FROM release WHERE release.run = run.number ORDER BY number))
+) AS BLOB) FROM run;
+CREATE VIEW stray AS SELECT * FROM release WHERE run NOT IN (SELECT number FROM run);
