@@ -146,6 +146,6 @@ class Coordinator:
         coordinates(self.folder, **(yaml.safe_load(path.read_text()) or {}) | keys)
 
     def rows(self, where="1"):
-        """Rows of the log, periods as they are written."""
+        """Rows of the log."""
         with open_log(self.folder) as log:
-            return [dict(row) | {"period": day(row["period"])} for row in log.releases(where)]
+            return [dict(row) for row in log.releases(where)]

@@ -164,7 +164,7 @@ def test_a_refused_row_that_is_corrected_later_in_its_file_is_superseded(world):
     assert (done.taken, len(done.refused)) == (1, 1)
     done = world.put(A0, TENFOLD, ("A", 2, "9"), ("A", 1, "9"))
     assert (done.taken, done.corrections, done.known, done.refused) == (2, 1, 2, ())
-    assert [row["noisy_count"][:3] for row in world.rows("period = 1")] == ["900", "9.0"]
+    assert [row["noisy_count"][:3] for row in world.rows(f"period = '{day(1)}'")] == ["900", "9.0"]
     world.put(B0, ledger="B")
     assert decide(world.folder).reports == 4
     # A faulty row after a good one is refused: nothing supersedes it.

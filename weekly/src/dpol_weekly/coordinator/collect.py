@@ -9,8 +9,8 @@ from __future__ import annotations
 import datetime
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
@@ -18,13 +18,17 @@ from dpol.core.words import counted
 from dpol_weekly.coordinator.checks import check_row
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.deployment import short
-from dpol_weekly.released.read import Report, files_of, find_release, read_release
+from dpol_weekly.released.read import ASK, Report, files_of, find_release, read_release
 from dpol_weekly.released.row import Released
 
 LISTED = 20
 """Number of files, or of refusals of one file, that are told one by one."""
 _LONGEST_REASON = 200
 _NEW_KEY = "have it read the new one out, and collect with that key in --known-keys FILE"
+_Cells = tuple[str, ...]
+"""Period, noisy count and capacity of a row."""
+_Standing = Mapping[_Cells, sqlite3.Row]
+"""The rows of an entity in the log that count."""
 _SET_ASIDE = "If the earlier report was wrong, set it aside with dpol set-aside"
 
 
@@ -53,20 +57,6 @@ class Collected:
     head: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trusted:
-    """What the coordinator has confirmed.
-
-    Args:
-        keys: the keys that entities have read out; None: any key of a first report.
-        new_ledgers: entities that may report from a new ledger, once, with the key that they have
-            read out or with their last one.
-    """
-
-    keys: Mapping[str, str] | None
-    new_ledgers: set[str]
-
-
 @dataclass(kw_only=True)
 class _Rows:
     """The rows of a report, sorted by what happens to them.
@@ -80,14 +70,10 @@ class _Rows:
     """
 
     known: int = 0
-    fresh: list[Released]
+    fresh: list[Released] = field(default_factory=list)
     corrections: int = 0
-    refused: list[str]
-    moved: list[str]
-
-
-_Standing = Mapping[tuple[str, ...], sqlite3.Row]
-"""The rows of an entity in the log that count, by period, count and capacity."""
+    refused: list[str] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
 
 
 def collect(
@@ -114,15 +100,15 @@ def collect(
     Raises:
         DataError, OutputError: as `open_log`; or `new_ledgers` name no entity.
     """
-    today = today or datetime.date.today()
-    trusted = Trusted(keys=keys, new_ledgers={*new_ledgers})
-    done = list[Collected]()
+    today, awaited = today or datetime.date.today(), {*new_ledgers}
     with open_log(folder, deployment=deployment, new=True) as log:
-        for name in trusted.new_ledgers - log.deployment.entities.keys():
+        for name in awaited - log.deployment.entities.keys():
             raise DataError(f"{name} is not an entity of the deployment; write it as there")
-        for file, inside in files_of(reports):
-            done.append(_collect(log, file, inside, trusted, today))
-    return done
+
+        def sort(report: Report) -> _Rows:
+            return _sorted_rows(report, log, keys, awaited, today)
+
+        return [_collect(log, file, inside, awaited, sort) for file, inside in files_of(reports)]
 
 
 def set_aside(
@@ -151,55 +137,48 @@ def set_aside(
     if not (reason.strip() and reason.isprintable() and len(reason) <= _LONGEST_REASON):
         raise DataError(f"write the reason as one line of text, up to {_LONGEST_REASON} characters")
     with open_log(folder, write=True) as log:
-        deployment = log.deployment
-        if entity not in deployment.entities:
+        if entity not in log.deployment.entities:
             raise DataError(f"{entity} is not an entity of the deployment; write it as there")
-        number = None if period is None else deployment.number_of(period)
+        of_one = None if period is None else period.isoformat()
         where = "set_aside IS NULL AND entity = ? AND period = IFNULL(?, period)"
-        rows = log.releases(where, entity, number).fetchall()
-        if number is None and (period or not rows):
+        done = [(row["period"], row["version"]) for row in log.releases(where, entity, of_one)]
+        if not done if period is None else log.deployment.number_of(period) is None:
             when = f" for {period}" if period else ""
             raise DataError(f"the log holds nothing of {entity}{when} that counts; see dpol export")
-        log.add_act(kind="set aside", entity=entity, period=number, reason=reason)
-        done = [(deployment.period_of(row["period"]).isoformat(), row["version"]) for row in rows]
+        log.add_act(kind="set aside", entity=entity, period=of_one, reason=reason)
         return done, log.head
 
 
 def _collect(
-    log: Log, file: Path, inside: bool, trusted: Trusted, today: datetime.date
+    log: Log, file: Path, inside: bool, awaited: set[str], sort: Callable[[Report], _Rows]
 ) -> Collected:
-    """Collect one file, found `inside` a folder or named; new ledgers in it leave `trusted`."""
+    """Collect one file, found `inside` a folder or named; new ledgers in it leave `awaited`."""
     try:
         report = find_release(file) if inside else read_release(file)
         if report is None:
             return Collected(file=file, ignored=True, head=log.head)
-        rows = _sorted_rows(report, log, trusted, today)
+        if report.agreement not in log.hashes and not log.knows(report.output):
+            return Collected(file=file, other=report.agreement, head=log.head)
+        rows = sort(report)
     except (sqlite3.Error, OutputError):
         raise  # of the log, not of the report
     except DataError as error:
         return Collected(file=file, refused=(escaped(str(error)),), head=log.head)
     except Exception as error:  # nobody foresaw it, and others must not suffer
-        why = f"{file}: cannot be taken ({type(error).__name__}); ask for the release again"
+        why = f"{file}: cannot be taken ({type(error).__name__}); {ASK}"
         return Collected(file=file, refused=(escaped(why),), head=log.head)
-    if rows is None:
-        return Collected(file=file, other=report.agreement, head=log.head)
-    trusted.new_ledgers.difference_update(rows.moved)
-    return _entered(log, report, rows)
-
-
-def _entered(log: Log, report: Report, rows: _Rows) -> Collected:
-    """Enter the new rows of a report, and return the outcome."""
-    name = escaped(report.file.name)
+    name = escaped(file.name)
     for entity in rows.moved:
+        awaited.remove(entity)
         reason = f"{report.ledger}, collected from {name}"
         log.add_act(kind="new ledger", entity=entity, reason=reason)
     if rows.fresh:
         log.add_report(report, name, rows.fresh)
     refused = [*map(escaped, rows.refused[:LISTED])]
     if (more := len(rows.refused) - LISTED) > 0:
-        refused.append(f"{escaped(str(report.file))}: {more:,} more rows or entities are refused")
+        refused.append(f"{escaped(str(file))}: {more:,} more rows or entities are refused")
     return Collected(
-        file=report.file,
+        file=file,
         taken=len(rows.fresh),
         known=rows.known,
         corrections=rows.corrections,
@@ -208,44 +187,54 @@ def _entered(log: Log, report: Report, rows: _Rows) -> Collected:
     )
 
 
-def _sorted_rows(report: Report, log: Log, trusted: Trusted, today: datetime.date) -> _Rows | None:
-    """Sort the rows of a report into known, new and refused ones; None: it is of another log."""
+def _sorted_rows(
+    report: Report,
+    log: Log,
+    keys: Mapping[str, str] | None,
+    awaited: Collection[str],
+    today: datetime.date,
+) -> _Rows:
+    """Sort the rows of a report into known, new and refused ones.
+
+    Raises:
+        DataError: it goes on from reports of the log, under an agreement that is not known here.
+    """
     if report.agreement not in log.hashes:
-        if not log.knows(report.output):
-            return None
         raise DataError(
             f"{report.file}: goes on from reports of this log, and is of an agreement"
             f" ({short(report.agreement)}) that is not known here. If it amends the last one, name"
             " its file with --deployment; otherwise ask the holder which file it has taken"
         )
-    rows = _Rows(fresh=[], refused=[], moved=[])
-    day_of = log.deployment.period_of
-    of_entity: dict[str, dict[tuple[str, ...], tuple[int, Released]]] = {}
+    sorted_rows, deployment = _Rows(), log.deployment
+    of_entity = defaultdict[str, dict[_Cells, int]](dict)
     for place, row in enumerate(report.rows, start=1):
-        of_entity.setdefault(row.entity, {}).setdefault(row[1:], (place, row))
+        of_entity[row.entity].setdefault(row[1:], place)
     for entity, own in of_entity.items():
-        logged: dict[tuple[str, ...], sqlite3.Row] = {
-            (day_of(it["period"]).isoformat(), it["noisy_count"], it["capacity"]): it
-            for it in log.releases("entity = ?", entity)
+        logged: dict[_Cells, sqlite3.Row] = {
+            (row["period"], row["noisy_count"], row["capacity"]): row
+            for row in log.releases("entity = ?", entity)
         }
-        new = {key: row for key, row in own.items() if key not in logged}
-        rows.known += len(own) - len(new)
+        new = {cells: place for cells, place in own.items() if cells not in logged}
+        sorted_rows.known += len(own) - len(new)
         if not new:
             continue
-        standing = {key: it for key, it in logged.items() if it["set_aside"] is None}
-        obstacle, moves = _obstacle(report, entity, own, standing, log, trusted)
-        if obstacle:
-            told = f"{report.file}: {counted(len(new), 'row')} of {entity}: {obstacle}"
-            rows.refused.append(told)
+        standing = {cells: row for cells, row in logged.items() if row["set_aside"] is None}
+        elsewhere = _another_ledger(report, entity, own, standing, log) if standing else ""
+        moves = bool(elsewhere) and entity in awaited
+        obstacle = "" if moves else elsewhere
+        if wrong := _wrong_key(report, entity, standing, log, keys, moves) or obstacle:
+            told = f"{report.file}: {counted(len(new), 'row')} of {entity}: {wrong}"
+            sorted_rows.refused.append(told)
             continue
-        origins = {period: _origin(it) for (period, *_), it in standing.items()}
+        origins = {period: _origin(row) for (period, *_), row in standing.items()}
         versions = Counter(period for period, *_ in standing)
-        taken = len(rows.fresh)
         faulty = defaultdict[str, list[tuple[Released, str]]](list)
-        for (period, *_), (place, row) in new.items():
+        taken = len(sorted_rows.fresh)
+        for (period, *cells), place in new.items():
+            row = Released(entity, period, *cells)
             try:
                 check_row(row, log.agreements, today)
-                if versions[period] >= log.deployment.scheduled and not log.deployment.corrections:
+                if versions[period] >= deployment.scheduled and not deployment.corrections:
                     raise DataError(
                         f"{entity} has reported {period} already, with other numbers"
                         f" ({origins[period]}), and the agreement allows no"
@@ -256,21 +245,110 @@ def _sorted_rows(report: Report, log: Log, trusted: Trusted, today: datetime.dat
                 faulty[period].append((row, f"{report.file}, row {place}: {error}"))
                 continue
             # A faulty row that is corrected later in the file was released, and costs privacy.
-            again = log.deployment.corrections or log.deployment.second_release
-            before = faulty.pop(period, []) if again else []
-            rows.corrections += bool(before) or period in origins
+            again = deployment.corrections or deployment.second_release
+            before = [it for it, _ in faulty.pop(period, [])] if again else []
+            sorted_rows.corrections += bool(before) or period in origins
             origins[period] = f"{report.file.name}, row {place}"
             versions[period] += 1 + len(before)
-            rows.fresh += [*(it for it, _ in before), row]
-        aside = {day_of(number).isoformat() for number in log.set_aside(entity)}
+            sorted_rows.fresh += [*before, row]
+        aside = log.set_aside(entity)
         for period, left in faulty.items():
             if period in aside:
-                rows.known += len(left)
+                sorted_rows.known += len(left)
             else:
-                rows.refused += [told for _, told in left]
-        if moves and len(rows.fresh) > taken:
-            rows.moved.append(entity)
-    return rows
+                sorted_rows.refused += [told for _, told in left]
+        if moves and len(sorted_rows.fresh) > taken:
+            sorted_rows.moved.append(entity)
+    return sorted_rows
+
+
+def _wrong_key(
+    report: Report,
+    entity: str,
+    standing: _Standing,
+    log: Log,
+    keys: Mapping[str, str] | None,
+    moves: bool,
+) -> str:
+    """Return why an entity does not report with the key of a report; empty if it may.
+
+    Args:
+        report: the report.
+        entity: the entity.
+        standing: its rows in the log that count.
+        log: the log.
+        keys: the keys that entities have read out; None: any key of a first report.
+        moves: whether it may report from another ledger from now on.
+    """
+    agreed, known = log.deployment.entities.get(entity), (keys or {}).get(entity)
+    if agreed is None:
+        return ""  # each row says so
+    if agreed.key:
+        wrong = (
+            f"the report is not signed with the key of {entity} in the agreement; ask the holder to"
+            " name the file of that key in its own file"
+        )
+        return wrong if agreed.key != report.key else ""
+    if standing:
+        wanted = known or _newest(standing)["key"]
+        wrong = (
+            f"its new ledger is signed with the key {report.key}, and not with {wanted}; ask"
+            f" {entity}. If it lost its old key too, {_NEW_KEY}"
+        )
+        return wrong if moves and report.key != wanted else ""
+    if keys is None or known == report.key:
+        return ""
+    if known:
+        return f"it is signed with the key {report.key}, and the known one is {known}; ask {entity}"
+    return (
+        f"it is the first report of {entity}, and nobody has confirmed its key, {report.key}. Have"
+        f" {entity} read its key out (it is in its hospital.yaml), and collect again with"
+        f" --known-keys FILE, in which a line says {entity}: KEY"
+    )
+
+
+def _another_ledger(
+    report: Report, entity: str, own: Collection[_Cells], standing: _Standing, log: Log
+) -> str:
+    """Return why a report is of another ledger, or of an older copy; empty if it is of neither.
+
+    A key that an agreement of the log names binds as long as it is named.
+    """
+    last, lost = _newest(standing), f"collect with --new-ledger {entity}. {_SET_ASIDE}"
+    if last["ledger"] != report.ledger:
+        of_last = [row for row in standing.values() if row["ledger"] == last["ledger"]]
+        return (
+            "this report comes from another ledger than the first one about"
+            f" {entity} ({_origin(min(of_last, key=_number))}); ask the holder. If it lost that"
+            f" ledger, {lost}"
+        )
+    named = [it.entities[entity].key for it in log.agreements if entity in it.entities]
+    if last["key"] not in (report.key, *named) and report.key != named[-1]:
+        return (
+            f"this report has another key than the earlier ones ({_origin(last)}); ask the holder."
+            f" If it lost that key, {_NEW_KEY}, and --new-ledger {entity}. {_SET_ASIDE}"
+        )
+    for cells, row in standing.items():
+        if row["output"] == report.output and cells not in own:
+            return (
+                f"it lacks what was reported for {cells[0]} ({_origin(row)}): its ledger was put"
+                " back from an older copy, or changed; ask the holder, who begins a new one then,"
+                f" and {lost}"
+            )
+    return ""
+
+
+def _number(row: sqlite3.Row) -> int:
+    return int(row["report"])
+
+
+def _newest(standing: _Standing) -> sqlite3.Row:
+    """Return a row of the last report: rows of a ledger that was accepted later come last."""
+    return max(standing.values(), key=_number)
+
+
+def _origin(row: sqlite3.Row) -> str:
+    return f"{row['file']}, collected on {row['received'][:10]}"
 
 
 def escaped(text: str) -> str:
@@ -280,101 +358,3 @@ def escaped(text: str) -> str:
     '\\udcfcbersicht.zip'
     """
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _origin(row: sqlite3.Row) -> str:
-    return f"{row['file']}, collected on {row['received'][:10]}"
-
-
-def _obstacle(
-    report: Report,
-    entity: str,
-    rows: Collection[tuple[str, ...]],
-    standing: _Standing,
-    log: Log,
-    trusted: Trusted,
-) -> tuple[str, bool]:
-    """Return why rows of an entity are not taken, or "", and whether a new ledger is let in.
-
-    Args:
-        report: the report that brings the rows.
-        entity: the entity of the rows.
-        rows: its rows in the report, by period, count and capacity.
-        standing: its rows in the log that count, likewise.
-        log: the log.
-        trusted: what the coordinator has confirmed.
-    """
-    agreed = log.deployment.entities.get(entity)
-    if agreed is None:
-        return "", False  # each row says so
-    if agreed.key not in (None, report.key):
-        return (
-            f"the report is not signed with the key of {entity} in the agreement; ask the holder to"
-            " name the file of that key in its own file"
-        ), False
-    known = (trusted.keys or {}).get(entity)
-    if not standing:
-        if agreed.key or trusted.keys is None or known == report.key:
-            return "", False
-        if known:
-            wrong = f"it is signed with the key {report.key}, and the known one is {known}"
-            return f"{wrong}; ask {entity}", False
-        return (
-            f"it is the first report of {entity}, and nobody has confirmed its key, {report.key}."
-            f" Have {entity} read its key out (it is in its hospital.yaml), and collect again with"
-            f" --known-keys FILE, in which a line says {entity}: KEY"
-        ), False
-    why = _another_ledger(report, entity, rows, standing, log)
-    if not why or entity not in trusted.new_ledgers:
-        return why, False
-    wanted = agreed.key or known or _newest(standing)["key"]
-    if report.key == wanted:
-        return "", True
-    return (
-        f"its new ledger is signed with the key {report.key}, and not with {wanted}; ask {entity}."
-        f" If it lost its old key too, {_NEW_KEY}"
-    ), False
-
-
-def _newest(standing: _Standing) -> sqlite3.Row:
-    """Return a row of the last report: rows of a ledger that was accepted later come last."""
-    return max(standing.values(), key=lambda it: int(it["report"]))
-
-
-def _another_ledger(
-    report: Report,
-    entity: str,
-    rows: Collection[tuple[str, ...]],
-    standing: _Standing,
-    log: Log,
-) -> str:
-    """Return why a report is of another ledger, or of an older copy; empty if it is of neither.
-
-    A key that an agreement of the log names binds as long as it is named.
-    """
-    last, lost = _newest(standing), f"collect with --new-ledger {entity}. {_SET_ASIDE}"
-    if last["ledger"] != report.ledger:
-        of_last = [row for row in standing.values() if row["ledger"] == last["ledger"]]
-        first = min(of_last, key=lambda it: int(it["report"]))
-        return (
-            f"this report comes from another ledger than the first one about {entity}"
-            f" ({_origin(first)}); ask the holder. If it lost that ledger, {lost}"
-        )
-    keys = [
-        agreement.entities[entity].key
-        for agreement in log.agreements
-        if entity in agreement.entities
-    ]
-    if last["key"] not in (report.key, *keys) and report.key not in keys[-1:]:
-        return (
-            f"this report has another key than the earlier ones ({_origin(last)}); ask the holder."
-            f" If it lost that key, {_NEW_KEY}, and --new-ledger {entity}. {_SET_ASIDE}"
-        )
-    for key, it in standing.items():
-        if it["output"] == report.output and key not in rows:
-            return (
-                f"it lacks what was reported for {key[0]} ({_origin(it)}): its ledger was put back"
-                " from an older copy, or changed; ask the holder, who begins a new one then, and"
-                f" collect that with --new-ledger {entity}. {_SET_ASIDE}"
-            )
-    return ""

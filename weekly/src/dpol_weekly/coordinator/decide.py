@@ -69,8 +69,9 @@ def number_of(log: Log, period: datetime.date | None = None) -> int:
     Raises:
         DataError: nothing was collected, or no period begins at that date.
     """
-    if (newest := log.newest) < 0:
+    if log.newest is None:
         raise DataError(f"{log.path}: nothing was collected yet; a decision needs reports")
+    newest = log.deployment.number_on(datetime.date.fromisoformat(log.newest))
     if period is None:
         return newest + 1
     number = log.deployment.number_of(period)

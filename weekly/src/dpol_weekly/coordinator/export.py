@@ -43,7 +43,6 @@ def export(folder: Path, to: Path) -> int:
         for row in log.releases():
             capacity = float(row["capacity"])
             cells = {
-                "period": log.deployment.period_of(row["period"]).isoformat(),
                 "noisy_share": f"{float(row['noisy_count']) / capacity:.9g}",
                 "mu": decimal_text(noise.mu),
                 "count_sensitivity": decimal_text(noise.count_sensitivity),

@@ -6,7 +6,6 @@ chain over all of it is verified whenever the log is opened.
 
 from __future__ import annotations
 
-import datetime
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -36,7 +35,7 @@ _LOG = Kind(
     name="log",
     script=Path(__file__).with_name("log.sql"),
     application=0x64706F6D,
-    version=9,
+    version=10,
     foreign=_NO_LOG,
     damaged=_NO_LOG,
 )
@@ -92,33 +91,22 @@ class Log:
 
         A further row for a period supersedes the earlier ones.
         """
-        base, deployment = self.connection, self.deployment
+        base = self.connection
         cells = report.sha256, file, report.ledger, report.output, report.key
         number = add(base, "report", *cells)
         base.executemany(
             "INSERT INTO release SELECT ?1, ?2, ?3, 1 + COUNT(*), ?4, ?5 FROM release"
             " WHERE entity = ?2 AND period = ?3",
-            [
-                (
-                    number,
-                    row.entity,
-                    deployment.number_of(datetime.date.fromisoformat(row.period)),
-                    row.noisy_count,
-                    row.capacity,
-                )
-                for row in rows
-            ],
+            [(number, *row) for row in rows],
         )
         link(base, number)
 
-    def add_act(self, *, kind: str, entity: str, reason: str, period: int | None = None) -> None:
+    def add_act(self, *, kind: str, entity: str, reason: str, period: str | None = None) -> None:
         """Note an act about an entity (see log.sql); without a period, about all its periods."""
         base = self.connection
         link(base, add(base, "act", kind, entity, period, reason))
 
-    def releases(
-        self, where: str = "1", *values: str | int | None, columns: str = "*"
-    ) -> sqlite3.Cursor:
+    def releases(self, where: str = "1", *values: str | None, columns: str = "*") -> sqlite3.Cursor:
         """Return the rows by entity, period and version, with the rows that were set aside.
 
         A row has the columns of `release` (log.sql), and `ledger`, `output`, `file` and `received`
@@ -131,15 +119,16 @@ class Log:
         )
 
     @property
-    def newest(self) -> int:
-        """The number of the last period with a row that counts; -1 without one."""
-        last = "SELECT IFNULL(MAX(period), -1) FROM reported WHERE set_aside IS NULL"
-        return int(self.connection.execute(last).fetchone()[0])
+    def newest(self) -> str | None:
+        """The last period with a row that counts, YYYY-MM-DD; None without one."""
+        last = "SELECT MAX(period) FROM reported WHERE set_aside IS NULL"
+        found: str | None = self.connection.execute(last).fetchone()[0]
+        return found
 
-    def set_aside(self, entity: str) -> set[int]:
-        """Return the numbers of an entity's periods that were set aside one by one."""
+    def set_aside(self, entity: str) -> set[str]:
+        """Return the periods of an entity that were set aside one by one."""
         found = "SELECT period FROM act WHERE kind = 'set aside' AND entity = ? AND period NOT NULL"
-        return {number for (number,) in self.connection.execute(found, (entity,))}
+        return {period for (period,) in self.connection.execute(found, (entity,))}
 
     def knows(self, output: str) -> bool:
         """Return True if a report of this output of a ledger was collected."""

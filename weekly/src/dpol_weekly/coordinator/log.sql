@@ -14,11 +14,11 @@ CREATE TABLE report (
     ledger TEXT NOT NULL, output TEXT NOT NULL, key TEXT NOT NULL
 );
 
--- The rows that a report was first to bring. Periods are counted from 0. Counts and capacities are
--- the text that was released; all else of a row follows from them and the agreement. A version
+-- The rows that a report was first to bring: the text that was released, a period by its first day.
+-- All else of a row follows from that and the agreement. A version
 -- above 1 supersedes those before.
 CREATE TABLE release (
-    report INTEGER NOT NULL REFERENCES report, entity TEXT NOT NULL, period INTEGER NOT NULL,
+    report INTEGER NOT NULL REFERENCES report, entity TEXT NOT NULL, period TEXT NOT NULL,
     version INTEGER NOT NULL, noisy_count TEXT NOT NULL, capacity TEXT NOT NULL,
     PRIMARY KEY (report, entity, period, version)
 ) WITHOUT ROWID;
@@ -31,7 +31,7 @@ CREATE UNIQUE INDEX release_version ON release (entity, period, version);
 CREATE TABLE act (
     number INTEGER PRIMARY KEY, received TEXT NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN ('set aside', 'new ledger')), entity TEXT NOT NULL,
-    period INTEGER, reason TEXT NOT NULL
+    period TEXT, reason TEXT NOT NULL
 );
 
 CREATE INDEX act_entity ON act (entity, kind);

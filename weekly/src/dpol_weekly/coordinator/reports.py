@@ -42,8 +42,9 @@ def read_reports(log: Log, periods: int) -> Reports:
     places = {name: place for place, name in enumerate(log.deployment.entities)}
     count, capacity = np.full((2, periods, len(places)), np.nan)
     columns = "entity, period, noisy_count, capacity"
-    found = log.releases("period < ? AND set_aside IS NULL", periods, columns=columns)
+    days = {log.deployment.period_of(it).isoformat(): it for it in range(periods + 1)}
+    found = log.releases("period < ? AND set_aside IS NULL", [*days][-1], columns=columns)
     for entity, period, noisy_count, beds in found:
-        at = period, places[entity]
+        at = days[period], places[entity]
         count[at], capacity[at] = float(noisy_count), float(beds)
     return Reports(count=count, capacity=capacity)
