@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
 import os
 import pty
 import sqlite3
@@ -18,7 +19,10 @@ import pytest
 from dpol.cli import main
 from dpol.core.errors import DpolError
 from dpol_weekly.deployment import Deployment
+from dpol_weekly.holder import ceiling
 from dpol_weekly.holder import release as release_module
+from dpol_weekly.holder.entries import agreements
+from dpol_weekly.holder.ledger import open_ledger, transaction
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
@@ -197,6 +201,15 @@ def ask(question, path=LEDGER):
     """The answer of a database to an SQL question."""
     with closing(sqlite3.connect(path)) as base:
         return base.execute(question).fetchall()
+
+
+def stays(path=LEDGER):
+    """The mu of a person in one period by the name of each agreement of a ledger."""
+    with open_ledger(path) as ledger, transaction(ledger):
+        made = {it.name: it for it in agreements(ledger, released=True)}
+        return {
+            name: math.sqrt(max(ceiling.spent(ledger, it).values())) for name, it in made.items()
+        }
 
 
 def changes_of(table, path=LEDGER):

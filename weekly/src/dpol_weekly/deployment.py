@@ -27,7 +27,7 @@ from dpol.core.settings import MISSING, Problem, Settings
 from dpol_weekly.budget import guess_in_full
 from dpol_weekly.keys import is_key
 from dpol_weekly.noise import CountNoise, decimal_text
-from dpol_weekly.records import HEX, IDENTIFIER, Terms, alike
+from dpol_weekly.records import HEX, IDENTIFIER, alike
 from dpol_weekly.settings_file import checked, read_keys
 
 MANUAL = "The template that dpol deployment new FILE writes"
@@ -243,19 +243,6 @@ class Deployment(Settings):
             mode="json", exclude_none=True, exclude={"entities", "amends", "affirmed"}
         )
         return hashlib.sha256(json.dumps(lasting, sort_keys=True).encode()).hexdigest()
-
-    def terms(self) -> Terms:
-        """Return what a guarantee depends on."""
-        return Terms(
-            amends=self.amends.agreement if self.amends else None,
-            mu=Fraction(str(self.mu)),
-            count_sensitivity=Fraction(str(self.count_sensitivity)),
-            first=self.periods.first,
-            days=self.periods.days,
-            longest_stay=self.longest_stay,
-            budget_mu=Fraction(str(self.budget_mu)),
-            counted_by=self.counted_by,
-        )
 
     def count_noise(self) -> CountNoise:
         """Return the noise on every count."""

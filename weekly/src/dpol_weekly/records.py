@@ -37,7 +37,6 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -66,55 +65,9 @@ _SHAPE = {
 """What a file holds: a text is a pattern, a list has any number of such items."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """What a guarantee depends on in an agreement.
-
-    Args:
-        amends: SHA-256 of the agreement that it amends; None: of none.
-        mu: mu of a person in one period.
-        count_sensitivity: largest change of one count by one person.
-        first: first day of the first period.
-        days: days of a period.
-        longest_stay: longest stay in periods.
-        budget_mu: largest mu of a person of the longest stay.
-        counted_by: number of full counts to which one person adds in one period.
-    """
-
-    amends: str | None
-    mu: Fraction
-    count_sensitivity: Fraction
-    first: datetime.date
-    days: int
-    longest_stay: int
-    budget_mu: Fraction
-    counted_by: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recomputed:
-    """What follows from a release file and others of the same people.
-
-    Args:
-        file: name of the file.
-        agreement: SHA-256 of its agreement.
-        rows: number of rows.
-        mu: mu of a person in one period, by this file.
-        period_mu: mu of a person in one period, over all files.
-        stay_mu: upper bound on the mu of the longest stay, over all files.
-    """
-
-    file: str
-    agreement: str
-    rows: int
-    mu: float
-    period_mu: float
-    stay_mu: float
-
-
-_Rows = Mapping[tuple[str, str, tuple[str, ...]], Terms]
-"""The terms of each row by the id of its ledger, its family and its cells. The family is the first
-agreement to which its own goes back by amendments."""
+_Rows = Mapping[tuple[str, str, tuple[str, ...]], Mapping[str, Any]]
+"""The agreement of each row by the id of its ledger, its family and its cells. The family is the
+first agreement to which its own goes back by amendments."""
 
 
 def alike(identifier: str) -> str:
@@ -160,13 +113,17 @@ def signed_text(facts: Mapping[str, Any]) -> str:
 
 
 def recompute(
-    releases: Sequence[tuple[str, Mapping[str, Any]]], agreed: Mapping[str, Terms]
-) -> list[Recomputed]:
+    releases: Sequence[tuple[str, Mapping[str, Any]]], agreed: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
     """Recompute what releases cost a person, from their rows and the agreements.
+
+    Returns for each release its `file`, the SHA-256 of its `agreement`, the number of `rows`, the
+    `first` and the `last` of their periods, the `mu` of a person in one period by this file,
+    `period_mu` over all files, and `stay_mu`, an upper bound on that of the longest stay.
 
     Args:
         releases: names of files, and what they hold, all about the same people.
-        agreed: terms of each agreement by its SHA-256.
+        agreed: each agreement by its SHA-256: all of its keys, as plain values.
 
     Raises:
         ValueError: a file passes its budget together with the others, its agreement is missing, a
@@ -178,8 +135,8 @@ def recompute(
         sha256 = family = facts["agreement"]
         if sha256 not in agreed:
             raise ValueError(f"{file}: was released under another agreement than the one given")
-        while family in agreed and (amended := agreed[family].amends):
-            family = amended
+        while family in agreed and (amended := agreed[family]["amends"]):
+            family = amended["agreement"]
         ledger, rows = facts["ledger"]["id"], facts["rows"]
         for row, version in versions(rows):
             place = ledger, family, row[0], row[1], version
@@ -197,20 +154,23 @@ def recompute(
             own, most = _most(rows, terms), _most(once, terms)
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from None
-        if terms.longest_stay * most > terms.budget_mu**2:
+        if terms["longest_stay"] * most > _exact(terms["budget_mu"]) ** 2:
             raise ValueError(
                 f"{file}: ceiling: a period spends more than its share of budget_mu, for a person"
                 " who is counted in all these files"
             )
+        periods = [row[1] for row in facts["rows"]]
         results.append(
-            Recomputed(
-                file=file,
-                agreement=facts["agreement"],
-                rows=len(rows),
-                mu=math.sqrt(own),
-                period_mu=math.sqrt(most),
-                stay_mu=math.sqrt(terms.longest_stay * most),
-            )
+            {
+                "file": file,
+                "agreement": facts["agreement"],
+                "rows": len(rows),
+                "first": min(periods),
+                "last": max(periods),
+                "mu": math.sqrt(own),
+                "period_mu": math.sqrt(most),
+                "stay_mu": math.sqrt(terms["longest_stay"] * most),
+            }
         )
     return results
 
@@ -224,19 +184,26 @@ def versions(rows: Sequence[Sequence[str]]) -> list[tuple[Sequence[str], int]]:
     return found
 
 
-def _most(rows: _Rows, terms: Terms) -> Fraction:
+def _exact(number: object) -> Fraction:
+    return Fraction(str(number))
+
+
+def _most(rows: _Rows, terms: Mapping[str, Any]) -> Fraction:
     """Return the largest sum of squares of mu for a person of an agreement in one period."""
+    begun, length = (terms["periods"][key] for key in ("first", "days"))
+    moved = _exact(terms["count_sensitivity"])
     sums = defaultdict[tuple[str, int, int, str], Fraction](Fraction)
     for (_, of, (entity, day, *_)), made in rows.items():
-        start = (datetime.date.fromisoformat(day) - terms.first).days
-        square = (made.mu * max(Fraction(1), terms.count_sensitivity / made.count_sensitivity)) ** 2
-        sums[of, start, made.days, alike(entity)] += made.counted_by * square
+        start = (datetime.date.fromisoformat(day) - datetime.date.fromisoformat(begun)).days
+        factor = max(Fraction(1), moved / _exact(made["count_sensitivity"]))
+        square = made["counted_by"] * (_exact(made["mu"]) * factor) ** 2
+        sums[of, start, made["periods"]["days"], alike(entity)] += square
     most = defaultdict[tuple[str, int, int], Fraction](Fraction)
     for (of, start, days, _), square in sums.items():
         most[of, start, days] = max(most[of, start, days], square)
     found = defaultdict[int, Fraction](Fraction)
     for (_, start, days), square in most.items():
-        for period in range(start // terms.days, (start + days - 1) // terms.days + 1):
+        for period in range(start // length, (start + days - 1) // length + 1):
             found[period] += square
     return max(found.values())
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from dpol_weekly.holder.history import history
 from dpol_weekly.holder.text import describe
 from releases import (
     A1,
@@ -46,7 +45,7 @@ def test_nothing_up_to_the_date_is_ever_released():
     refuse("2021-01-01: was not released before", A1, A3, correct=[A1[1]])
     other = deployment(name="e")
     assert put(A1, B1, A3, A4, made=other, to=Path("e")).added == 2
-    assert history(LEDGER)["begin_after"] == "2021-01-08"
+    assert ask("SELECT begin_after FROM ledger") == [("2021-01-08",)]
 
 
 def test_a_period_that_begins_on_the_date_is_not_released_and_one_after_it_is():

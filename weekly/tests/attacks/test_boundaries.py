@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import itertools
 import json
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from dpol_weekly.coordinator.collect import set_aside
 from dpol_weekly.coordinator.decide import decide
 from dpol_weekly.deployment import read_deployment, refuse_amendment
 from dpol_weekly.holder.request import Request
-from dpol_weekly.records import Terms, parse, recompute
+from dpol_weekly.records import parse, recompute
 from releases import A1, A2, LEDGER, USUAL, deployment, hospital, newest, put, refuse, run
 from weekly import Coordinator, agreed, day, public, report
 
@@ -96,10 +95,10 @@ def test_a_release_of_another_version_is_no_release(version):
         parse(json.dumps(facts | {"dpol_release": version}).encode())
 
 
-def terms(amends=None, **more):
-    plain = {"mu": Fraction(1), "count_sensitivity": Fraction(1), "budget_mu": Fraction(100)}
-    when = {"first": datetime.date(2021, 1, 1), "days": 7, "longest_stay": 1, "counted_by": 1}
-    return Terms(**{"amends": amends, **plain, **when, **more})
+def terms(amends=None, days=7, **more):
+    plain = {"mu": 1.0, "count_sensitivity": 1.0, "budget_mu": 100.0, "longest_stay": 1}
+    plain |= {"counted_by": 1, "periods": {"first": "2021-01-01", "days": days}}
+    return plain | {"amends": amends and {"agreement": amends}} | more
 
 
 def cost(agreements, *files):
@@ -115,7 +114,7 @@ def cost(agreements, *files):
         )
         for number, (made, ledger, *rows) in enumerate(files)
     ]
-    return [round(it.period_mu**2, 6) for it in recompute(given, agreements)]
+    return [round(it["period_mu"] ** 2, 6) for it in recompute(given, agreements)]
 
 
 def test_amendments_of_any_length_are_one_agreement():
@@ -129,7 +128,7 @@ def test_amendments_of_any_length_are_one_agreement():
 
 
 def test_a_period_in_which_only_another_agreement_released_counts():
-    both = {"a": terms(), "b": terms(mu=Fraction(3))}
+    both = {"a": terms(), "b": terms(mu=3)}
     assert cost(both, ("a", "L", ("x", 1)), ("b", "L", ("y", 8))) == [9, 9]
     assert cost(both, ("a", "L", ("x", 1)), ("b", "L", ("y", 1))) == [10, 10]
 

@@ -9,8 +9,7 @@ import math
 
 import pytest
 
-from dpol_weekly.holder.history import history
-from releases import COLUMNS, LEDGER, ask, deployment, put, refuse
+from releases import COLUMNS, ask, deployment, put, refuse, stays
 
 WEEK = "2021-01-01", "2021-01-08", "2021-01-15"
 N = deployment(entities={"n": {"capacity": 20}})
@@ -42,8 +41,7 @@ def test_a_new_name_in_another_agreement_is_paid_for(more):
     other = deployment(name="v2", entities={"nord": {"capacity": 20}})
     done = play(other, long("nord"), 0, 1, 2, more=more)
     assert done.mu_of_stay == pytest.approx(math.sqrt(8 * 2 * 0.25))
-    stays = history(LEDGER)["stays"]
-    assert [stay["mu_in_a_period"] for stay in stays] == [pytest.approx(math.sqrt(0.5))] * 2
+    assert [*stays().values()] == [pytest.approx(math.sqrt(0.5))] * 2
 
 
 def test_a_new_name_in_an_amendment_releases_nothing_again():

@@ -46,7 +46,6 @@ COMMANDS = [
         "privatize hospital.yaml",
         {"file", "ledger", "added", "periods", "impossible", "mu_of_stay"},
     ),
-    ("history", {"ledger", "outputs", "stays"}),
     ("collect o --into state --deployment d.yaml --known-keys known.yaml", {"reports"}),
     ("decide state", {"deployment", "period", "last_period", "named", "missing", "outlooks"}),
     ("export state --to log.csv", {"table", "releases"}),

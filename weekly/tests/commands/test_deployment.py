@@ -1,4 +1,4 @@
-"""A holder's weeks by the file of a deployment: `dpol deployment`, `privatize` and `history`.
+"""A holder's weeks by the file of a deployment: `dpol deployment` and `privatize`.
 
 Noise here is secure, so outputs differ in every run; what is tested does not depend on it.
 """
@@ -6,7 +6,6 @@ Noise here is secure, so outputs differ in every run; what is tested does not de
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -61,23 +60,6 @@ def test_a_place_begins_with_its_first_release_and_a_correction_has_to_be_allowe
     assert err.startswith("Due, and cannot be released (the table has no row): 050002 2024-01-21,")
     assert "corrections: false" in privatize(*ROWS[::2], more=["--correct", "2024-01-14"])[2]
     assert [row["period"][-2:] for row in output()] == ["14", "21"]
-
-
-def test_the_history_shows_no_count():
-    assert run("history") == (
-        *(1, ""),
-        "error: dpol-ledger.sqlite: there is no ledger; name it with --ledger\n",
-    )
-    assert not Path("dpol-ledger.sqlite").exists()
-    privatize(*ROWS)
-    code, out, _ = run("history")
-    assert code == 0
-    assert "winter (deployment winter)\n" in out
-    assert "3 rows for 2024-01-07 to 2024-01-14\n" in out
-    with contextlib.closing(sqlite3.connect("dpol-ledger.sqlite")) as base:
-        shown = base.execute("SELECT noisy_count FROM release").fetchall()
-    assert [text for row in shown for text in row if text in out] == []
-    assert "and at most mu = 1.415 in a stay of 8 periods" in out
 
 
 FILLED = {

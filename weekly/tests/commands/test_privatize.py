@@ -92,7 +92,7 @@ LARGE = {"pandas", "pyarrow", "matplotlib", "dp_accounting", "scipy.stats"}
     ("code", "others"),
     [
         ("main(['--help'])", {"numpy", "scipy", "yaml", "pydantic"}),
-        ("import dpol_weekly.commands, dpol_weekly.holder.history", {"snakemake"}),
+        ("import dpol_weekly.commands, dpol_weekly.records", {"snakemake"}),
         ("import dpol_weekly.holder.text", {"snakemake"}),
         ("from dpol_weekly.coordinator import collect, decide, export", {"snakemake"}),
     ],

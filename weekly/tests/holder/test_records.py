@@ -12,8 +12,7 @@ import pytest
 
 from dpol_weekly import records
 from dpol_weekly.deployment import checked_deployment
-from dpol_weekly.holder.history import history
-from releases import A1, A2, B1, KEYS, LEDGER, deployment, forge, newest, put, run, table
+from releases import A1, A2, B1, KEYS, deployment, forge, newest, put, run, stays, table
 
 MADE = checked_deployment(KEYS | {"mu": 0.7, "count_sensitivity": 1.25, "budget_mu": 9}, "test")
 
@@ -31,8 +30,13 @@ def test_what_is_recomputed_is_what_the_ledger_says():
     done = put(A1, B1, A2, made=MADE, correct=[A1[1]])
     code, out, err = recomputed(*sorted(Path("noisy").glob("*.json")))
     assert (code, err, done.mu_of_stay) == (0, "", pytest.approx(0.7 * math.sqrt(16)))
-    assert "noisy/d-2021-01-01.json: 2 rows, mu = 0.7 for a person in one period" in out
-    assert "noisy/d-2021-01-08.json: 5 rows, mu = 0.99 for a person in one period" in out
+    assert (
+        "noisy/d-2021-01-01.json: 2 rows for 2021-01-01, mu = 0.7 for a person in one period" in out
+    )
+    assert (
+        "noisy/d-2021-01-08.json: 5 rows for 2021-01-01 to 2021-01-08, mu = 0.99 for a person in one period"
+        in out
+    )
     assert out.count("All these files, for people under the agreement d") == 1
     assert "one person in one period, who changes one count by at most 1.25." in out
     assert "Guarantee: mu = 0.99 (Gaussian" in out
@@ -67,8 +71,7 @@ def test_two_agreements_of_other_sensitivities_add_up_as_in_the_ledger():
     assert found[later.sha256()] == found[coarse.sha256()] == pytest.approx(math.sqrt(0.25 + 2))
     assert found[fine.sha256()] == pytest.approx(math.sqrt(2 * 0.25**2 + 0.25))
     assert (code, err) == (0, "")
-    stays = {stay["deployment"]: stay["mu_in_a_period"] for stay in history(LEDGER)["stays"]}
-    assert stays == {
+    assert stays() == {
         "coarse": pytest.approx(found[later.sha256()]),
         "fine": pytest.approx(found[fine.sha256()]),
     }

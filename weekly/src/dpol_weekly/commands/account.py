@@ -1,35 +1,19 @@
-"""`dpol history` and `dpol recompute`: what was released, and what it costs a person."""
+"""`dpol recompute`: what was released, and what it costs a person."""
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
-from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.core.options import Commands, add_answer_options, add_command, answer, path
-
-_HISTORY = """\
-Show in plain words what was released, when, and what it cost, as the ledger knows it. Shows no
-count. Like every command that opens a ledger, it verifies the hash chain over all of it first."""
 
 _RECOMPUTE = """\
 Recompute what release files cost a person, from their rows and the agreements that you name, and
 say it in words. Agreements about the same people add up. Exits with 1 if a budget is passed."""
 
-_STATED = {"count_sensitivity", "longest_stay", "budget_mu"}
-
 
 def add(commands: Commands) -> None:
-    """Add the commands."""
-    words = "show what was released so far, and what it cost"
-    parser = add_command(commands, "history", readers="Hospital", words=words, description=_HISTORY)
-    words = "the ledger (default: dpol-ledger.sqlite in this folder)"
-    file = Path("dpol-ledger.sqlite")
-    parser.add_argument("--ledger", type=path, default=file, metavar="FILE", help=words)
-    add_answer_options(parser)
-    parser.set_defaults(run=_history)
-
+    """Add the command."""
     words = "recompute what release files cost a person, and say it in words"
     parser = add_command(
         commands, "recompute", readers="Hospital", words=words, description=_RECOMPUTE
@@ -44,14 +28,6 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=_recompute)
 
 
-def _history(options: argparse.Namespace) -> None:
-    from dpol_weekly.holder.history import history
-    from dpol_weekly.prose import lines_of
-
-    found = history(options.ledger)
-    answer(options, lines_of("history", "holder", **found), found)
-
-
 def _recompute(options: argparse.Namespace) -> None:
     from dpol.privacy.guarantee import ONE_PERSON, UNIT
     from dpol_weekly.deployment import read_deployment
@@ -61,19 +37,17 @@ def _recompute(options: argparse.Namespace) -> None:
 
     agreed = {it.sha256(): it for it in map(read_deployment, options.deployment)}
     releases = [(str(file), read_release(file).facts) for file in options.files]
+    plain = {sha256: it.model_dump(mode="json") for sha256, it in agreed.items()}
     try:
-        found = recompute(releases, {sha256: it.terms() for sha256, it in agreed.items()})
+        found = recompute(releases, plain)
     except ValueError as error:
         raise DataError(f"{error}; ask for the release again, and do not rely on it") from None
     lines = lines_of(
         "recomputed",
         "commands",
         found=found,
-        agreed={it.agreement: (agreed[it.agreement], it) for it in found},
+        agreed={it["agreement"]: (agreed[it["agreement"]], it) for it in found},
         unit=UNIT.replace("round", "period"),
         adjacency=ONE_PERSON.replace("round", "period"),
     )
-    records = [
-        dataclasses.asdict(it) | agreed[it.agreement].model_dump(include=_STATED) for it in found
-    ]
-    answer(options, lines, {"records": records})
+    answer(options, lines, {"records": found})

@@ -90,20 +90,6 @@ def mu_of_stay(ledger: Ledger, deployment: Deployment) -> tuple[float, bool]:
     return math.sqrt(deployment.longest_stay * most), most <= _share(deployment)
 
 
-def mu_of_year(ledger: Ledger, deployment: Deployment) -> float:
-    """Return the mu of somebody who is counted in all periods of a year.
-
-    By the year's costliest periods so far, and, until it is full, periods as they are agreed.
-    """
-    of_period = defaultdict[int, Fraction](Fraction)
-    for (_, number), squares in spent(ledger, deployment).items():
-        of_period[number] = max(of_period[number], squares)
-    usual = deployment.scheduled * Fraction(deployment.person_mu**2)
-    year = deployment.periods_in_a_year
-    most = sorted([*of_period.values(), *[usual] * year], reverse=True)[:year]
-    return math.sqrt(sum(most))
-
-
 def spent(ledger: Ledger, deployment: Deployment) -> Spent:
     """Return what was spent, by entity and period of an agreement.
 
@@ -124,7 +110,7 @@ def _rows(ledger: Ledger) -> list[_Rows]:
 
 def _sums(released: Sequence[_Rows], judged: Deployment) -> Spent:
     """Return what rows cost a person of an agreement, by its entities and periods."""
-    moved = judged.terms().count_sensitivity
+    moved = Fraction(str(judged.count_sensitivity))
     made = {row.made.name: row.made for row in released}
     times = Counter[tuple[str, str, str]]()
     for row in released:
@@ -132,9 +118,10 @@ def _sums(released: Sequence[_Rows], judged: Deployment) -> Spent:
     own = defaultdict[tuple[str, int], Fraction](Fraction)
     others = defaultdict[tuple[str, str], Fraction](Fraction)
     for (name, entity, period), released_times in times.items():
-        terms = made[name].terms()
-        mu = mu_of_move(terms.mu, moved=moved, made_for=terms.count_sensitivity)
-        squares = terms.counted_by * max(released_times, made[name].scheduled) * mu**2
+        terms = made[name]
+        made_for = Fraction(str(terms.count_sensitivity))
+        mu = mu_of_move(Fraction(str(terms.mu)), moved=moved, made_for=made_for)
+        squares = terms.counted_by * max(released_times, terms.scheduled) * mu**2
         if name != judged.name:
             others[name, period] = max(others[name, period], squares)
             continue

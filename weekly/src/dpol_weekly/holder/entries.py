@@ -7,7 +7,6 @@ import functools
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment
@@ -17,23 +16,6 @@ from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.keys import Secret
 from dpol_weekly.records import alike
 from dpol_weekly.released.row import Released
-
-
-@dataclass(frozen=True, kw_only=True)
-class Output:
-    """An output that a ledger knows; see ledger.sql.
-
-    Args:
-        number: number in the ledger.
-        id: identifier, stated in the record.
-        name: name of its agreement and of the amendments of that.
-        label: how its files begin.
-    """
-
-    number: int
-    id: str
-    name: str
-    label: str
 
 
 def select(ledger: Ledger, statement: str, *values: str | int) -> list[sqlite3.Row]:
@@ -68,38 +50,32 @@ def agreed(agreement: str) -> Deployment:
 # ---- Outputs. ------------------------------------------------------------------------------------
 
 
-def outputs(ledger: Ledger) -> list[Output]:
-    """Return all outputs."""
-    found = select(ledger, "SELECT number, id, name, label FROM output ORDER BY number")
-    return [Output(**row) for row in found]
-
-
-def output_of(ledger: Ledger, label: str, deployment: Deployment) -> Output | None:
-    """Return the output of a label; None if there is none.
+def output_of(ledger: Ledger, label: str, deployment: Deployment) -> sqlite3.Row | None:
+    """Return the output of a label (see ledger.sql); None if there is none.
 
     Raises:
         DataError: it is of an agreement of another name.
     """
-    known = next((it for it in outputs(ledger) if it.label == label), None)
-    if known and known.name != deployment.name:
+    known = next(iter(select(ledger, "SELECT * FROM output WHERE label = ?", label)), None)
+    if known and known["name"] != deployment.name:
         raise DataError(
-            f"{label}: files of the deployment {known.name} begin so in this ledger; give the other"
-            " deployment another name"
+            f"{label}: files of the deployment {known['name']} begin so in this ledger; give the"
+            " other deployment another name"
         )
     return known
 
 
-def registered(ledger: Ledger, label: str, deployment: Deployment, secret: Secret) -> Output:
-    """Return the output of an agreement and a label; enter it if it is new.
+def registered(ledger: Ledger, label: str, deployment: Deployment, secret: Secret) -> int:
+    """Return the number of the output of an agreement and a label; enter it if it is new.
 
     A ledger that was restored gives it the same id again.
     """
     if known := output_of(ledger, label, deployment):
-        return known
+        return int(known["number"])
     identity = secret.key("output", ledger.id, deployment.name, label).hex()[:16]
     number = ledger.add("output", identity, deployment.name, label)
     ledger.link(number)
-    return Output(number=number, id=identity, name=deployment.name, label=label)
+    return number
 
 
 # ---- Runs. ---------------------------------------------------------------------------------------
@@ -107,7 +83,7 @@ def registered(ledger: Ledger, label: str, deployment: Deployment, secret: Secre
 
 def add_run(
     ledger: Ledger,
-    output: Output,
+    output: int,
     deployment: Deployment,
     hospital: Hospital,
     *,
@@ -118,7 +94,7 @@ def add_run(
 
     Args:
         ledger: the ledger.
-        output: the output that gets the rows.
+        output: number of the output that gets the rows.
         deployment: the confirmed agreement.
         hospital: the holder's table; its columns are entered.
         key: public half of the holder's key.
@@ -127,20 +103,7 @@ def add_run(
     of = "SELECT number FROM deployment WHERE sha256 = ?"
     (number,) = ledger.execute(of, deployment.sha256()).fetchone()
     columns = hospital.columns.count, hospital.published(deployment)
-    return ledger.add("run", output.number, number, *columns, key, secret)
-
-
-def runs_of(ledger: Ledger, output: Output) -> list[sqlite3.Row]:
-    """Return the runs of an output: number, date, agreement, rows, first, last, again."""
-    return select(
-        ledger,
-        "SELECT run.number, SUBSTR(run.received, 1, 10) AS date, agreement, COUNT(*) AS rows,"
-        " MIN(period) AS first, MAX(period) AS last, SUM(version > 1) AS again"
-        " FROM run JOIN release ON release.run = run.number"
-        " JOIN deployment ON deployment.number = run.deployment WHERE run.output = ?"
-        " GROUP BY run.number ORDER BY run.number",
-        output.number,
-    )
+    return ledger.add("run", output, number, *columns, key, secret)
 
 
 def heads_of(ledger: Ledger) -> set[str]:
@@ -194,14 +157,14 @@ def released_for(ledger: Ledger, name: str) -> Mapping[tuple[str, str], list[str
     return found
 
 
-def table_rows(ledger: Ledger, output: Output) -> list[Released]:
+def table_rows(ledger: Ledger, output: int) -> list[Released]:
     """Return the rows of an output in the order of their release."""
     rows = "SELECT name, period, noisy_count, capacity FROM released WHERE output = ?"
-    found = ledger.execute(f"{rows} ORDER BY number", output.number)
+    found = ledger.execute(f"{rows} ORDER BY number", output)
     return [*map(Released._make, found)]
 
 
-def rows_since(ledger: Ledger, output: Output, run: int) -> set[tuple[str, str]]:
+def rows_since(ledger: Ledger, output: int, run: int) -> set[tuple[str, str]]:
     """Return the entities and periods of an output's rows after a run."""
     rows = "SELECT entity, period FROM released WHERE output = ? AND run > ?"
-    return {(entity, period) for entity, period in ledger.execute(rows, output.number, run)}
+    return {(entity, period) for entity, period in ledger.execute(rows, output, run)}

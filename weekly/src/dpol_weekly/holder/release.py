@@ -30,7 +30,7 @@ from dpol_weekly.holder.entries import (
 )
 from dpol_weekly.holder.ledger import Ledger, is_new, open_ledger, transaction
 from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.write import copy_release, last_written, write_release
+from dpol_weekly.holder.write import last_written, put, write_release
 from dpol_weekly.keys import Key, Secret
 
 
@@ -161,7 +161,8 @@ class Releaser:
         self.near = newest_near(folders, self.label, self.key.public)  # before it is rewritten
         with transaction(ledger):
             if known := output_of(ledger, self.label, self.deployment):
-                self.done = rows_since(ledger, known, last_written(ledger, known) or 0)
+                number = known["number"]
+                self.done = rows_since(ledger, number, last_written(ledger, number) or 0)
                 write_release(ledger, known, self.key, self.hospital.output)
 
     def write(self, ledger: Ledger) -> Release:
@@ -177,7 +178,7 @@ class Releaser:
             if output:
                 file = write_release(ledger, output, self.key, self.hospital.output)
             if file and self.hospital.copy_to:
-                copy_release(file, self.hospital.copy_to)
+                put(self.hospital.copy_to / file.name, file.read_bytes())
             return Release(
                 file=file,
                 ledger=self.book,
