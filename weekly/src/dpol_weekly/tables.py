@@ -21,9 +21,7 @@ from dpol.core.errors import DataError
 from dpol.core.settings import Settings
 from dpol.core.words import counted
 
-Delimiter = Literal[",", ";", "\t"]
 Dates = Literal["YYYY-MM-DD", "D.M.YYYY", "D/M/YYYY", "M/D/YYYY", "YYYY-Www", "MMWR"]
-DELIMITERS: tuple[Delimiter, ...] = get_args(Delimiter)
 DATES: tuple[Dates, ...] = get_args(Dates)
 WEEKS = "YYYY-Www", "MMWR"
 """The forms of dates, and those of weeks. A period lasts a number of days, so no month is one."""
@@ -49,7 +47,7 @@ class Format(Settings):
     """The decimal sign."""
     thousands: Literal["none", ".", ",", " ", "'"]
     """The sign between groups of three digits, or none. A blank also stands for narrow ones."""
-    delimiter: Delimiter = ","
+    delimiter: Literal[",", ";", "\t"] = ","
     """The sign between the cells of a CSV table; Excel writes `";"` beside decimal commas."""
     date: Dates = "YYYY-MM-DD"
     """How dates are written, if not as 2021-01-31.
@@ -127,12 +125,12 @@ def mmwr_week(year: int, week: int) -> datetime.date:
 
 
 def read_table(
-    path: Path, columns: Sequence[str] | None, form: Format
-) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """Read some columns, or all, of a CSV table; rows without any text are skipped.
+    path: Path, columns: Sequence[str], form: Format
+) -> list[tuple[int, dict[str, str]]]:
+    """Read some columns of a CSV table; rows without any text are skipped.
 
-    Returns the header, and the rows: the line of the file on which each ends (the header is line
-    1), and its cells by column, without surrounding blanks.
+    Returns for each row the line of the file on which it ends (the header is line 1), and its cells
+    by column, without surrounding blanks.
 
     Raises:
         DataError: the file is missing, empty, damaged or not a table, or a column is missing.
@@ -144,11 +142,10 @@ def read_table(
     if not lines:
         raise DataError(f"{path}: holds no table; get an intact copy of it")
     (_, header), *rows = lines
-    columns = header if columns is None else list(dict.fromkeys(columns))
     _refuse_columns(path, columns, header)
     places = {name: header.index(name) for name in columns}
     found = [(line, {name: row[place] for name, place in places.items()}) for line, row in rows]
-    return header, [(line, cells) for line, cells in found if any(cells.values())]
+    return [(line, cells) for line, cells in found if any(cells.values())]
 
 
 def _csv(path: Path, form: Format) -> list[tuple[int, list[str]]]:
@@ -168,7 +165,8 @@ def _csv(path: Path, form: Format) -> list[tuple[int, list[str]]]:
                 raise DataError(
                     f"{path}, row {reader.line_num}: has {counted(len(row), 'cell')}, but the"
                     f" header has {len(found[0][1])}. Quote cells that hold {form.delimiter!r} or a"
-                    " line break, or, if the file is cut short here, get an intact copy of it"
+                    " line break, or name the right delimiter under format; or, if the file is cut"
+                    " short here, get an intact copy of it"
                 )
             found.append((reader.line_num, [cell.strip() for cell in row]))
     except csv.Error as error:

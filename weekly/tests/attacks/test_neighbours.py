@@ -116,7 +116,8 @@ class Exporter:
         decimal, thousands = self.form
         told = {"zero": self.zero, "covers": self.reach or "all", "date": "YYYY-MM-DD"}
         told |= {"decimal": decimal, "thousands": thousands}
-        return [word for key, it in told.items() for word in ("--column", f"{key}={it}")]
+        told |= {"delimiter": self.mark, "entity": "entity"}
+        return ["--column", *(f"{key}={it}" for key, it in told.items())]
 
 
 AVERAGE = Decimal("0.143")

@@ -27,6 +27,8 @@ HOLDERS = {
     "signs": {"deployment": "wrong-signs.yaml"},
 }
 AGREED = "privatize q.yaml --agree"
+INIT = "privatize z.yaml --deployment d.yaml --init"
+WRITTEN = "--column zero=written covers=all decimal=. thousands=none"
 KEYS = {
     "name": "v",
     "periods": {"first": "2024-01-07"},
@@ -92,8 +94,8 @@ ONE_LINE = [
     ),
     (2, f"{AGREED} ''", "argument --agree: must not be empty; see dpol privatize --help"),
     (1, "privatize q.yaml --init c.csv --deployment d.yaml", "exists already; move it away"),
-    (1, "privatize z.yaml --init c.csv --deployment d.yaml --entity N", "has no entity 'N'"),
-    (1, "privatize z.yaml --init none.csv --deployment d.yaml", "none.csv: cannot be read"),
+    (1, f"{INIT} c.csv --entity N {WRITTEN}", "has no entity 'N'"),
+    (1, f"{INIT} none.csv --entity n {WRITTEN}", "none.csv: cannot be read"),
     (1, f"collect {SENT} --into c.csv --deployment d.yaml", "choose another folder"),
     (1, f"collect {SENT} --into new", "name the deployment's file with --deployment"),
     (2, "collect '' --into state", "argument REPORT: must not be empty"),
@@ -107,7 +109,7 @@ ONE_LINE = [
     (2, "decide state --names 2", "unrecognized arguments"),
     (1, f"collect {SENT} --into state --known-keys list.json", "must have a line NAME: KEY for"),
     (1, f"collect {SENT} --into state --known-keys q.yaml", "must be the 64 digits of a key"),
-    (1, "privatize z.yaml --init c.csv --deployment d.yaml --column n", "must be KEY=NAME, such"),
+    (1, "privatize z.yaml --init c.csv --deployment d.yaml --column n", "must be KEY=ANSWER, such"),
     (1, f"collect {SENT} --into state --new-ledger x", "x is not an entity of the deployment"),
     (1, "export state --to x.txt", "must end in .csv"),
     (1, "export nope --to x.csv", "there is no log yet"),

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dpol.core.errors import ConfigError, DataError
+from dpol.core.errors import ConfigError, DataError, DpolError
 from dpol_weekly.holder.counts import read_counts
-from dpol_weekly.holder.init import begin
+from dpol_weekly.holder.init import QUESTIONS, begin
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital, read_hospital
 from releases import PLAIN, deployment, hospital
@@ -184,139 +184,102 @@ def test_a_column_of_capacities_that_the_deployment_wants_is_asked_for():
 
 GERMAN = "Woche;Standort;Belegt\r\n04.03.2024;north;1.012,5\r\n11.03.2024;north;7\r\n"
 NAMED = {"entity": "Standort", "period": "Woche", "count": "Belegt"}
+FORM = {"decimal": ",", "thousands": ".", "delimiter": ";", "date": "D.M.YYYY"}
 TOLD = {"zero": "written", "covers": "all", "decimal": ".", "thousands": "none"}
 
 
-def start(text, *, named=None, encoding="utf-8", name="a.csv", told=TOLD, **options):
-    """The keys of a first file, what is told, and the counts that it reads."""
-    Path(name).write_bytes(text.encode(encoding))
-    Path("h.yaml").unlink(missing_ok=True)
-    named = {**told, **(named or {})}
-    said = begin(Path("h.yaml"), Path(name), Path("d.yaml"), AGREED, named=named, **options)
-    whole = yaml.safe_load(Path("h.yaml").read_text())
+def start(text, *, bytes_of="utf-8", ask=None, entity=None, column=None, **told):
+    """The keys of a first file, and the counts that it reads."""
+    Path("a.csv").write_bytes(text.encode(bytes_of))
+    paths = map(Path, ("h.yaml", "a.csv", "d.yaml"))
+    told |= {"entity": column} if column else {}
+    said = begin(*paths, AGREED, named=told, entity=entity, ask=ask)
+    assert said == ["h.yaml: read it, and run dpol privatize h.yaml"]
     own = read_hospital(Path("h.yaml"))
     request = Request(hospital=own, deployment=AGREED, today=datetime.date(2024, 3, 20))
-    return whole, said, [it.count for it in read_counts(request).counts.values()]
+    counts = [it.count for it in read_counts(request).counts.values()]
+    return yaml.safe_load(Path("h.yaml").read_text()), counts
 
 
-def refused(message, text, **options):
-    with pytest.raises(DataError, match=message) as caught:
-        start(text, **options)
-    assert not Path("h.yaml").exists()
+def refused(message, text, **told):
+    with pytest.raises(DpolError, match=message) as caught:
+        start(text, **told)
+    assert not [*Path().glob("h.yaml"), *Path().glob("dpol.*")]
     return str(caught.value)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_a_first_file_reads_the_table_whose_columns_are_named(folder, encoding):
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_a_first_file_reads_the_table_as_it_is_said_to_be_written(folder, encoding):
     text = GERMAN.replace("Woche", "Wöche")
-    told = {"zero": "missing", "covers": "3"}
-    named = NAMED | {"period": "Wöche"}
-    whole, said, counts = start(text, named=named, encoding=encoding, told=told)
-    expected = {"delimiter": ";", "decimal": ",", "thousands": ".", "date": "D.M.YYYY"}
-    assert whole["format"].items() >= expected.items()
-    assert (whole["zero"], whole["covers"]) == ("missing", 3)
+    told = {**FORM, "period": "Wöche", "count": "Belegt", "zero": "missing", "covers": "3"}
+    whole, counts = start(text, bytes_of=encoding, column="Standort", **told, encoding=encoding)
+    assert whole["format"] == FORM | {"encoding": encoding}
+    assert (whole["zero"], whole["columns"]["period"]) == ("missing", "Wöche")
     assert counts == ["1012.5", "7"] + ["0"] * 4
-    assert said == ["h.yaml: read it, and run dpol privatize h.yaml"]
 
 
 @pytest.mark.parametrize(
-    ("dates", "form"),
+    ("dates", "told"),
     [
-        (("2024-W10", "2024-W11"), {"date": "YYYY-Www"}),
-        (("2024-03-10", "2024-03-17"), {"date": "YYYY-MM-DD", "day": "last"}),
-        (("3/10/2024", "3/17/2024"), {"date": "M/D/YYYY", "day": "last"}),
-        (("2024-03-04", "2024-03-11"), {"date": "YYYY-MM-DD"}),
+        (("2024-W10", "2024-W11"), {"date": "YYYY-Www", "delimiter": "tab"}),
+        (("2024-03-10", "2024-03-17"), {"day": "last"}),
+        (("3/10/2024", "3/17/2024"), {"date": "M/D/YYYY", "day": "last", "thousands": "space"}),
+        (("2024-03-04", "2024-03-11"), {}),
     ],
 )
-def test_first_and_last_days_are_told_apart_by_the_agreement(folder, dates, form):
-    text = "period,count\n" + "".join(f"{date},5\n" for date in dates)
-    whole, _, counts = start(text, entity="north")
-    assert whole["columns"] == {"period": "period", "count": "count"}
-    assert counts == ["5", "5"]
-    assert {key: it for key, it in whole["format"].items() if key in ("date", "day")} == form
+def test_dates_and_signs_are_written_in_words_that_a_shell_takes(folder, dates, told):
+    mark = "\t" if "delimiter" in told else ","
+    text = "".join(f"{date}{mark}5\n" for date in ("period", *dates)).replace("5", "count", 1)
+    assert start(text, entity="north", **TOLD | told)[1] == ["5", "5"]
 
 
-def test_weeks_of_public_health_are_told_from_iso_weeks_by_the_agreement(folder):
-    sundays = deployment(entities={"north": {"capacity": 9}}, periods={"first": "2024-03-03"})
-    Path("a.csv").write_text("period,count\n2024-W10,5\n")
-    begin(Path("h.yaml"), Path("a.csv"), Path("d.yaml"), sundays, entity="north", named=TOLD)
-    assert read_hospital(Path("h.yaml")).format.date == "MMWR"
-
-
-def test_a_person_is_asked_for_what_the_table_does_not_show(folder):
-    asked = {}
-    answers = NAMED | TOLD
-    start(GERMAN, told={}, ask=lambda key, it: asked.update({key: [*it]}) or answers[key])
-    assert asked == {
-        **{key: ["Woche", "Standort", "Belegt"] for key in NAMED},
-        "zero": ["missing", "blank", "written"],
-        "covers": [],
-    }
+def test_a_person_is_asked_all_in_one_order_and_what_is_left_out_is_usual(folder):
+    asked, answers = [], iter(["Standort", "Woche", "Belegt", "", *TOLD.values()])
+    with pytest.raises(DpolError, match="name the right delimiter under format"):
+        start(GERMAN, ask=lambda question: asked.append(question) or next(answers, ""))
+    assert asked == [*QUESTIONS.values()]
+    said = {QUESTIONS[key]: it for key, it in {**NAMED, **TOLD, **FORM}.items()}
+    whole, counts = start(GERMAN, ask=lambda question: said.get(question, ""))
+    assert (whole["columns"], whole["format"], counts) == (NAMED, FORM, ["1012.5", "7"])
 
 
 def test_a_script_is_told_all_that_is_missing_and_no_cell(folder):
-    told = refused(
-        "does not show count; add --column", GERMAN, named={"period": "Woche"}, entity="north"
-    )
-    assert "Belegt" not in told
-    refused("does not show count", GERMAN, entity="north", named={"period": "Woche", "count": "x"})
-    text = "period;count\n2024-03-04;13\n"
-    told = refused("does not show zero, covers, decimal, thousands;", text, told={}, entity="north")
-    assert "(zero: missing or blank or written; covers: all, a number of periods, or" in told
+    text = "period,count\n2024-03-04,37\n"
+    told = refused("(?s)4 problems.*with --column KEY=ANSWER", text, entity="north")
+    for key in ("zero", "covers", "format.decimal", "format.thousands"):
+        assert f"\n  {key}: is missing and has no default" in told
+    for key in ("zero", "covers", "decimal", "thousands", "date", "day", "delimiter", "encoding"):
+        refused(f"{key} = 'x': must be", text, entity="north", **TOLD | {key: "x"})
+    refused("columns.x = 'y': unknown key", text, entity="north", x="y", **TOLD)
     refused(
-        "does not show thousands;",
-        text.replace("13", "13,5"),
-        entity="north",
-        told={"zero": "blank", "covers": "all"},
+        "1 column of its first line is there twice", "period,count,count\n", entity="north", **TOLD
     )
-    refused("--column x: is neither", text, named={"x": "y"}, entity="north")
-    for key in ("zero", "decimal", "thousands", "date", "day", "delimiter", "encoding"):
-        refused(f"--column {key}: must be one of", text, named={key: "x"}, entity="north")
-    refused("1 column of its first line is there twice", "x,37,37\n1,2,3\n", entity="north")
-    told = refused("its first line holds numbers", "2024-03-04,37\n2024-03-11,5\n", entity="north")
+    told = refused("has no column named period, count", "2024-03-04,37\n", entity="north", **TOLD)
     assert "37" not in told
 
 
 @pytest.mark.parametrize(
-    ("cells", "shown"),
+    ("row", "told", "message"),
     [
-        (("7", "12"), {}),
-        (("1.230", "1.017"), {}),  # thousands, or a point
-        (("13,571", "7"), {}),
-        (("1.230", "1.5"), {"decimal": "."}),
-        (("1 012.5", "7"), {"decimal": ".", "thousands": " "}),
-        (("1012.5", "7"), {"decimal": "."}),
-        (("<4", "7,5", ""), {"decimal": ","}),
-        (("1.230,5", "7"), {"decimal": ",", "thousands": "."}),
-        (("1,230,000.5", "7"), {"decimal": ".", "thousands": ","}),
-        (("1,230.5", "1000"), {"decimal": ".", "thousands": ","}),
-        (("1.5", "1,5"), {}),
+        ("2024-03-04,1.230", {"decimal": ","}, "column count must hold a number from 0"),
+        ('2024-03-04,"13,571"', {}, "column count must hold a number from 0"),
+        ("03/04/2024,5", {}, "must hold a date as format.date"),
+        (
+            "03/14/2024,5",
+            {"date": "D/M/YYYY"},
+            "must hold a date as format.date",
+        ),
+        ("2024-03-06,5", {}, "no period begins on its date"),
+        ("2024-03-04,5", {"day": "last"}, "no period ends on its date"),
+        ("2024-03-04;5", {}, "has no column named period"),
     ],
 )
-def test_a_sign_is_taken_only_if_the_table_shows_it(folder, cells, shown):
-    """Whole numbers behind a semicolon show none: 13.571 has left as 13,571."""
-    asked = []
-    lines = "".join(f"2024-03-{4 + 7 * k:02}\t{cell}\n" for k, cell in enumerate(cells))
-    Path("a.csv").write_text(f"period\tcount\n{lines}")
-    told = {"zero": "written", "covers": "all"}
-    ask = lambda key, _: asked.append(key) or TOLD[key]  # noqa: E731
-    begin(*map(Path, ("h.yaml", "a.csv", "d.yaml")), AGREED, entity="north", named=told, ask=ask)
-    assert {*asked} == {"decimal", "thousands"} - shown.keys()
-    form = yaml.safe_load(Path("h.yaml").read_text())["format"]
-    assert {**TOLD, **shown}.items() >= {key: form[key] for key in ("decimal", "thousands")}.items()
-
-
-@pytest.mark.parametrize(
-    ("date", "fits"),
-    [
-        ("03/04/2024", "fit D/M/YYYY and M/D/YYYY; write"),
-        ("KW 9/2024", "fit no form"),
-        ("03.04.24", "fit no form"),
-        ("2024-03-06", "are neither the first nor the last days"),
-    ],
-)
-def test_a_date_that_could_mean_two_things_is_not_guessed(folder, date, fits):
-    refused(f"its dates {fits}", f"period,count\n{date},5\n", entity="north")
+def test_an_answer_that_does_not_fit_the_table_is_found_before_anything_is_written(
+    folder, row, told, message
+):
+    mark = ";" if ";" in row else ","
+    text = f"period{mark}count\n{row}\n"
+    refused(message, text, entity="north", **TOLD | told)
 
 
 @pytest.mark.parametrize(

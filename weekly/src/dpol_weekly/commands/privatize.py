@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,8 +56,10 @@ def add(commands: Commands) -> None:
     add("--deployment", type=path, metavar="FILE", help=words)
     words = "with --init: your identifier in it"
     add("--entity", type=given, metavar="ID", help=words)
-    words = "with --init: the name of a column, a key of format, zero or covers"
-    add("--column", type=given, action="append", default=[], metavar="KEY=NAME", help=words)
+    words = "with --init: how the table is written, such as count=Patients zero=written covers=all"
+    add(
+        "--column", type=given, nargs="+", action="extend", default=[], metavar="ANSWER", help=words
+    )
     words = "in an emergency, release a period again: everybody sees that it changed"
     add("--correct", type=date, action="append", default=[], metavar="PERIOD", help=words)
     words = "confirm the agreement by its whole hash, which the first run shows with its meaning"
@@ -126,44 +128,29 @@ def _init(options: argparse.Namespace) -> None:
         raise DpolError("--init: name the file that all hospitals share with --deployment FILE")
     if options.file.exists():
         raise DpolError(f"{options.file}: exists already; move it away, or name another FILE")
-    named = dict[str, str]()
-    for word in options.column:
-        key, of, name = word.partition("=")
-        if not of:
-            raise DpolError(f"--column {word}: must be KEY=NAME, such as count=Patients")
-        named[key] = name
+    if wrong := [word for word in options.column if "=" not in word]:
+        raise DpolError(f"--column {wrong[0]}: must be KEY=ANSWER, such as count=Patients")
+    ask = None if options.json or options.quiet or not on_terminal() else _asked
+    if ask:
+        with suppress(OSError), options.init.open("rb") as stream:
+            show(f"The first line: {printable(stream.readline().decode(errors='replace').strip())}")
     lines = begin(
         options.file,
         options.init,
         options.deployment,
         read_deployment(options.deployment),
         entity=options.entity,
-        named=named,
+        named=dict(word.split("=", 1) for word in options.column),
         copy_to=options.copy_to,
-        ask=None if options.json or options.quiet or not on_terminal() else _asked,
+        ask=ask,
     )
     answer(options, lines, {"file": options.file, "told": lines})
 
 
-_QUESTIONS = {
-    "zero": "How does the table write that nobody was there: without a row, blank, or as 0?",
-    "covers": "How far back does it reach: all, a number of periods, or its first date?",
-    "decimal": "Which is the decimal sign?",
-    "thousands": "Which sign is between thousands?",
-}
-
-
-def _asked(key: str, answers: Sequence[str]) -> str:
-    """Ask a question on a terminal: for one of the answers, or for words if there are none."""
-    for number, name in enumerate(answers, start=1):
-        print(printable(f"  {number}: {name}"))
-    question = _QUESTIONS.get(key, f"Which column is columns.{key}?")
-    how = " Type its number: " if answers else " "
-    print(f"{question}{how}", end="", flush=True)
-    said = sys.stdin.readline().strip()
-    with suppress(ValueError, IndexError):
-        return answers[int(said) - 1] if answers else said
-    return ""
+def _asked(question: str) -> str:
+    """Ask a question on a terminal."""
+    print(f"{question} ", end="", flush=True)
+    return sys.stdin.readline().strip()
 
 
 def _released(request: Request, file: Path, *, apart: bool) -> Release:

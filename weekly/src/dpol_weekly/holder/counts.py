@@ -136,7 +136,7 @@ def _rows(
     columns, form, found, strangers = hospital.columns, hospital.format, [], 0
     wanted = columns.entity, columns.period, columns.count, hospital.published(deployment)
     names = {text: name for name, text in hospital.entities.items()}
-    _, rows = read_table(hospital.table, [*filter(None, wanted)], form)
+    rows = read_table(hospital.table, [*filter(None, wanted)], form)
     for line, cells in rows:
         where = f"{hospital.table}, line {line}"
         text = next(iter(names)) if columns.entity is None else cells[columns.entity]

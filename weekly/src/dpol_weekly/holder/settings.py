@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -137,8 +137,12 @@ def read_hospital(path: Path) -> Hospital:
     Raises:
         ConfigError: the file cannot be read, or breaks rules; all are listed.
     """
-    raw = read_keys(path, "`dpol privatize --init TABLE` writes a file")
-    hospital = checked(Hospital, raw, str(path), rules=Hospital.rules, manual=MANUAL)
+    return hospital_of(path, read_keys(path, "`dpol privatize --init TABLE` writes a file"))
+
+
+def hospital_of(path: Path, raw: Mapping[str, Any], manual: str = MANUAL) -> Hospital:
+    """Check plain values as a holder's file; `manual` explains its keys. Raises as above."""
+    hospital = checked(Hospital, raw, str(path), rules=Hospital.rules, manual=manual)
     paths = "deployment", "table", "output", "ledger", "copy_to", "key", "secret"
     given = {key: it for key in paths if (it := getattr(hospital, key)) is not None}
     return hospital.model_copy(update={key: path.parent / it for key, it in given.items()})
