@@ -203,5 +203,5 @@ def test_what_is_reported_after_all_was_set_aside_counts(tmp_path):
     set_aside(world.folder, "A", "another ward")
     world.collect(report(tmp_path / "a.json", world.deployment, [("A", 0, "9")], output="P"))
     decision = decide(world.folder)
-    assert decision.reports == 3
-    assert decision.outlooks[0].noisy_count == 9
+    assert decision["reports"] == 3
+    assert decision["outlooks"][0]["noisy_count"] == 9

@@ -131,8 +131,12 @@ def test_log_and_reports_go_on_over_an_amendment(world):
     (line,) = world.put(B0, ("B", 2, "4"), ledger="B").refused
     assert f"B does not take part in {day(2)}" in line
     after = decide(world.folder)
-    assert [outlook.entity for outlook in after.outlooks] == ["A", "B", "C", "D"]
-    assert {outlook.entity for outlook in after.outlooks if outlook.rank} == {"A", "C", "D"}
+    assert [outlook["entity"] for outlook in after["outlooks"]] == ["A", "B", "C", "D"]
+    assert {outlook["entity"] for outlook in after["outlooks"] if outlook["rank"]} == {
+        "A",
+        "C",
+        "D",
+    }
 
 
 def test_an_amendment_binds_the_entities_that_it_changes(world):
@@ -166,7 +170,7 @@ def test_a_refused_row_that_is_corrected_later_in_its_file_is_superseded(world):
     assert (done.taken, done.corrections, done.known, done.refused) == (2, 1, 2, ())
     assert [row["noisy_count"][:3] for row in world.rows(f"period = '{day(1)}'")] == ["900", "9.0"]
     world.put(B0, ledger="B")
-    assert decide(world.folder).reports == 4
+    assert decide(world.folder)["reports"] == 4
     # A faulty row after a good one is refused: nothing supersedes it.
     done = world.put(A0, TENFOLD, ("A", 2, "9"), ("A", 1, "9"), ("A", 2, "950"))
     assert (done.taken, len(done.refused)) == (0, 1)

@@ -16,8 +16,7 @@ from dpol.core.errors import ConfigError, DataError
 from dpol.experts.choose import choose
 from dpol.experts.registry import REGISTRY, make_members
 from dpol_weekly.coordinator.collect import collect, set_aside
-from dpol_weekly.coordinator.decide import decide
-from dpol_weekly.coordinator.decision import read_facts
+from dpol_weekly.coordinator.decide import decide, read_facts
 from dpol_weekly.coordinator.export import export, verify
 from dpol_weekly.coordinator.log import LOG_NAME
 from dpol_weekly.deployment import read_deployment
@@ -95,7 +94,7 @@ def test_a_period_is_decided_for_one_question(world):
     world.choose(question={"of": "count", "bound": 1000})
     with pytest.raises(DataError, match="decided already, with other .*coordination, and stays"):
         decide(world.folder)
-    assert read_facts(world.written(6)) == before.facts()
+    assert read_facts(world.written(6)).items() <= before.items()
     world.choose(question={"min_capacity": 201})
     with pytest.raises(DataError, match="reported capacities large enough; collect reports, lower"):
         decide(world.folder, date(7))
@@ -108,10 +107,10 @@ def test_choices_of_the_coordinator_may_change_on_any_day(world):
     world.report(6)
     coordinates(world.folder, names=1, titles={"A": "At the lake"}, cannot_be_chosen=["C"])
     second = decide(world.folder)
-    assert (second.named, second.outlooks[0].title) == (("B",), "At the lake")
+    assert (second["named"], second["outlooks"][0]["title"]) == (["B"], "At the lake")
     world.choose(names=2, cannot_be_chosen=[])
     third = decide(world.folder, date(8))
-    assert (len(third.named), third.coordination["names"]) == (2, 2)
+    assert (len(third["named"]), third["coordination"]["names"]) == (2, 2)
     coordinates(world.folder, name=1)
     with pytest.raises(ConfigError, match=r"(?s)coordinator.yaml.*name = 1: unknown key.*names"):
         decide(world.folder)
@@ -123,22 +122,25 @@ def test_choices_of_the_coordinator_may_change_on_any_day(world):
 def test_a_decision_says_all(world):
     world.report(*range(6))
     decision = decide(world.folder)
-    assert (decision.period, decision.last_period) == (day(6), day(5))
-    assert decision.named == ("C", "B")
-    first, _, last = decision.outlooks
-    assert (first.entity, first.title, first.rank, first.named) == ("A", "Hospital A", 3, False)
-    assert (last.rank, last.named, last.last_report, last.silent) == (1, True, day(5), 0)
-    assert last.noise == pytest.approx(2**0.5 / 0.5, rel=1e-5)
-    assert last.noisy_count == pytest.approx(120, abs=6)
-    assert last.score > first.score
-    assert decision.rule == "random-effects"
-    assert decision.missing == ()
-    assert decision.reports == 18
-    assert decision.log_head == verify(world.folder)
-    assert decision.log_head in (world.folder / "index.html").read_text()
+    assert (decision["period"], decision["last_period"]) == (day(6), day(5))
+    assert decision["named"] == ["C", "B"]
+    first, _, last = decision["outlooks"]
+    told = {"entity": "A", "title": "Hospital A", "rank": 3, "named": False}
+    assert first.items() >= told.items()
+    told = {"rank": 1, "named": True, "last_report": day(5), "silent": 0}
+    assert last.items() >= told.items()
+    assert last["noise"] == pytest.approx(2**0.5 / 0.5, rel=1e-5)
+    assert last["noisy_count"] == pytest.approx(120, abs=6)
+    assert last["score"] > first["score"]
+    assert decision["rule"] == "random-effects"
+    assert decision["missing"] == []
+    assert decision["reports"] == 18
+    assert decision["log_head"] == verify(world.folder)
+    assert decision["log_head"] in (world.folder / "index.html").read_text()
     facts = json.loads(world.written(6).read_text())
-    assert facts == decision.facts() == decide(world.folder).facts()
-    assert (facts["coordination"]["names"], facts["log_head"]) == (2, decision.log_head)
+    assert facts.items() <= decision.items()
+    assert decide(world.folder) == decision
+    assert (facts["coordination"]["names"], facts["log_head"]) == (2, decision["log_head"])
 
 
 def test_the_command_reminds_the_silent_and_says_when_a_week_is_past(world, capsys):
@@ -168,7 +170,7 @@ def test_a_strange_file_among_decisions_disturbs_nothing(world):
     folder.mkdir()
     for name in ("notes.json", "2021-01-17-copy.json", f".{day(1)}-killed.json"):
         (folder / name).write_text('{"named')
-    assert decide(world.folder).period == day(2)
+    assert decide(world.folder)["period"] == day(2)
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     world.report(2, seed=1)
     for text in ("{}", "[]", "{", '{"log_head": 1}'):
@@ -210,17 +212,17 @@ def test_a_log_that_is_not_the_decisions_is_refused(world, tmp_path):
     shutil.copytree(world.folder, tmp_path / "older")
     world.report(3, seed=1)
     decided = decide(world.folder)
-    assert verify(world.folder, decided.log_head) == decided.log_head
+    assert verify(world.folder, decided["log_head"]) == decided["log_head"]
     world.report(4, seed=2)
-    verify(world.folder, decided.log_head)
+    verify(world.folder, decided["log_head"])
     (world.folder / LOG_NAME).unlink()
     shutil.copy(tmp_path / "older" / LOG_NAME, world.folder)
     verify(world.folder)
     for number in (3, 4):
         with pytest.raises(DataError, match=r"made from another log.*never had the head.*newest"):
             decide(world.folder, date(number))
-    with pytest.raises(DataError, match=f"never had the head {decided.log_head}"):
-        verify(world.folder, decided.log_head)
+    with pytest.raises(DataError, match=f"never had the head {decided['log_head']}"):
+        verify(world.folder, decided["log_head"])
     world.written(4).parent.rename(world.folder / "old decisions")
     decide(world.folder)
 
@@ -243,8 +245,8 @@ def test_silence_is_counted(world):
     world.report(0, 1, entities="B")
     world.report(0, 1, 2, entities="C")
     decision = decide(world.folder)
-    assert [outlook.silent for outlook in decision.outlooks] == [0, 0, 2, 2]
-    assert decision.missing == ("C", "D")
+    assert [outlook["silent"] for outlook in decision["outlooks"]] == [0, 0, 2, 2]
+    assert decision["missing"] == ["C", "D"]
 
 
 def test_who_never_reported_is_not_named(world):
@@ -252,8 +254,8 @@ def test_who_never_reported_is_not_named(world):
     world.agree("ABCW", names=3)
     world.report(*range(4))
     decision = decide(world.folder)
-    assert "W" not in decision.named
-    assert decision.outlooks[3].rank is None
+    assert "W" not in decision["named"]
+    assert decision["outlooks"][3]["rank"] is None
     assert "never reported" in (world.folder / "index.html").read_text()
 
 
@@ -269,7 +271,7 @@ def test_a_late_report_counts_from_the_next_decision_on(world):
     world.report(0, 1, 2)
     world.report(3, entities="AC")
     first = decide(world.folder)
-    assert first.missing == ("B",)
+    assert first["missing"] == ["B"]
     before = world.written(4).read_bytes()
     world.report(4, entities="A", seed=2)
     assert decide(world.folder, date(4)) == first, "what came later is not read"
@@ -279,8 +281,8 @@ def test_a_late_report_counts_from_the_next_decision_on(world):
     ):
         decide(world.folder, date(4))
     assert world.written(4).read_bytes() == before
-    assert decide(world.folder, date(5)).reports == 13
-    assert decide(world.folder, date(3)).reports == 9, "later periods are not read"
+    assert decide(world.folder, date(5))["reports"] == 13
+    assert decide(world.folder, date(3))["reports"] == 9, "later periods are not read"
 
 
 def test_who_left_is_not_chosen_and_who_came_is(world):
@@ -289,21 +291,23 @@ def test_who_left_is_not_chosen_and_who_came_is(world):
     world.report(0, 1, 2, entities="BC")
     world.report(3, 4, entities="AB")
     decision = decide(world.folder)
-    assert decision.named == ("B",)
-    assert decision.missing == ()
-    a, _, c = decision.outlooks
-    assert (a.last_report, c.last_report, c.rank, c.named) == (day(4), day(2), None, False)
-    assert decide(world.folder, date(2)).named == ("C",)
+    assert decision["named"] == ["B"]
+    assert decision["missing"] == []
+    a, _, c = decision["outlooks"]
+    assert (a["last_report"], c["last_report"]) == (day(4), day(2))
+    assert (c["rank"], c["named"]) == (None, False)
+    assert decide(world.folder, date(2))["named"] == ["C"]
 
 
 def test_a_gap_of_weeks_is_bridged_up_to_eight(world):
     world.report(0, 1, 2)
     world.report(8, 9, seed=1)
     near = decide(world.folder)
-    assert near.named == ("C", "B")
+    assert near["named"] == ["C", "B"]
     ahead = decide(world.folder, date(17))
-    assert ahead.missing == ("A", "B", "C")
-    assert [it.rank for it in ahead.outlooks] == [it.rank for it in near.outlooks] == [3, 2, 1]
+    assert ahead["missing"] == ["A", "B", "C"]
+    for made in (ahead, near):
+        assert [it["rank"] for it in made["outlooks"]] == [3, 2, 1]
     with pytest.raises(
         DataError, match=f"is 9 periods after the last report, .* {day(17)} at most"
     ):
@@ -330,8 +334,9 @@ def test_any_local_rule_decides_as_dpol_choose_does(world, rule):
     frame["deviation"] = read_deployment(world.deployment).count_noise().standard_deviation
     frame = frame[["place", "period", "count", "capacity", "deviation"]]
     other = choose(rule, frame, name="test", n_rounds=40)
-    assert (made.named, made.period, made.rule) == ((other.place,), other.period, other.rule)
-    scores = {it.entity: it.score for it in made.outlooks}
+    assert (made["named"], made["period"]) == ([other.place], other.period)
+    assert made["rule"] == other.rule
+    scores = {it["entity"]: it["score"] for it in made["outlooks"]}
     if other.ranking:
         assert scores == pytest.approx(other.ranking)
 
@@ -346,7 +351,7 @@ def test_a_rule_that_cannot_decide_is_refused_with_its_remedy(world):
         with pytest.raises(DataError, match=message):
             world.decide(rule=rule, names=2)
     world.report(2, seed=1)
-    assert len(world.decide(rule="rw-meta", rounds=40).named) == 1, "it does not rank"
+    assert len(world.decide(rule="rw-meta", rounds=40)["named"]) == 1, "it does not rank"
 
 
 def test_what_cannot_be_decided_is_refused(world):

@@ -248,7 +248,7 @@ def test_a_lost_ledger_is_accepted_by_name_and_once(world):
     done = world.collect(bad, world.file(V1, **new, name="v.json"), new_ledgers=["V"])
     assert [report.taken for report in done] == [0, 1]
     assert world.put(V1, V2, **new).taken == 1, "bound to the new ledger"
-    assert [it.last_report for it in decide(world.folder).outlooks] == [day(0), day(2), None]
+    assert [it["last_report"] for it in decide(world.folder)["outlooks"]] == [day(0), day(2), None]
     assert world.put(V0, ("V", 3, "7"), ledger="V").taken == 0, "and not to the old one"
     with open_log(world.folder) as log:
         (act,) = log.connection.execute("SELECT * FROM act").fetchall()
@@ -280,8 +280,8 @@ def test_what_is_set_aside_is_ignored_and_named_in_the_table_for_anybody(world):
         world.put(*((entity, k, str(ord(entity) % 7 + k)) for k in range(4)), ledger=entity)
     set_aside(world.folder, "X", "=1+1", date(3))
     decision = decide(world.folder)
-    assert [outlook.last_report for outlook in decision.outlooks] == [day(3), day(3), day(2)]
-    assert decision.reports == 11
+    assert [outlook["last_report"] for outlook in decision["outlooks"]] == [day(3), day(3), day(2)]
+    assert decision["reports"] == 11
     table = world.folder / "r.csv"
     assert main(["export", str(world.folder), "--to", str(table)]) == 0
     with table.open(newline="") as stream:

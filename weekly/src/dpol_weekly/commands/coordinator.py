@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -170,18 +169,9 @@ def _decide(options: argparse.Namespace) -> None:
     from dpol_weekly.coordinator.decide import decide
     from dpol_weekly.prose import lines_of
 
-    today = datetime.date.today()
-    decision = decide(options.folder, options.period, today)
-    lines = lines_of(
-        "decided",
-        "coordinator",
-        decision=decision,
-        gain=decision.coordination["question"],
-        today=today.isoformat(),
-        current=decision.period_on(today).isoformat(),
-        page=options.folder / "index.html",
-    )
-    answer(options, lines, decision.facts() | {"today": today})
+    decision = decide(options.folder, options.period)
+    more = {"gain": decision["coordination"]["question"], "page": options.folder / "index.html"}
+    answer(options, lines_of("decided", "coordinator", **decision, **more), decision)
 
 
 def _export(options: argparse.Namespace) -> None:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpol import __version__
 from dpol.core.errors import DataError
-from dpol.core.files import locked, write_json
-from dpol.experts.choose import Choice, choose
-from dpol_weekly.coordinator.decision import Decision, Outlook, read_facts
+from dpol.core.files import locked, read_json, write_json, write_text
+from dpol.core.words import counted
+from dpol.experts.choose import choose
+from dpol.show.pages import load_template
 from dpol_weekly.coordinator.log import Log, open_log
-from dpol_weekly.coordinator.page import write_page
-from dpol_weekly.coordinator.reports import Reports, read_reports
 from dpol_weekly.coordinator.settings import FILE
 
 if TYPE_CHECKING:
@@ -32,10 +29,21 @@ _PERIOD = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 def decide(
     folder: Path, period: datetime.date | None = None, today: datetime.date | None = None
-) -> Decision:
+) -> dict[str, Any]:
     """Decide for a period and write `decisions/PERIOD.json` in the folder.
 
     The page `index.html` shows the decision for the latest period.
+
+    Returns what is written: the `deployment` and the hash of the `agreement`; the decided `period`
+    and the one before, `last_period`; the label of the `rule`; the entities `named`, best first,
+    and those `missing` from the last period; `outlooks`; `coordination`, the coordinator's choices;
+    the version of `dpol`; the number of `reports` that counted; and `log_head`, which fixes what
+    was read. Besides, `today` and the period that is `current` then.
+
+    An outlook has the `entity` and its `title`; whether it is `named`, its `rank` (1 is the best),
+    and its `score` where the rule has one; its `last_report`, with `noisy_count`, `capacity` and
+    the standard deviation of the `noise`; and how many periods in a row it has been `silent`. None
+    stands for what there is not.
 
     Args:
         folder: the coordinator's folder.
@@ -49,18 +57,27 @@ def decide(
             log; or the period was decided already, from other reports or with other choices.
         OutputError: the decision cannot be written.
     """
+    today = today or datetime.date.today()
     with open_log(folder) as log:
         decision = _decided(log, number_of(log, period))
         with locked(folder / "decisions"):
             # A killed run may have left half of a file, under a hidden name.
             files = (folder / "decisions").glob("*.json")
             known = {it.stem: it for it in files if _PERIOD.fullmatch(it.stem)}
-            for made in {decision.period, max(known, default="")} & known.keys():
+            for made in {decision["period"], max(known, default="")} & known.keys():
                 _refuse_other_log(log, known[made])
-            decision = _write(folder / "decisions" / f"{decision.period}.json", decision)
-            if decision.period >= max(known, default=""):
-                write_page(folder, decision, today=today or datetime.date.today())
-    return decision
+            decision = _written(folder / "decisions" / f"{decision['period']}.json", decision)
+            current = log.deployment.period_of(log.deployment.number_on(today))
+            shown = decision | {"today": today.isoformat(), "current": current.isoformat()}
+            if decision["period"] >= max(known, default=""):
+                write_text(folder / "index.html", decision_page(shown))
+    return shown
+
+
+def decision_page(decision: dict[str, Any]) -> str:
+    """Return a decision as a page, one file of HTML that a coordinator opens or sends."""
+    page = load_template("decision.html.j2", "dpol_weekly.coordinator")
+    return page.render(decision, gain=decision["coordination"]["question"], counted=counted)
 
 
 def number_of(log: Log, period: datetime.date | None = None) -> int:
@@ -102,19 +119,18 @@ def _refuse_other_log(log: Log, path: Path) -> None:
         ) from None
 
 
-def _write(path: Path, decision: Decision) -> Decision:
+def _written(path: Path, decision: dict[str, Any]) -> dict[str, Any]:
     """Write a decision unless an equal one is there, and return the one that is there now.
 
     Raises:
         DataError: another decision is there; it stays.
     """
-    facts = decision.facts()
     if not path.exists():
-        write_json(path, facts)
+        write_json(path, decision)
         return decision
     before = read_facts(path)
-    decision = replace(decision, log_head=before["log_head"])
-    if other := [key for key, it in decision.facts().items() if before.get(key) != it]:
+    decision = decision | {"log_head": before["log_head"]}
+    if other := [key for key, it in decision.items() if before.get(key) != it]:
         raise DataError(
             f"{path}: is decided already, with other {', '.join(other)}, and stays; what came since"
             " counts from the next decision on"
@@ -122,99 +138,109 @@ def _write(path: Path, decision: Decision) -> Decision:
     return decision
 
 
-def _decided(log: Log, number: int) -> Decision:
+def read_facts(path: Path) -> dict[str, Any]:
+    """Return what the file of a decision holds.
+
+    Raises:
+        DataError: the file cannot be read, or is not a decision.
+    """
+    try:
+        facts = read_json(path)
+    except (OSError, ValueError):
+        facts = None
+    if not isinstance(facts, dict) or not isinstance(facts.get("log_head"), str):
+        raise DataError(
+            f"{path}: is not a decision of dpol; put it back as it was, or move it away and decide"
+            " again"
+        )
+    return facts
+
+
+def _decided(log: Log, number: int) -> dict[str, Any]:
     """Return the decision for a period, from the reports before it."""
     deployment, coordination = log.deployment, log.coordination
-    reports, day = read_reports(log, number), deployment.period_of(number)
-    among = _may_be_chosen(log, reports, number)
+    question, entities = coordination.question, deployment.entities
+    days = [deployment.period_of(it) for it in range(number + 1)]
+    frame, deviation = _reports(log, days[:-1]), deployment.count_noise().standard_deviation
+    counts, capacities = frame[["count", "capacity"]].to_numpy().T.reshape(2, number, len(entities))
+    there = ~np.isnan(counts)
+    # Who is chosen takes part, has reported, and is large enough in all reports.
+    good = there.any(axis=0) & ~(capacities < (question.min_capacity or 0.0)).any(axis=0)
+    among = [
+        name
+        for (name, entity), it in zip(entities.items(), good.tolist(), strict=True)
+        if it and entity.takes_part(days[-1]) and name not in coordination.cannot_be_chosen
+    ]
     if not among:
         raise DataError(
-            f"{log.path}: no entity may be chosen for {day} that takes part, has reported before,"
-            " and has reported capacities large enough; collect reports, lower min_capacity, or"
-            " shorten cannot_be_chosen"
+            f"{log.path}: no entity may be chosen for {days[-1]} that takes part, has reported"
+            " before, and has reported capacities large enough; collect reports, lower"
+            " min_capacity, or shorten cannot_be_chosen"
         )
+    released = frame[frame["place"].isin(among)].assign(deviation=deviation)
     try:
         choice = choose(
             coordination.rule,
-            _frame(log, reports, among),
-            period=day.isoformat(),
+            released.drop(columns="capacity") if question.of == "count" else released,
+            period=days[-1].isoformat(),
             name=deployment.name,
-            gain_range=coordination.question.bound,
+            gain_range=question.bound,
             n_rounds=coordination.rounds,
             file=str(log.path),
         )
     except ValueError as error:
         raise DataError(f"{log.path}: {error}; see rule in {FILE}") from None
     ranked = [choice.place, *(it for it in choice.ranking if it != choice.place)]
-    return Decision(
-        deployment=deployment.name,
-        agreement=deployment.sha256(),
-        period=day.isoformat(),
-        last_period=deployment.period_of(number - 1).isoformat(),
-        rule=choice.rule,
-        named=tuple(ranked[: coordination.names]),
-        outlooks=tuple(_outlooks(log, reports, choice, ranked)),
-        coordination=coordination.model_dump(mode="json"),
-        dpol=__version__,
-        reports=int(reports.there.sum()),
-        log_head=log.head,
-    )
+    named, outlooks = ranked[: coordination.names], []
+    ranks = {name: rank for rank, name in enumerate(ranked, start=1)}
+    for place, (name, entity) in enumerate(entities.items()):
+        seen = np.flatnonzero(there[:, place])[-1:].tolist()
+        unheard = days[seen[-1] + 1 if seen else 0 : -1]
+        last = dict.fromkeys(("last_report", "noisy_count", "capacity", "noise"))
+        for at in seen:
+            cells = float(counts[at, place]), float(capacities[at, place]), deviation
+            last = dict(zip(last, (days[at].isoformat(), *cells), strict=True))
+        outlooks.append(
+            {
+                "entity": name,
+                "title": coordination.titles.get(name, name),
+                "named": name in named,
+                "rank": ranks.get(name),
+                "score": choice.ranking.get(name),
+                **last,
+                "silent": len([*takewhile(entity.takes_part, reversed(unheard))]),
+            }
+        )
+    return {
+        "deployment": deployment.name,
+        "agreement": deployment.sha256(),
+        "period": choice.period,
+        "last_period": days[-2].isoformat(),
+        "rule": choice.rule,
+        "named": named,
+        "missing": [it["entity"] for it in outlooks if it["silent"]],
+        "outlooks": outlooks,
+        "coordination": coordination.model_dump(mode="json"),
+        "dpol": __version__,
+        "reports": int(there.sum()),
+        "log_head": log.head,
+    }
 
 
-def _may_be_chosen(log: Log, reports: Reports, number: int) -> list[str]:
-    """Return the entities that take part in a period, have reported and may be chosen.
+def _reports(log: Log, days: list[datetime.date]) -> pd.DataFrame:
+    """Return a row for each period and entity, in the order of the agreement.
 
-    A chosen entity is large enough in all its reports.
+    NaN where nothing was reported, or only what was set aside; the last row after a second release.
     """
-    day, least = log.deployment.period_of(number), log.coordination.question.min_capacity or 0.0
-    small = (reports.capacity < least).any(axis=0)
-    good: list[bool] = np.asarray(reports.there.any(axis=0) & ~small).tolist()
-    return [
-        name
-        for (name, entity), it in zip(log.deployment.entities.items(), good, strict=True)
-        if it and entity.takes_part(day) and name not in log.coordination.cannot_be_chosen
-    ]
-
-
-def _frame(log: Log, reports: Reports, among: Sequence[str]) -> pd.DataFrame:
-    """Return the released numbers of some entities as `dpol.choose` reads them."""
     import pandas as pd
 
-    places = [[*log.deployment.entities].index(name) for name in among]
-    first = int(reports.there[:, places].any(axis=1).argmax())
-    count, capacity = (it[first:, places] for it in (reports.count, reports.capacity))
-    days = [log.deployment.period_of(first + it).isoformat() for it in range(len(count))]
-    frame = pd.DataFrame(
-        {
-            "place": np.tile(among, len(days)),
-            "period": np.repeat(days, len(among)),
-            "count": count.ravel(),
-            "capacity": capacity.ravel(),
-            "deviation": log.deployment.count_noise().standard_deviation,
-        }
+    names = ["place", "period", "count", "capacity"]
+    grid = pd.MultiIndex.from_product([map(str, days), log.deployment.entities])
+    rows = log.releases(
+        "period <= ? AND set_aside IS NULL",
+        max(map(str, days), default=""),
+        columns="entity, period, noisy_count, capacity",
     )
-    return frame.drop(columns="capacity") if log.coordination.question.of == "count" else frame
-
-
-def _outlooks(
-    log: Log, reports: Reports, choice: Choice, ranked: Sequence[str]
-) -> Iterator[Outlook]:
-    """Yield the outlooks of all entities."""
-    deployment, last_of = log.deployment, reports.last.tolist()
-    noise = deployment.count_noise().standard_deviation
-    ranks = {name: rank for rank, name in enumerate(ranked, start=1) if name in choice.ranking}
-    for place, (name, entity) in enumerate(deployment.entities.items()):
-        last = last_of[place]  # -1 where nothing was reported
-        unheard = map(deployment.period_of, range(len(reports.count) - 1, last, -1))
-        yield Outlook(
-            entity=name,
-            title=log.coordination.titles.get(name, name),
-            named=name in ranked[: log.coordination.names],
-            rank=ranks.get(name),
-            score=choice.ranking.get(name),
-            last_report=None if last < 0 else deployment.period_of(last).isoformat(),
-            noisy_count=None if last < 0 else float(reports.count[last, place]),
-            noise=None if last < 0 else noise,
-            capacity=None if last < 0 else float(reports.capacity[last, place]),
-            silent=len([*takewhile(entity.takes_part, unheard)]),
-        )
+    found = pd.DataFrame(map(tuple, rows), columns=names).drop_duplicates(names[:2], keep="last")
+    found = found.set_index(["period", "place"]).astype(float).reindex(grid)
+    return found.reset_index(names=["period", "place"])
