@@ -20,13 +20,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from dpol.core.errors import ConfigError, DataError
+from dpol.core.errors import ConfigError
 from dpol.core.refusals import refusal
 from dpol.core.rounding import AtMost
 from dpol.core.settings import MISSING, Problem, Settings
 from dpol_weekly.budget import guess_in_full
 from dpol_weekly.keys import is_key
-from dpol_weekly.noise import CountNoise, decimal_text
+from dpol_weekly.noise import DECIMALS, CountNoise, decimal_text
 from dpol_weekly.records import HEX, IDENTIFIER, alike
 from dpol_weekly.settings_file import checked, read_keys
 
@@ -50,6 +50,12 @@ def _is_capacity(value: object) -> bool:
     with suppress(ValueError):
         return value == "reported" or _LEAST_BEDS <= float(str(value)) <= _MOST_BEDS
     return False
+
+
+def _is_on_grid(value: object) -> bool:
+    with suppress(ArithmeticError):
+        return Decimal(str(value)) % Decimal(1).scaleb(-DECIMALS) == 0
+    return True  # no number, as its own message says
 
 
 Capacity = Annotated[
@@ -145,7 +151,11 @@ class Deployment(Settings):
     """Identifier of each entity, and what is public of it."""
     mu: MuDecimal
     """Gaussian-DP parameter of one person in one period."""
-    count_sensitivity: Annotated[float, Field(ge=0.001, le=1000)] = 1.0
+    count_sensitivity: Annotated[
+        float,
+        Field(ge=0.001, le=1000),
+        _must(_is_on_grid, f"must be a number with at most {DECIMALS} decimals"),
+    ] = 1.0
     """Largest change of one count by one person."""
     longest_stay: Annotated[int, Field(ge=1, le=520)] = 8
     """Number of periods over which the budget protects one person."""
@@ -179,11 +189,6 @@ class Deployment(Settings):
         if self.amends and not self.number_of(self.amends.since):
             allowed = f"must be the start of a period after the first ({self.periods.first})"
             yield Problem(("amends", "since"), str(self.amends.since), allowed)
-        try:
-            self.count_noise()
-        except DataError as error:
-            yield Problem(("count_sensitivity",), MISSING, str(error))
-            return
         if (squared := self.least_budget()) > Fraction(str(self.budget_mu)) ** 2:
             often = "once" if self.paid == 1 else "twice, as second_release or corrections say"
             yield Problem(

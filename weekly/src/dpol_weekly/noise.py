@@ -22,10 +22,8 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 
-from dpol.core.errors import DataError
-
 _FINEST = 2**20  # The scale is at least this many steps: the grid is far finer than the noise.
-_DECIMALS = 6  # Of a count sensitivity, at most: each is a whole number of steps on any grid.
+DECIMALS = 6  # Of a count sensitivity, at most: each is a whole number of steps on any grid.
 
 
 @dataclass(frozen=True)
@@ -35,10 +33,7 @@ class CountNoise:
     Args:
         mu: Gaussian-DP parameter for one person in one period, from 0.001 to 100.
         count_sensitivity: s, how far one person can move one count, from 0.001 to 1000 with at
-            most 6 decimals.
-
-    Raises:
-        DataError: a number is out of range.
+            most 6 decimals. The agreement sees to both.
 
     >>> noise = CountNoise(Decimal("0.5"))
     >>> noise.decimals, noise.scale, noise.standard_deviation
@@ -48,20 +43,10 @@ class CountNoise:
     mu: Decimal
     count_sensitivity: Decimal = Decimal(1)
 
-    def __post_init__(self) -> None:
-        mu, s, least = self.mu, self.count_sensitivity, Decimal("0.001")
-        if not (mu.is_finite() and least <= mu <= 100):
-            raise DataError(f"mu must be a number from 0.001 to 100, got {mu}")
-        if not (s.is_finite() and least <= s <= 1000 and s % Decimal(1).scaleb(-_DECIMALS) == 0):
-            raise DataError(
-                "the count sensitivity must be a number from 0.001 to 1000 with at most"
-                f" {_DECIMALS} decimals, got {s}"
-            )
-
     @cached_property
     def decimals(self) -> int:
         """m: the grid has steps of 10^-m people."""
-        m = _DECIMALS
+        m = DECIMALS
         while self._variance(m) < _FINEST**2:
             m += 1
         return m

@@ -165,7 +165,7 @@ KEY_BY_KEY = [
         "entities.n.since = 'yesterday': must be",
     ),
     ({"periods": {"first": "9999-01-01"}}, "periods.first = '9999-01-01': must be less"),
-    ({"count_sensitivity": 0.12345678}, "count_sensitivity: the count sensitivity must"),
+    ({"count_sensitivity": 0.12345678}, "count_sensitivity = 0.12345678: must be a number with"),
     ({"unit_weeks": 9}, "unit_weeks = 9: unknown key"),
     ({"budget_mu": 1.414}, "must be at least 1.415: it pays for 8 periods, each released once"),
     ({"budget_mu": 1.99, "corrections": True}, "must be at least 2: "),

@@ -248,8 +248,8 @@ def test_the_log_is_exported_as_it_was_released(world):
     path = world.base / "r.csv"
     assert main(["export", str(world.folder), "--to", str(path)]) == 0
     header, _, second, _ = path.read_text().splitlines()
-    assert header.startswith("entity,period,version,noisy_count,capacity,noisy_share,mu,")
-    assert second.startswith(f"A,{day(1)},1,-2.250000,20,-0.1125,0.5,1,0.141421,")
+    assert header.startswith("entity,period,version,noisy_count,capacity,ledger,report")
+    assert second.startswith(f"A,{day(1)},1,-2.250000,20,")
     assert main(["export", str(world.folder), "--to", str(world.base / "r.xls")]) == 1
 
 

@@ -9,12 +9,8 @@ from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
 from dpol.core.safe_text import spreadsheet_text
 from dpol_weekly.coordinator.log import open_log
-from dpol_weekly.noise import decimal_text
 
-COLUMNS = (
-    *("entity", "period", "version", "noisy_count", "capacity", "noisy_share", "mu"),
-    *("count_sensitivity", "noise_sd", "ledger", "report", "set_aside"),
-)
+COLUMNS = "entity, period, version, noisy_count, capacity, ledger, report, set_aside"
 """Columns of the table."""
 
 
@@ -31,27 +27,14 @@ def export(folder: Path, to: Path) -> int:
     """
     if to.suffix != ".csv":
         raise DataError(f"{to}: must end in .csv; choose another name")
-    count = 0
-    with (
-        open_log(folder) as log,
-        atomic_path(to) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as stream,
-    ):
-        writer = csv.DictWriter(stream, COLUMNS, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        noise = log.deployment.count_noise()
-        for row in log.releases():
-            capacity = float(row["capacity"])
-            cells = {
-                "noisy_share": f"{float(row['noisy_count']) / capacity:.9g}",
-                "mu": decimal_text(noise.mu),
-                "count_sensitivity": decimal_text(noise.count_sensitivity),
-                "noise_sd": f"{noise.standard_deviation / capacity:.6g}",
-                "set_aside": spreadsheet_text(row["set_aside"] or ""),
-            }
-            writer.writerow({**row, **cells})
-            count += 1
-    return count
+    with open_log(folder) as log, atomic_path(to) as temporary:
+        rows = [
+            (*cells, spreadsheet_text(aside or ""))
+            for *cells, aside in log.releases(columns=COLUMNS)
+        ]
+        with temporary.open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream, lineterminator="\n").writerows([COLUMNS.split(", "), *rows])
+    return len(rows)
 
 
 def verify(folder: Path, noted: str = "") -> str:
