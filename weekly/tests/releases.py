@@ -46,7 +46,6 @@ KEYS = {
     "entities": {name: {} for name in "ABC"},
     "mu": 0.5,
     "budget_mu": 100,
-    "corrections": True,
     "affirmed": True,
 }
 
@@ -118,7 +117,6 @@ def put(
     halted=False,
     to=NOISY,
     ledger=LEDGER,
-    correct=(),
     own=None,
     **answers,
 ):
@@ -129,7 +127,6 @@ def put(
     request = Request(
         hospital=hospital(made, to=to, ledger=ledger, **(own or {})),
         deployment=made,
-        correct=frozenset(correct),
         agree=made.sha256(),
         **({"in_person": True} | answers),
     )

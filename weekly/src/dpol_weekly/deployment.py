@@ -163,8 +163,6 @@ class Deployment(Settings):
     """Ceiling of the mu of a person of the longest stay, over all outputs of all holders."""
     second_release: SecondRelease | None = None
     """When every period is released again; without it, never."""
-    corrections: bool = False
-    """Whether a holder may release a period again on a day of its own choice."""
     counted_by: Annotated[int, Field(ge=1, le=20)] = 1
     """Number of full counts to which one person adds in one period, over all entities."""
     affirmed: Affirmed
@@ -190,7 +188,7 @@ class Deployment(Settings):
             allowed = f"must be the start of a period after the first ({self.periods.first})"
             yield Problem(("amends", "since"), str(self.amends.since), allowed)
         if (squared := self.least_budget()) > Fraction(str(self.budget_mu)) ** 2:
-            often = "once" if self.paid == 1 else "twice, as second_release or corrections say"
+            often = "once" if self.scheduled == 1 else "twice, as second_release says"
             yield Problem(
                 ("budget_mu",),
                 self.budget_mu,
@@ -201,13 +199,8 @@ class Deployment(Settings):
 
     @property
     def scheduled(self) -> int:
-        """Number of releases of each period that do not depend on the holder."""
+        """Number of releases of each period."""
         return 2 if self.second_release else 1
-
-    @property
-    def paid(self) -> int:
-        """Number of releases of each period that the budget must pay for."""
-        return 2 if self.second_release or self.corrections else 1
 
     @property
     def person_mu(self) -> float:
@@ -231,7 +224,7 @@ class Deployment(Settings):
 
     def least_budget(self) -> Fraction:
         """The square of the least budget: it pays for the longest stay."""
-        return self.longest_stay * self.paid * self.counted_by * Fraction(str(self.mu)) ** 2
+        return self.longest_stay * self.scheduled * self.counted_by * Fraction(str(self.mu)) ** 2
 
     def agreement(self) -> str:
         """Return the agreement as JSON with sorted keys; equal agreements give equal texts."""

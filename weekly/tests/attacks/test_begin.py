@@ -27,7 +27,7 @@ from releases import (
 
 A3, A4 = ("A", "2021-01-15", "2"), ("A", "2021-01-22", "4")
 LAST = datetime.date(2021, 1, 8)
-ONCE = deployment(budget_mu=1.5, corrections=False)
+ONCE = deployment(budget_mu=1.5)
 
 
 def released():
@@ -35,14 +35,13 @@ def released():
 
 
 def test_nothing_up_to_the_date_is_ever_released():
-    """Whatever file of the holder asks, under whatever agreement, as a correction."""
+    """Whatever file of the holder asks, under whatever agreement."""
     put(A1, A2, B1)
     LEDGER.unlink()
     done = put(A1, A2, B1, A3, begin_after=LAST)
     assert (done.added, done.skipped) == (1, 0)
     assert released() == [A3[:2]]
     assert "Nothing up to 2021-01-08 is released" in describe(done, ONCE)[1]
-    refuse("2021-01-01: was not released before", A1, A3, correct=[A1[1]])
     other = deployment(name="e")
     assert put(A1, B1, A3, A4, made=other, to=Path("e")).added == 2
     assert ask("SELECT begin_after FROM ledger") == [("2021-01-08",)]

@@ -143,7 +143,7 @@ def test_several_places_of_another_agreement_cost_the_largest_in_each_of_its_per
 
 def test_two_hospitals_of_two_agreements_are_no_false_alarm():
     """Each pays for both; where one pays for one only, somebody may lose more, and it is said."""
-    made = [deployment(name=name, budget_mu=2.1, corrections=False) for name in ("covid", "flu")]
+    made = [deployment(name=name, budget_mu=2.1) for name in ("covid", "flu")]
     words = []
     for agreement in made:
         Path(f"{agreement.name}.yaml").write_text(agreement.agreement())
@@ -155,7 +155,7 @@ def test_two_hospitals_of_two_agreements_are_no_false_alarm():
         files[name, agreement.name] = newest(place)
     code, out, err = run("recompute", *files.values(), *words)
     assert (code, err, "at most mu = 2 for 8 periods" in out) == (0, "", True)
-    tight = [deployment(name=it.name, budget_mu=1.5, corrections=False) for it in made]
+    tight = [deployment(name=it.name, budget_mu=1.5) for it in made]
     for number, (name, agreement) in enumerate(zip("AB", tight, strict=True)):
         Path(f"{agreement.name}.yaml").write_text(agreement.agreement())
         place = Path("tight", name)

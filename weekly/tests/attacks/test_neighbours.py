@@ -141,7 +141,6 @@ KEYS = {
     "entities": {name: {"capacity": beds} for name, beds in BEDS.items()},
     "mu": 0.5,
     "budget_mu": 4,
-    "corrections": True,
     "affirmed": True,
 }
 KEYS["entities"]["c"]["until"] = start(3)
@@ -187,8 +186,6 @@ def play(clock, exporter: Exporter, keys, person=None, at=0):
             if week == 0:
                 seen.append(run("privatize", "--init", table, *WORDS, *exporter.words())[:2])
             more = {0: agreed, 1: [], 2: ["--json"]}
-            if exporter.reach is None:
-                more[3] = ["--correct", str(start(0))]
             code, out, _ = run("privatize", *more.get(week, ["--quiet"]))
             seen.append((week, code, out, left()))
         file = max(Path("released").glob("*.json"), default="none")

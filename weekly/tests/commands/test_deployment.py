@@ -53,12 +53,11 @@ def confirmed():
     return ()
 
 
-def test_a_place_begins_with_its_first_release_and_a_correction_has_to_be_allowed():
+def test_a_place_begins_with_its_first_release():
     privatize(ROWS[2])
     code, out, err = privatize(ROWS[0], ROWS[2], "B,2024-01-21,4,100")
     assert (code, ": 1 row released for 2024-01-21" in out) == (0, True)
     assert err.startswith("Due, and cannot be released (the table has no row): 050002 2024-01-21,")
-    assert "corrections: false" in privatize(*ROWS[::2], more=["--correct", "2024-01-14"])[2]
     assert [row["period"][-2:] for row in output()] == ["14", "21"]
 
 

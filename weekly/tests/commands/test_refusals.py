@@ -85,7 +85,8 @@ ONE_LINE = [
     (1, "recompute nope --deployment d.yaml", "is not there, or is not a file"),
     (1, "recompute c.csv --deployment d.yaml", "is not a release of dpol"),
     (2, f"recompute {SENT}", "--deployment"),
-    (2, "privatize q.yaml --correct 2024-1-7", "must be a date such as 2021-01-31"),
+    (2, "privatize q.yaml --begin-after 2024-1-7", "must be a date such as 2021-01-31"),
+    (2, "privatize q.yaml --correct 2024-01-07", "unrecognized arguments"),
     (1, "privatize q.yaml --entity n", "--column and --copy-to go with --init"),
     (
         1,
@@ -168,7 +169,7 @@ KEY_BY_KEY = [
     ({"count_sensitivity": 0.12345678}, "count_sensitivity = 0.12345678: must be a number with"),
     ({"unit_weeks": 9}, "unit_weeks = 9: unknown key"),
     ({"budget_mu": 1.414}, "must be at least 1.415: it pays for 8 periods, each released once"),
-    ({"budget_mu": 1.99, "corrections": True}, "must be at least 2: "),
+    ({"budget_mu": 1.99, "second_release": {"after": 4}}, "must be at least 2: "),
 ]
 
 

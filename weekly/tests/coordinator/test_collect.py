@@ -160,7 +160,7 @@ TENFOLD = ("A", 1, "900")
 
 def test_a_refused_row_that_is_corrected_later_in_its_file_is_superseded(world):
     """Files hold all rows so far; both versions were released, and both are paid for."""
-    world.agree(corrections=True)
+    world.agree(second_release={"after": 4})
     (line,) = world.put(A0, TENFOLD).refused
     assert "row 2: its noisy count is out of range" in line
     assert "ask the hospital to correct it, or set its period aside" in line
@@ -177,7 +177,7 @@ def test_a_refused_row_that_is_corrected_later_in_its_file_is_superseded(world):
 
 
 def test_a_refused_row_that_nobody_can_correct_is_set_aside(world, capsys):
-    assert len(world.put(A0, TENFOLD, ("A", 1, "9")).refused) == 1, "there are no corrections"
+    assert len(world.put(A0, TENFOLD, ("A", 1, "9")).refused) == 1, "there is no second release"
     world.folder = world.base / "other"
     world.put(A0, TENFOLD)
     words = ["--entity", "A", "--period", day(1), "--reason", "typed tenfold"]

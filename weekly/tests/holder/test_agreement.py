@@ -108,7 +108,6 @@ TERMS = [
     {"entities": {"A": {"capacity": 20, "until": "2025-01-12"}, "B": {}}},
     {"mu": 0.4},
     {"count_sensitivity": 0.9},
-    {"corrections": True},
     {"second_release": {"after": 4}},
     {"second_release": {"after": 5}},
     {"counted_by": 2},
@@ -164,7 +163,7 @@ def test_the_statement_begins_with_the_noise_and_the_worst_stay():
         "all 52 periods of a year, as in long-term care, mu is 3.606 by releases",
         "a guess is right at most 96.5 times in 100",
         "for a person who changes one count by at most 1.\n",
-        "Corrections: none; a period that was released stays as it was released",
+        "Second release: none; a period that was released stays as it was released",
         "Noise: column covid gets it, each count anew. No other column does.",
         "identifiers of your entities, and every cell of week, beds.",
         "Column beds is published as the capacity.",
@@ -177,10 +176,10 @@ def test_the_statement_begins_with_the_noise_and_the_worst_stay():
     assert text.count("times in 100") == 1
     assert RAW not in text
     # Where no capacity is reported, none of that column's cells is published.
-    agreed(entities={"A": {"capacity": 20}, "B": {"capacity": 9}}, corrections=True, budget_mu=9)
+    agreed(entities={"A": {"capacity": 20}, "B": {"capacity": 9}}, budget_mu=9)
     text = asked()
     assert "every cell of week." in text
-    assert "in an emergency you may release a count again at once" in text
+    assert "Second release: none; a period that was released stays as it was" in text
 
 
 def test_with_a_sensitivity_below_1_the_first_line_is_about_a_person_counted_in_full():
@@ -228,9 +227,11 @@ def test_a_confirmed_agreement_stays_confirmed_if_its_rows_are_refused():
     sha256 = read_deployment("d.yaml").sha256()
     assert "column beds must hold" in privatize("--agree", sha256)[2]
     table(ROWS + "A,2024-01-21,5,20,13\n")
-    wrong = privatize("--agree", sha256, "--correct", "2024-02-04")
-    assert "the agreement other says corrections: false" in wrong[2]
+    own({"count": "icu", "capacity": "covid"})
+    wrong = privatize("--agree", sha256)
+    assert "column covid is, or was, released with noise" in wrong[2]
     assert "The agreement other says" in wrong[1]
+    own()
     code, out, _ = privatize()
     assert (code, "The agreement" not in out) == (0, True)
 

@@ -44,7 +44,7 @@ def test_a_ledger_that_does_not_know_the_old_agreement_releases_no_period_of_it(
     [
         ({"mu": 0.6}, "mu: must stay as it was"),
         ({"budget_mu": 99}, "budget_mu: must stay"),
-        ({"corrections": False}, "corrections: must stay"),
+        ({"second_release": {"after": 4}}, "second_release: must stay"),
         ({"longest_stay": 7}, "longest_stay: must stay"),
         ({"entities": {"A": {}, "B": {}}}, "entities.C: must stay in the file"),
         ({"entities": BEDS | {"D": {}}}, "entities.D.since: must be 2021-01-15 or later"),

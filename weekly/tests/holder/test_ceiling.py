@@ -70,10 +70,10 @@ def most(made):
 # ---- by hand -------------------------------------------------------------------------------------
 
 
-def test_a_period_of_an_entity_is_corrected_as_often_as_its_share_pays():
-    made = deployment()
+def test_a_share_that_is_spent_by_two_agreements_pays_for_no_third():
+    made, others = deployment(), [another(name, mu=1) for name in "ef"]
     play(made, *both(0, 1))
-    play(made, *both(0, 1), correct=[week(0)])
+    play(others[0], *both(0, 1))
     assert most(made) == 2
     before = ask("SELECT * FROM release")
     message = (
@@ -81,10 +81,10 @@ def test_a_period_of_an_entity_is_corrected_as_often_as_its_share_pays():
         rf" period from {week(0)} on; 1\.415 is spent, and 1\.414 is allowed, so that budget_mu"
         r" 2\.45 holds; leave such rows out$"
     )
-    releases.refuse(message, *both(0, 1), made=made, to=Path("d"), correct=[week(0)])
+    releases.refuse(message, *both(0, 1), made=others[1], to=Path("f"))
     assert ask("SELECT * FROM release") == before
     # Periods next to it are free, in any order.
-    assert play(made, *both(0, 1, 2), correct=[week(1)]).kept
+    assert play(made, *both(0, 1, 2)).kept
 
 
 def test_a_fine_sensitivity_costs_the_people_of_a_coarse_one_in_proportion():
@@ -118,7 +118,7 @@ def test_five_wards_of_two_agreements_cost_a_person_what_one_ward_does():
 
 def test_a_second_release_is_spent_from_the_first_one_on():
     """So another agreement cannot take what it will need."""
-    made = deployment(second_release={"after": 2}, corrections=False)
+    made = deployment(second_release={"after": 2})
     assert play(made, *both(0)).mu_of_stay == pytest.approx(math.sqrt(6))
     releases.refuse("1.415 is spent", *one(0), made=another("e", mu=0.1), to=Path("e"))
 
@@ -210,12 +210,11 @@ def random_sequence(rng):
         one = [made, made, other, spelt, fine][rng.integers(5)]
         starts = [one.period_of(number).isoformat() for number in range(last + 1)]
         names = list(one.entities)[: int(rng.integers(1, 3))]
-        correct = starts[-1:] if rng.random() < 0.4 else []
         before = ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else [(0,)]
         spent = {it.name: plain_spent(it) for it in judged if LEDGER.exists()}
         rows = [(name, start, str(3 + at)) for start in starts for at, name in enumerate(names)]
         try:
-            play(one, *rows, correct=correct)
+            play(one, *rows)
         except DataError:
             assert before == (ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else [(0,)])
             continue

@@ -86,7 +86,7 @@ def test_nothing_is_released_with_a_key_that_is_not_the_agreed_one():
 # ---- the ledger ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("table", ["ledger", "deployment", "output", "run", "written", "release"])
+@pytest.mark.parametrize("table", ["ledger", "deployment", "output", "run", "release"])
 def test_a_change_of_any_column_of_the_ledger_is_noticed(table):
     put(A1, B1)
     put(A1, B1, A2)

@@ -14,7 +14,9 @@ from dpol_weekly import records
 from dpol_weekly.deployment import checked_deployment
 from releases import A1, A2, B1, KEYS, deployment, forge, newest, put, run, stays, table
 
-MADE = checked_deployment(KEYS | {"mu": 0.7, "count_sensitivity": 1.25, "budget_mu": 9}, "test")
+TWICE = {"second_release": {"after": 4}}
+OWN = {"mu": 0.7, "count_sensitivity": 1.25, "budget_mu": 9}
+MADE = checked_deployment(KEYS | OWN | TWICE, "test")
 
 
 def recomputed(*files, made=MADE):
@@ -24,10 +26,9 @@ def recomputed(*files, made=MADE):
 
 
 def test_what_is_recomputed_is_what_the_ledger_says():
-    """Over three weekly files, each of which holds the rows before; one period was corrected."""
+    """Over weekly files, each of which holds the rows before; all is released twice."""
     put(A1, B1, made=MADE)
-    put(A1, B1, A2, made=MADE)
-    done = put(A1, B1, A2, made=MADE, correct=[A1[1]])
+    done = put(A1, B1, A2, made=MADE)
     code, out, err = recomputed(*sorted(Path("noisy").glob("*.json")))
     assert (code, err, done.mu_of_stay) == (0, "", pytest.approx(0.7 * math.sqrt(16)))
     assert "noisy/d-2021-01-01.json: 2 rows for 2021-01-01, mu = 0.7 for a person" in out
@@ -49,11 +50,12 @@ def test_two_agreements_of_other_sensitivities_add_up_as_in_the_ledger():
         entities=KEYS["entities"] | {"D": {"since": since}},
         amends={"agreement": coarse.sha256(), "since": since},
     )
-    fine = deployment(name="fine", mu=0.25, count_sensitivity=0.5, entities={"x": {}, "y": {}})
+    fine = {"mu": 0.25, "count_sensitivity": 0.5, "entities": {"x": {}, "y": {}}}
+    fine = deployment(name="fine", **fine, **TWICE)
     put(A1, B1, made=coarse)
     put(A1, B1, A2, made=later)
     put(("x", *A1[1:]), ("y", *A1[1:]), ("x", *A2[1:]), made=fine, to=Path("fine"))
-    put(("x", *A1[1:]), ("y", *A1[1:]), made=fine, to=Path("fine"), correct=[A1[1]])
+    put(("x", *A1[1:]), ("y", *A1[1:]), ("x", *A2[1:]), made=fine, to=Path("fine"))
     words = []
     for made in (coarse, later, fine):
         path = Path(f"{made.sha256()[:8]}.yaml")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import functools
 import hmac
 import itertools
 import threading
@@ -20,7 +19,6 @@ from dpol_weekly.keys import Key, make_key, make_secret, verify
 from dpol_weekly.records import signed_text
 from dpol_weekly.released.row import Released
 from dpol_weekly.sampler import discrete_gaussian
-from faults import in_child
 from releases import (
     A1,
     A2,
@@ -108,30 +106,14 @@ def test_a_period_is_not_released_twice():
     before = files()
     assert put(A1, B1, halted=True).skipped == 2
     alone = {"entities": ["A"]}
-    for correct in ([], [A1[1]]):  # nor as a correction
-        message = r"A, 2021-01-01: was released in the files d-\*.json; keep these"
-        refuse(message, A2, A1, to=Path("b"), own=alone, correct=correct)
+    message = r"A, 2021-01-01: was released in the files d-\*.json; keep these"
+    refuse(message, A2, A1, to=Path("b"), own=alone)
     assert files() == before
 
 
-def test_a_correction_is_released_once_though_its_run_was_killed():
-    """Killed wherever it changes a file, and run again with the same options."""
-    put(A1)
-    for k in range(1, 16):
-        corrected = {"correct": [A1[1]]}
-        row = ("A", A1[1], str(k))
-        act = functools.partial(put, row, **corrected)
-        in_child(lambda act=act: act() and None, "kill", k)
-        put(row, **corrected)
-        assert len(output()) == 1 + k
-
-
-def test_a_correction_that_nobody_takes_is_refused_before_it_is_paid():
-    """A late period is no correction."""
-    made = deployment(corrections=False)
+def test_a_late_period_is_released_when_it_comes():
+    made = deployment()
     put(A1, A2, made=made)
-    message = f"--correct {A1[1]}: the agreement d says corrections: false"
-    refuse(f"{message}.*nothing was spent", A1, made=made, correct=[A1[1]])
     assert put(A1, A2, B1, made=made).added == 1
     late = ("C", "2021-01-08", "1")
     put(late, made=made, split=True)
@@ -218,6 +200,7 @@ def test_plain_words():
     assert "by at most 0.001 and stays" in describe(done, deployment(count_sensitivity=0.001))[2]
     assert text[3].startswith("x/new is new. It remembers every release")
     assert len(describe(put(B1, to="x", ledger="x/new"), USUAL)) == 1
-    text = describe(put(B1, to="x", ledger="x/new", correct=[B1[1]]), USUAL)
+    other = put(B1, to="y", ledger="x/new", made=deployment(name="e"))
+    text = describe(other, USUAL)
     assert text[1].startswith("Send a copy of this file to the coordinator: it holds all rows")
     assert "has a mu of at most 2. The budget of 100 holds, also for people who move" in text[2]

@@ -1,9 +1,11 @@
-"""Every period is released a second time by the calendar, changed or not; corrections take it."""
+"""Every period is released a second time by the calendar, changed or not."""
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import math
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,10 @@ import pytest
 from dpol.core.errors import ConfigError
 from dpol_weekly.deployment import checked_deployment
 from dpol_weekly.holder.text import describe
+from faults import in_child
 from releases import KEYS, LEDGER, deployment, newest, output, put
 
-MADE = deployment(second_release={"after": 2}, corrections=True)
+MADE = deployment(second_release={"after": 2})
 FIRST = datetime.date(2021, 1, 1)
 
 
@@ -63,19 +66,21 @@ def test_late_closed_and_restored_places_follow_the_same_calendar():
     assert play(3, 4, day=61).periods == [week(3)]
 
 
-def test_a_correction_before_the_date_takes_its_place_and_one_after_it_is_the_third():
-    made = MADE.model_copy(update={"budget_mu": 2.0})  # pays for two
-    play(0, 1, day=14, made=made)
-    assert play(0, 1, day=15, made=made, correct=[week(0)]).again == 1
-    assert play(0, 1, day=28, made=made).periods == [week(1)]
-    for number in (0, 1):
-        with pytest.raises(Exception, match="1.* is spent, and 0.7071 is allowed"):
-            play(0, 1, day=30, made=made, correct=[week(number)])
+def test_a_second_release_that_was_killed_is_released_once():
+    """Killed wherever it changes a file, and run again."""
+    play(0, 1, day=14)
+    for k in range(1, 16):
+        folder = Path(f"{k}")
+        shutil.copytree(".", folder, ignore=shutil.ignore_patterns("[0-9]*"))
+        with contextlib.chdir(folder):
+            in_child(lambda: play(0, 1, day=21) and None, "kill", k)
+            play(0, 1, day=21)
+            assert [row["period"] for row in output()] == [week(0), week(1), week(0)]
 
 
 def test_the_budget_pays_for_two_releases():
-    keys = {"budget_mu": 1.99, "corrections": False}
-    with pytest.raises(ConfigError, match="must be at least 2: .* twice, as second_release or"):
+    keys = {"budget_mu": 1.99}
+    with pytest.raises(ConfigError, match="must be at least 2: .* twice, as second_release"):
         checked_deployment({**KEYS, **keys, "second_release": {"after": 4}}, "x")
     twice = {**KEYS, **keys, "counted_by": 2}
     with pytest.raises(ConfigError, match="must be at least 2: .* each released once"):

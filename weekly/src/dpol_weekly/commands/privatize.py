@@ -60,8 +60,6 @@ def add(commands: Commands) -> None:
     add(
         "--column", type=given, nargs="+", action="extend", default=[], metavar="ANSWER", help=words
     )
-    words = "in an emergency, release a period again: everybody sees that it changed"
-    add("--correct", type=date, action="append", default=[], metavar="PERIOD", help=words)
     words = "confirm the agreement by its whole hash, which the first run shows with its meaning"
     add("--agree", type=given, metavar="HASH", help=words)
     words = "begin a new ledger, which releases nothing up to this date, for any entity"
@@ -93,7 +91,6 @@ def _privatize(options: argparse.Namespace) -> None:
     request = Request(
         hospital=hospital,
         deployment=deployment,
-        correct=frozenset(map(str, options.correct)),
         agree=options.agree,
         split=options.split,
         begin_after=options.begin_after,

@@ -234,7 +234,7 @@ def _sorted_rows(
             row = Released(entity, period, *cells)
             try:
                 check_row(row, log.agreements, today)
-                if versions[period] >= deployment.scheduled and not deployment.corrections:
+                if versions[period] >= deployment.scheduled:
                     raise DataError(
                         f"{entity} has reported {period} already, with other numbers"
                         f" ({origins[period]}), and the agreement allows no"
@@ -245,8 +245,7 @@ def _sorted_rows(
                 faulty[period].append((row, f"{report.file}, row {place}: {error}"))
                 continue
             # A faulty row that is corrected later in the file was released, and costs privacy.
-            again = deployment.corrections or deployment.second_release
-            before = [it for it, _ in faulty.pop(period, [])] if again else []
+            before = [it for it, _ in faulty.pop(period, [])] if deployment.second_release else []
             sorted_rows.corrections += bool(before) or period in origins
             origins[period] = f"{report.file.name}, row {place}"
             versions[period] += 1 + len(before)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dpol.core.errors import DataError
@@ -22,7 +22,7 @@ from dpol_weekly.records import alike
 
 @dataclass(frozen=True, kw_only=True)
 class Due:
-    """What the calendar and the request want of a table.
+    """What the calendar wants of a table.
 
     Args:
         new: the counts to release, by period and entity.
@@ -44,11 +44,10 @@ def due(
     label: str,
     *,
     closed: str,
-    done: Collection[tuple[str, str]] = (),
 ) -> Due:
     """Return what is due: each place and period of the calendar from its first release on.
 
-    No count is looked at: what is due follows from the calendar, the ledger and the request. A
+    No count is looked at: what is due follows from the calendar and the ledger. A
     place begins with the first period that its table can hold.
 
     Args:
@@ -57,15 +56,13 @@ def due(
         table: the table; its rows decide only where the holder's file says that zeros are written.
         label: how the files of the releases begin.
         closed: nothing up to this day is released, see `closed_until`.
-        done: entities and periods of a run that was killed: it has corrected them already.
 
     Raises:
-        DataError: a period was released under another label; or a correction is not possible, or
-            not allowed.
+        DataError: a period was released under another label.
     """
-    deployment, correct = request.deployment, request.correct
+    deployment = request.deployment
     released = released_for(ledger, deployment.name)
-    wanted, corrected, impossible = list[tuple[str, str]](), set[str](), dict(table.unread)
+    wanted, impossible = list[tuple[str, str]](), dict(table.unread)
     skipped = 0
     for name, calendar in table.calendar.items():
         known = {period for entity, period in released if entity == alike(name)}
@@ -81,9 +78,6 @@ def due(
                     " ledger"
                 )
             is_due = period >= start if not labels else len(labels) == 1 and _over(second, request)
-            if labels and not is_due and period in correct and deployment.corrections:
-                is_due = (alike(name), period) not in done
-                corrected |= set() if is_due else {period}
             if not is_due or (period <= closed and not labels):
                 impossible.pop((name, period), None)
                 skipped += bool(labels)
@@ -92,13 +86,6 @@ def due(
             else:
                 wanted.append((name, period))
     new = [table.counts[it] for it in wanted if it not in impossible]
-    for period in sorted(correct - corrected - {count.period for count in new}):
-        why = (
-            "was not released before by this file, or is not in the table now"
-            if deployment.corrections
-            else f"the agreement {deployment.name} says corrections: false"
-        )
-        raise DataError(f"--correct {period}: {why}; nothing was spent, leave --correct out")
     before = {agreement.sha256(): agreement for agreement in agreements(ledger)}
     with_beds = list[Count]()
     for count in sorted(new, key=lambda it: (it.period, it.entity)):

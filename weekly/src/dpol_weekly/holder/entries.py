@@ -162,9 +162,3 @@ def table_rows(ledger: Ledger, output: int) -> list[Released]:
     rows = "SELECT name, period, noisy_count, capacity FROM released WHERE output = ?"
     found = ledger.execute(f"{rows} ORDER BY number", output)
     return [*map(Released._make, found)]
-
-
-def rows_since(ledger: Ledger, output: int, run: int) -> set[tuple[str, str]]:
-    """Return the entities and periods of an output's rows after a run."""
-    rows = "SELECT entity, period FROM released WHERE output = ? AND run > ?"
-    return {(entity, period) for entity, period in ledger.execute(rows, output, run)}

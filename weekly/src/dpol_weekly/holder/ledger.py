@@ -25,7 +25,7 @@ _LEDGER = Kind(
     name="ledger",
     script=Path(__file__).with_name("ledger.sql"),
     application=0x64706F6C,
-    version=14,
+    version=15,
     foreign="is not a ledger of dpol; choose another file in ledger",
     damaged="the ledger is damaged, or something else than dpol changed it; put its last backup"
     " back; if there is none, move it away and begin a new one with --begin-after",

@@ -23,10 +23,6 @@ CREATE TABLE run (
     output INTEGER NOT NULL REFERENCES output, deployment INTEGER NOT NULL REFERENCES deployment,
     count_column TEXT NOT NULL, capacity_column TEXT, key TEXT NOT NULL, secret TEXT NOT NULL
 );
--- Runs whose release file was written.
-CREATE TABLE written (
-    number INTEGER PRIMARY KEY, received TEXT NOT NULL, run INTEGER NOT NULL REFERENCES run
-);
 -- The rows of runs. entity: the name as `alike` writes it; what names alike release adds up.
 -- scope: the name of the agreement. place: as the holder's table names it. version: 1 for the first
 -- row of a scope, place and period. So no two rows of a ledger have the same fields of noise.
@@ -50,7 +46,6 @@ UNION ALL
 SELECT number, CAST(json_array('agreement', received, name, sha256, agreement) AS BLOB)
 FROM deployment
 UNION ALL SELECT number, CAST(json_array('output', received, id, name, label) AS BLOB) FROM output
-UNION ALL SELECT number, CAST(json_array('written', received, run) AS BLOB) FROM written
 UNION ALL
 SELECT number, CAST(json_array('run', received, output, deployment, count_column,
     capacity_column, key, secret,

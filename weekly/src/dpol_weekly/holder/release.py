@@ -25,12 +25,11 @@ from dpol_weekly.holder.entries import (
     heads_of,
     output_of,
     registered,
-    rows_since,
     version_of,
 )
 from dpol_weekly.holder.ledger import Ledger, is_new, open_ledger, transaction
 from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.write import last_written, put, write_release
+from dpol_weekly.holder.write import put, write_release
 from dpol_weekly.keys import Key, Secret
 
 
@@ -117,7 +116,6 @@ class Releaser:
         agreed = [self.deployment.entities[name].key for name in self.hospital.entities]
         self.key = _key(self.hospital.key, agreed)
         self.secret = Secret(self.hospital.secret)
-        self.done: set[tuple[str, str]] = set()  # of a run that was killed before its file
         self.head: str | None = None  # of the run that releases, once it is in the ledger
 
     def check(self) -> None:
@@ -161,8 +159,6 @@ class Releaser:
         self.near = newest_near(folders, self.label, self.key.public)  # before it is rewritten
         with transaction(ledger):
             if known := output_of(ledger, self.label, self.deployment):
-                number = known["number"]
-                self.done = rows_since(ledger, number, last_written(ledger, number) or 0)
                 write_release(ledger, known, self.key, self.hospital.output)
 
     def write(self, ledger: Ledger) -> Release:
@@ -201,7 +197,7 @@ class Releaser:
         """Return what is due; all refusals come before the noise."""
         refuse_mixed_columns(ledger, self.hospital.columns.count, self.published)
         closed = closed_until(ledger, self.secret.name)
-        found = due(ledger, self.request, self.table, self.label, closed=closed, done=self.done)
+        found = due(ledger, self.request, self.table, self.label, closed=closed)
         refuse_renamed(ledger, self.request, self.table, found.new)
         refuse_above(ledger, self.deployment, found.new)
         return found

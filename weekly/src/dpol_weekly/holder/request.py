@@ -17,7 +17,6 @@ class Request:
     Args:
         hospital: the table, and the destination of releases.
         deployment: the agreement; it sets the noise.
-        correct: periods to release again, or late, YYYY-MM-DD.
         agree: whole hash of the agreement, as confirmation; None: it was confirmed before.
         in_person: a person read the agreement on a terminal and confirmed it there.
         begin_after: begin a new ledger, which releases nothing up to this date.
@@ -30,7 +29,6 @@ class Request:
 
     hospital: Hospital
     deployment: Deployment
-    correct: frozenset[str] = frozenset()
     agree: str | None = None
     in_person: bool = False
     split: bool = False

@@ -18,15 +18,8 @@ from dpol_weekly.keys import Key
 from dpol_weekly.records import signed_text
 
 
-def last_written(ledger: Ledger, output: int) -> int | None:
-    """Return the last run of an output whose file was written; None if there is none."""
-    found = "SELECT MAX(run) FROM written JOIN run ON run.number = run WHERE output = ?"
-    last: int | None = ledger.execute(found, output).fetchone()[0]
-    return last
-
-
 def write_release(ledger: Ledger, output: sqlite3.Row, key: Key, folder: Path) -> Path:
-    """Write the last release of an output if it differs from the ledger, and note that.
+    """Write the last release of an output if it differs from the ledger.
 
     Args:
         ledger: the ledger.
@@ -41,8 +34,8 @@ def write_release(ledger: Ledger, output: sqlite3.Row, key: Key, folder: Path) -
         OutputError: the file cannot be written.
     """
     number, label = output["number"], output["label"]
-    last, sha256, period = ledger.execute(
-        "SELECT run.number, sha256, (SELECT MAX(period) FROM released WHERE output = ?1)"
+    sha256, period = ledger.execute(
+        "SELECT sha256, (SELECT MAX(period) FROM released WHERE output = ?1)"
         " FROM run JOIN deployment ON deployment.number = run.deployment WHERE output = ?1"
         " ORDER BY run.number DESC",
         number,
@@ -56,8 +49,6 @@ def write_release(ledger: Ledger, output: sqlite3.Row, key: Key, folder: Path) -
     }
     file = folder / f"{label}-{period}.json"
     whole = facts | {"signature": key.sign(signed_text(facts))}
-    if last_written(ledger, number) != last:
-        ledger.link(ledger.add("written", last))
     put(file, f"{json.dumps(whole, indent=1)}\n".encode())
     return file
 
