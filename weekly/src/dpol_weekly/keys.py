@@ -18,6 +18,10 @@ import re
 import secrets
 from pathlib import Path
 
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
 from dpol.core.errors import DataError, OutputError
 from dpol_weekly.records import HEX
 
@@ -30,9 +34,6 @@ def make_key(path: Path) -> str:
     Raises:
         OutputError: the file exists, or cannot be written.
     """
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
     key = Ed25519PrivateKey.generate()
     text = key.private_bytes(
         serialization.Encoding.PEM,
@@ -124,12 +125,9 @@ class Key:
     """
 
     def __init__(self, path: Path) -> None:
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
         content = _read(path, "key", "--init makes another one, to be read out again")
         try:
-            key = load_pem_private_key(content, None)
+            key = serialization.load_pem_private_key(content, None)
         except (ValueError, TypeError):
             key = None
         if not isinstance(key, Ed25519PrivateKey):
@@ -165,9 +163,6 @@ def is_key(public: str) -> bool:
 
 def verify(public: str, signature: str, text: str) -> bool:
     """Return True if the key signed a text; False for a key of small order."""
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
     try:
         if not is_key(public):
             return False

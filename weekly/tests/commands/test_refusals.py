@@ -108,7 +108,7 @@ ONE_LINE = [
     (1, "decide state --period 2024-01-07", "no entity may be chosen for 2024-01-07"),
     (2, "decide state --check", "unrecognized arguments"),
     (2, "decide state --names 2", "unrecognized arguments"),
-    (1, f"collect {SENT} --into state --known-keys list.json", "must have a line NAME: KEY for"),
+    (1, f"collect {SENT} --into state --known-keys list.json", "write a line NAME: KEY for"),
     (1, f"collect {SENT} --into state --known-keys q.yaml", "must be the 64 digits of a key"),
     (1, "privatize z.yaml --init c.csv --deployment d.yaml --column n", "must be KEY=ANSWER, such"),
     (1, f"collect {SENT} --into state --new-ledger x", "x is not an entity of the deployment"),

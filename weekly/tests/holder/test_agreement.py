@@ -204,7 +204,7 @@ def test_an_agreement_is_asked_for_once_and_again_when_it_changes():
     agreed(entities=PLAIN["entities"] | joins, amends={"agreement": before, "since": "2024-01-14"})
     text = asked()
     assert "The agreement winter has changed since you confirmed it:\n" in text
-    assert "  entities.C.capacity: nothing -> reported\n" in text
+    assert "  +   C: {capacity: reported, since: '2024-01-14'}\n" in text
     agreed()
     assert privatize()[0] == 0  # what was confirmed before is known
 
@@ -215,7 +215,9 @@ def test_a_confirmed_agreement_without_releases_is_replaced_and_its_changes_are_
     with open_ledger(LEDGER) as ledger, transaction(ledger):
         add_deployment(ledger, mistaken)
     agreed()
-    assert "\n  mu: 35 -> 0.5\n" in asked()
+    text = asked()
+    assert "\n  - mu: 35.0\n" in text
+    assert "\n  + mu: 0.5\n" in text
     confirmed()
 
 

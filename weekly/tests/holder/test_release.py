@@ -162,7 +162,7 @@ def test_an_agreement_of_a_known_name_amends_one_of_the_ledger_or_is_refused():
     own = hospital(fork)
     with pytest.raises(NotConfirmedError) as question:
         release(Request(hospital=own, deployment=fork))
-    assert "\n  entities.B1.since: 2021-01-15 -> nothing\n" in question.value.statement
+    assert "\n  -   B1: {capacity: reported, since: '2021-01-15'}\n" in question.value.statement
     assert put(A1, A2, made=fork, halted=True).skipped == 2
     later = amends | {"agreement": "0" * 64}
     unknown = deployment(entities=KEYS["entities"], amends=later)

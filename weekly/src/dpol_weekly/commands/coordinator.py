@@ -13,7 +13,6 @@ from dpol.core.errors import ConfigError, DpolError
 from dpol.core.options import Commands, add_answer_options, add_command, answer, given, path
 from dpol.core.safe_text import printable
 from dpol_weekly.commands.terminal import date
-from dpol_weekly.keys import is_key
 
 _COLLECT = """\
 Add the releases that hospitals have sent to the log in a folder. Name files, or the folder in which
@@ -136,11 +135,10 @@ def _known_keys(file: Path | None) -> dict[str, str]:
     Raises:
         ConfigError: it cannot be read, or a line is not NAME: KEY.
     """
-    from dpol.core.yaml_files import read_yaml
+    from dpol_weekly.keys import is_key
+    from dpol_weekly.settings_file import read_keys
 
-    raw = read_yaml(file) if file else {}
-    if not isinstance(raw, dict):
-        raise ConfigError(f"{file}: must have a line NAME: KEY for each entity")
+    raw = read_keys(file, "write a line NAME: KEY for each entity") if file else {}
     for name, key in raw.items():
         if not (isinstance(key, str) and is_key(key)):
             raise ConfigError(

@@ -1,4 +1,4 @@
-"""`dpol deployment`: the file that hospitals and a coordinator share, and what it means."""
+"""`dpol deployment` and `dpol recompute`: an agreement, what it means, and what was released."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import argparse
 import math
 from pathlib import Path
 
-from dpol.core.errors import OutputError
-from dpol.core.options import Commands, add_command, path
+from dpol.core.errors import DataError, OutputError
+from dpol.core.options import Commands, add_answer_options, add_command, answer, path
 
 TEMPLATE = Path(__file__).parents[1] / "deployment.yaml"
 """A file of a deployment with comments, to be filled in."""
+_RECOMPUTE = """\
+Recompute what release files cost a person, from their rows and the agreements that you name, and
+say it in words. Agreements about the same people add up. Exits with 1 if a budget is passed."""
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Add the commands."""
     words = "begin or check the file that all hospitals of a deployment share"
     parser = add_command(
         commands, "deployment", readers="Coordinator", words=words, description=words
@@ -30,6 +33,19 @@ def add(commands: Commands) -> None:
     check = actions.add_parser("check", help=words, description=words, allow_abbrev=False)
     check.add_argument("file", type=path, metavar="FILE", help="the file of the deployment")
     check.set_defaults(run=_check)
+
+    words = "recompute what release files cost a person, and say it in words"
+    parser = add_command(
+        commands, "recompute", readers="Hospital", words=words, description=_RECOMPUTE
+    )
+    words = "release files, all of the same people together"
+    parser.add_argument("files", type=path, nargs="+", metavar="RELEASE", help=words)
+    words = "the agreement, and each that it amends (the option may be given several times)"
+    parser.add_argument(
+        "--deployment", type=path, action="append", required=True, metavar="FILE", help=words
+    )
+    add_answer_options(parser)
+    parser.set_defaults(run=_recompute)
 
 
 def _new(options: argparse.Namespace) -> None:
@@ -55,3 +71,28 @@ def _check(options: argparse.Namespace) -> None:
         unbound=[name for name, it in deployment.entities.items() if it.key is None],
     )
     print(*lines, sep="\n")
+
+
+def _recompute(options: argparse.Namespace) -> None:
+    from dpol.privacy.guarantee import ONE_PERSON, UNIT
+    from dpol_weekly.deployment import read_deployment
+    from dpol_weekly.prose import lines_of
+    from dpol_weekly.records import recompute
+    from dpol_weekly.released.read import read_release
+
+    agreed = {it.sha256(): it for it in map(read_deployment, options.deployment)}
+    releases = [(str(file), read_release(file).facts) for file in options.files]
+    plain = {sha256: it.model_dump(mode="json") for sha256, it in agreed.items()}
+    try:
+        found = recompute(releases, plain)
+    except ValueError as error:
+        raise DataError(f"{error}; ask for the release again, and do not rely on it") from None
+    lines = lines_of(
+        "recomputed",
+        "commands",
+        found=found,
+        agreed={it["agreement"]: (agreed[it["agreement"]], it) for it in found},
+        unit=UNIT.replace("round", "period"),
+        adjacency=ONE_PERSON.replace("round", "period"),
+    )
+    answer(options, lines, {"records": found})

@@ -6,10 +6,12 @@ So nothing is released before the holder has confirmed it.
 
 from __future__ import annotations
 
+import difflib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+
+import yaml
 
 from dpol.core.errors import DataError
 from dpol.core.safe_text import printable
@@ -97,7 +99,7 @@ def _statement(request: Request, before: Deployment | None, new_ledger: Path | N
         "agreement",
         "holder",
         agreed=deployment,
-        changes=list(changes(before.agreement(), deployment.agreement())) if before else [],
+        changes=list(changes(before, deployment)) if before else [],
         begin_after=request.begin_after,
         deviation=deployment.count_noise().standard_deviation,
         columns=request.hospital.columns,
@@ -107,24 +109,10 @@ def _statement(request: Request, before: Deployment | None, new_ledger: Path | N
     return "\n".join(map(printable, lines))
 
 
-def changes(before: str, now: str) -> Iterator[str]:
-    """Yield the differences between two agreements, such as `budget_mu: 0.71 -> 100`."""
-    old, new = (dict(_flat(json.loads(text))) for text in (before, now))
-    for key in sorted({*old, *new}):
-        was, will_be = _shown(old.get(key)), _shown(new.get(key))
-        if was != will_be:
-            yield f"{key}: {was} -> {will_be}"
-
-
-def _flat(plain: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in plain.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{path}{key}.")
-        else:
-            yield f"{path}{key}", value
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "nothing"
-    return str(value).lower() if isinstance(value, bool) else str(value).removesuffix(".0")
+def changes(before: Deployment, now: Deployment) -> Iterator[str]:
+    """Yield the lines that leave an agreement (-) and those that come (+), a line for an entity."""
+    old, new = (
+        yaml.safe_dump(json.loads(it.agreement()), default_flow_style=None, width=1000).splitlines()
+        for it in (before, now)
+    )
+    return (line for line in difflib.ndiff(old, new) if line[0] in "+-")
