@@ -142,7 +142,14 @@ def read_table(
     if not lines:
         raise DataError(f"{path}: holds no table; get an intact copy of it")
     (_, header), *rows = lines
-    _refuse_columns(path, columns, header)
+    if missing := [name for name in columns if name not in header]:
+        raise DataError(
+            f"{path}: its first line has no column named {', '.join(missing)}; name the right ones"
+            " under columns in hospital.yaml, or the delimiter under format"
+        )
+    if twice := [name for name in columns if header.count(name) > 1]:
+        told = counted(len({*twice}), "column")
+        raise DataError(f"{path}: {told} of its first line is there twice; rename all but one")
     places = {name: header.index(name) for name in columns}
     found = [(line, {name: row[place] for name, place in places.items()}) for line, row in rows]
     return [(line, cells) for line, cells in found if any(cells.values())]
@@ -174,17 +181,3 @@ def _csv(path: Path, form: Format) -> list[tuple[int, list[str]]]:
             f"{path}, row {reader.line_num}: is not CSV: {error}; get an intact copy of it"
         ) from None
     return found
-
-
-def _refuse_columns(path: Path, wanted: Sequence[str], present: Sequence[str]) -> None:
-    """Refuse a table that lacks wanted columns, or has several with one name."""
-    if missing := [name for name in wanted if name not in present]:
-        raise DataError(
-            f"{path}: its first line has no column named {', '.join(missing)}; name the right ones"
-            " under columns in hospital.yaml, or the delimiter under format"
-        )
-    if twice := [name for name in dict.fromkeys(wanted) if present.count(name) > 1]:
-        told = (
-            f"{counted(len(twice), 'column')} of its first line is there twice; rename all but one"
-        )
-        raise DataError(f"{path}: {told}")

@@ -25,7 +25,6 @@ from dpol.core.safe_text import printable
 from dpol_weekly.commands.terminal import date, on_terminal, show
 
 if TYPE_CHECKING:
-    from dpol_weekly.holder.agreement import NotConfirmedError
     from dpol_weekly.holder.release import Release
     from dpol_weekly.holder.request import Request
 
@@ -164,35 +163,23 @@ def _released(request: Request, file: Path, *, apart: bool) -> Release:
     try:
         return release(dataclasses.replace(request, agree=None))
     except NotConfirmedError as question:
+        agree, in_person = None if question.in_person else request.agree, False
+        line = shlex.join(["dpol", "privatize", str(file), "--agree", question.sha256])
+        if question.in_person or request.begin_after:
+            line += f" --begin-after {request.begin_after or 'DATE'}"
+        script = printable(f"In a script, this line confirms it: {line}")
         with _saying("nothing was released"):
-            told = f"{question.statement}\n\n{_how_to_confirm(request, question, file)}"
             if apart:
-                print(told, file=sys.stderr)
+                print(f"{question.statement}\n\n{script}", file=sys.stderr)
             else:
-                show(told)
-            scripted = None if question.in_person else request.agree
-            answer = None if scripted or apart else _answer(question.sha256)
-        if (agree := scripted or answer) is None:
+                show(f"{question.statement}\n\n{script}")
+            if agree is None and not apart and on_terminal():
+                if _asked("Type yes to agree, and anything else to stop:").lower() != "yes":
+                    raise DpolError("nothing was released: you did not agree") from None
+                agree, in_person = question.sha256, True
+        if agree is None:
             raise
-    return release(dataclasses.replace(request, agree=agree, in_person=answer is not None))
-
-
-def _how_to_confirm(request: Request, question: NotConfirmedError, file: Path) -> str:
-    """Return the last line under an agreement: what a script takes to confirm it."""
-    line = shlex.join(["dpol", "privatize", str(file), "--agree", question.sha256])
-    if question.in_person or request.begin_after:
-        line += f" --begin-after {request.begin_after or 'DATE'}"
-    return printable(f"In a script, this line confirms it: {line}")
-
-
-def _answer(sha256: str) -> str | None:
-    """Return the hash if the holder agrees on a terminal; None without a terminal."""
-    if not on_terminal():
-        return None
-    print("Type yes to agree, and anything else to stop: ", end="", flush=True)
-    if sys.stdin.readline().strip().lower() == "yes":
-        return sha256
-    raise DpolError("nothing was released: you did not agree")
+    return release(dataclasses.replace(request, agree=agree, in_person=in_person))
 
 
 @contextmanager

@@ -113,8 +113,13 @@ class Releaser:
         self.book = Path(os.path.realpath(book)) if book.is_symlink() else book
         check_writable(self.hospital.output)
         check_writable(self.book.parent)
-        agreed = [self.deployment.entities[name].key for name in self.hospital.entities]
-        self.key = _key(self.hospital.key, agreed)
+        self.key = Key(self.hospital.key)
+        for name in self.hospital.entities:
+            if self.deployment.entities[name].key not in (None, self.key.public):
+                raise DataError(
+                    f"{self.hospital.key}: is not the key in the agreement of {name}; name its file"
+                    " in key"
+                )
         self.secret = Secret(self.hospital.secret)
         self.head: str | None = None  # of the run that releases, once it is in the ledger
 
@@ -151,7 +156,22 @@ class Releaser:
             try:
                 yield ledger
             except (KeyboardInterrupt, DpolError, OSError, sqlite3.Error) as error:
-                raise self._saying_what_is_released(ledger, error) from error
+                told = "run the same command again: it says what is released"
+                released = False
+                with suppress(sqlite3.Error):
+                    released = self.head is not None and self.head in heads_of(ledger)
+                    told = "nothing was released"
+                if released:
+                    told = (
+                        "the rows are released, and any further run writes their file,"
+                        f" {self.hospital.output / self.label}-*.json, from {ledger.path}"
+                    )
+                if isinstance(error, KeyboardInterrupt):
+                    raise KeyboardInterrupt(told) from error
+                if isinstance(error, OSError) and not isinstance(error, DpolError):
+                    place = error.filename or self.hospital.output
+                    error = OutputError(f"cannot write {place}: {error.strerror}")
+                raise OutputError(f"{error}; {told}") if released else error from error
 
     def repair(self, ledger: Ledger) -> None:
         """Rewrite the last release if it is older than the ledger; note what is there before."""
@@ -204,44 +224,13 @@ class Releaser:
 
     def _put(self, ledger: Ledger, new: Sequence[Count]) -> None:
         """Enter counts with noise into the ledger."""
-        rows = [
-            (count, version, noisy(self.secret, self.deployment, count, version))
-            for count in new
-            for version in [version_of(ledger, self.deployment, count)]
-        ]
+        rows = []
+        for count in new:
+            version = version_of(ledger, self.deployment, count)
+            rows.append((count, version, noisy(self.secret, self.deployment, count, version)))
         refuse_other(rows, self.near)
         output = registered(ledger, self.label, self.deployment, self.secret)
         names = {"key": self.key.public, "secret": self.secret.name}
         run = add_run(ledger, output, self.deployment, self.hospital, **names)
         add_rows(ledger, run, self.deployment, rows)
         self.head = ledger.link(run)
-
-    def _saying_what_is_released(self, ledger: Ledger, error: BaseException) -> BaseException:
-        """Return an error with a text that says whether the rows are in the ledger."""
-        released: bool | None = None
-        with suppress(sqlite3.Error):
-            released = self.head is not None and self.head in heads_of(ledger)
-        written = (
-            "the rows are released, and any further run writes their file,"
-            f" {self.hospital.output / self.label}-*.json, from {ledger.path}"
-        )
-        if isinstance(error, KeyboardInterrupt):
-            unknown = "run the same command again: it says what is released"
-            return KeyboardInterrupt(
-                {None: unknown, True: written, False: "nothing was released"}[released]
-            )
-        if isinstance(error, OSError) and not isinstance(error, DpolError):
-            error = OutputError(
-                f"cannot write {error.filename or self.hospital.output}: {error.strerror}"
-            )
-        return OutputError(f"{error}; {written}") if released else error
-
-
-def _key(path: Path, agreed: Sequence[str | None]) -> Key:
-    """Return the signing key, checked against the agreement."""
-    key = Key(path)
-    if wrong := [public for public in agreed if public not in (None, key.public)]:
-        raise DataError(
-            f"{path}: is not the key in the agreement ({wrong[0][:12]}...); name its file in key"
-        )
-    return key
