@@ -32,7 +32,7 @@ A0, A1, B0 = ("A", 0, "3.5"), ("A", 1, "-2.25"), ("B", 0, "7")
 def test_new_rows_are_taken_once_as_they_were_released(world):
     assert world.put(A0, B0).taken == 2
     again = world.put(A0, B0, A1)
-    assert (again.taken, again.known, again.refused) == (1, 2, ())
+    assert (again.taken, again.known, again.refused) == (1, 2, [])
     assert [(row["entity"], row["period"], row["noisy_count"]) for row in world.rows()] == [
         ("A", day(0), "3.500000"),
         ("A", day(1), "-2.250000"),
@@ -167,7 +167,7 @@ def test_a_refused_row_that_is_corrected_later_in_its_file_is_superseded(world):
     done = world.put(A0, TENFOLD, ("A", 2, "9"))
     assert (done.taken, len(done.refused)) == (1, 1)
     done = world.put(A0, TENFOLD, ("A", 2, "9"), ("A", 1, "9"))
-    assert (done.taken, done.corrections, done.known, done.refused) == (2, 1, 2, ())
+    assert (done.taken, done.corrections, done.known, done.refused) == (2, 1, 2, [])
     assert [row["noisy_count"][:3] for row in world.rows(f"period = '{day(1)}'")] == ["900", "9.0"]
     world.put(B0, ledger="B")
     assert decide(world.folder)["reports"] == 4
@@ -185,7 +185,7 @@ def test_a_refused_row_that_nobody_can_correct_is_set_aside(world, capsys):
     told = capsys.readouterr().out
     assert told.startswith(f"set aside: whatever is refused of A for {day(1)}\nThe head of the log")
     done = world.put(A0, TENFOLD, ("A", 2, "9"))
-    assert (done.taken, done.known, done.refused) == (1, 2, ())
+    assert (done.taken, done.known, done.refused) == (1, 2, [])
     other = world.put(A0, TENFOLD, ("A", 2, "9"), ("A", 3, "901"))
     assert len(other.refused) == 1, "another period is another matter"
     assert verify(world.folder)

@@ -201,7 +201,7 @@ def test_91_rows_about_another_hospital_are_found_and_set_aside(world, capsys):
     assert main(["set-aside", str(world.folder), *words]) == 0
     assert capsys.readouterr().out.startswith("set aside: V, 2021-01-03\nThe head of the log is ")
     done = world.put(V0, V1, ledger="V")
-    assert (done.taken, done.corrections, done.refused) == (2, 0, ())
+    assert (done.taken, done.corrections, done.refused) == (2, 0, [])
     # The hostile table comes again, and changes nothing.
     again = world.put(X0, ("V", 0, "19"), X1, ("V", 1, "18"), name="x.json")
     assert (again.taken, again.known) == (1, 2)
@@ -213,7 +213,7 @@ def test_92_the_id_of_another_ledger_binds_nobody_else(world):
     world.put(V0, ledger="V")
     assert world.put(V0, X0, ledger="V", key="X").taken == 1
     done = world.put(V0, V1, ledger="V")
-    assert (done.taken, done.refused) == (1, ())
+    assert (done.taken, done.refused) == (1, [])
 
 
 def test_a_key_binds_from_the_first_report_or_from_the_agreement_on(world):

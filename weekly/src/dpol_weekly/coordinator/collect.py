@@ -29,10 +29,12 @@ _Cells = tuple[str, ...]
 """Period, noisy count and capacity of a row."""
 _Standing = Mapping[_Cells, sqlite3.Row]
 """The rows of an entity in the log that count."""
+_Sorted = tuple[list[Released], list[str]]
+"""New rows, and the entities whose rows come, with permission, from another ledger or key."""
 _SET_ASIDE = "If the earlier report was wrong, set it aside with dpol set-aside"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Collected:
     """The outcome of collecting a file.
 
@@ -51,29 +53,10 @@ class Collected:
     taken: int = 0
     known: int = 0
     corrections: int = 0
-    refused: tuple[str, ...] = ()
+    refused: list[str] = field(default_factory=list)
     ignored: bool = False
     other: str = ""
-    head: str
-
-
-@dataclass(kw_only=True)
-class _Rows:
-    """The rows of a report, sorted by what happens to them.
-
-    Args:
-        known: number of rows that the log already holds, or that were set aside.
-        fresh: new rows.
-        corrections: number of these that supersede another row.
-        refused: why the other rows are not taken.
-        moved: entities whose new rows come, with permission, from another ledger or key.
-    """
-
-    known: int = 0
-    fresh: list[Released] = field(default_factory=list)
-    corrections: int = 0
-    refused: list[str] = field(default_factory=list)
-    moved: list[str] = field(default_factory=list)
+    head: str = ""
 
 
 def collect(
@@ -105,8 +88,8 @@ def collect(
         for name in awaited - log.deployment.entities.keys():
             raise DataError(f"{name} is not an entity of the deployment; write it as there")
 
-        def sort(report: Report) -> _Rows:
-            return _sorted_rows(report, log, keys, awaited, today)
+        def sort(report: Report, done: Collected) -> _Sorted:
+            return _sorted_rows(report, done, log, keys, awaited, today)
 
         return [_collect(log, file, inside, awaited, sort) for file, inside in files_of(reports)]
 
@@ -150,51 +133,51 @@ def set_aside(
 
 
 def _collect(
-    log: Log, file: Path, inside: bool, awaited: set[str], sort: Callable[[Report], _Rows]
+    log: Log,
+    file: Path,
+    inside: bool,
+    awaited: set[str],
+    sort: Callable[[Report, Collected], _Sorted],
 ) -> Collected:
     """Collect one file, found `inside` a folder or named; new ledgers in it leave `awaited`."""
+    done = Collected(file=file)
     try:
         report = find_release(file) if inside else read_release(file)
         if report is None:
             return Collected(file=file, ignored=True, head=log.head)
         if report.agreement not in log.hashes and not log.knows(report.output):
             return Collected(file=file, other=report.agreement, head=log.head)
-        rows = sort(report)
+        fresh, moved = sort(report, done)
     except (sqlite3.Error, OutputError):
         raise  # of the log, not of the report
     except DataError as error:
-        return Collected(file=file, refused=(escaped(str(error)),), head=log.head)
+        return Collected(file=file, refused=[escaped(str(error))], head=log.head)
     except Exception as error:  # nobody foresaw it, and others must not suffer
         why = f"{file}: cannot be taken ({type(error).__name__}); {ASK}"
-        return Collected(file=file, refused=(escaped(why),), head=log.head)
+        return Collected(file=file, refused=[escaped(why)], head=log.head)
     name = escaped(file.name)
-    for entity in rows.moved:
+    for entity in moved:
         awaited.remove(entity)
         reason = f"{report.ledger}, collected from {name}"
         log.add_act(kind="new ledger", entity=entity, reason=reason)
-    if rows.fresh:
-        log.add_report(report, name, rows.fresh)
-    refused = [*map(escaped, rows.refused[:LISTED])]
-    if (more := len(rows.refused) - LISTED) > 0:
-        refused.append(f"{escaped(str(file))}: {more:,} more rows or entities are refused")
-    return Collected(
-        file=file,
-        taken=len(rows.fresh),
-        known=rows.known,
-        corrections=rows.corrections,
-        refused=tuple(refused),
-        head=log.head,
-    )
+    if fresh:
+        log.add_report(report, name, fresh)
+    if (more := len(done.refused) - LISTED) > 0:
+        done.refused[LISTED:] = [f"{file}: {more:,} more rows or entities are refused"]
+    done.refused = [*map(escaped, done.refused)]
+    done.taken, done.head = len(fresh), log.head
+    return done
 
 
 def _sorted_rows(
     report: Report,
+    done: Collected,
     log: Log,
     keys: Mapping[str, str] | None,
     awaited: Collection[str],
     today: datetime.date,
-) -> _Rows:
-    """Sort the rows of a report into known, new and refused ones.
+) -> _Sorted:
+    """Sort the rows of a report into known, new and refused ones, and count them in `done`.
 
     Raises:
         DataError: it goes on from reports of the log, under an agreement that is not known here.
@@ -205,7 +188,8 @@ def _sorted_rows(
             f" ({short(report.agreement)}) that is not known here. If it amends the last one, name"
             " its file with --deployment; otherwise ask the holder which file it has taken"
         )
-    sorted_rows, deployment = _Rows(), log.deployment
+    deployment, moved = log.deployment, list[str]()
+    fresh = list[Released]()
     of_entity = defaultdict[str, dict[_Cells, int]](dict)
     for place, row in enumerate(report.rows, start=1):
         of_entity[row.entity].setdefault(row[1:], place)
@@ -215,7 +199,7 @@ def _sorted_rows(
             for row in log.releases("entity = ?", entity)
         }
         new = {cells: place for cells, place in own.items() if cells not in logged}
-        sorted_rows.known += len(own) - len(new)
+        done.known += len(own) - len(new)
         if not new:
             continue
         standing = {cells: row for cells, row in logged.items() if row["set_aside"] is None}
@@ -224,12 +208,12 @@ def _sorted_rows(
         obstacle = "" if moves else elsewhere
         if wrong := _wrong_key(report, entity, standing, log, keys, moves) or obstacle:
             told = f"{report.file}: {counted(len(new), 'row')} of {entity}: {wrong}"
-            sorted_rows.refused.append(told)
+            done.refused.append(told)
             continue
         origins = {period: _origin(row) for (period, *_), row in standing.items()}
         versions = Counter(period for period, *_ in standing)
         faulty = defaultdict[str, list[tuple[Released, str]]](list)
-        taken = len(sorted_rows.fresh)
+        taken = len(fresh)
         for (period, *cells), place in new.items():
             row = Released(entity, period, *cells)
             try:
@@ -246,19 +230,19 @@ def _sorted_rows(
                 continue
             # A faulty row that is corrected later in the file was released, and costs privacy.
             before = [it for it, _ in faulty.pop(period, [])] if deployment.second_release else []
-            sorted_rows.corrections += bool(before) or period in origins
+            done.corrections += bool(before) or period in origins
             origins[period] = f"{report.file.name}, row {place}"
             versions[period] += 1 + len(before)
-            sorted_rows.fresh += [*before, row]
+            fresh += [*before, row]
         aside = log.set_aside(entity)
         for period, left in faulty.items():
             if period in aside:
-                sorted_rows.known += len(left)
+                done.known += len(left)
             else:
-                sorted_rows.refused += [told for _, told in left]
-        if moves and len(sorted_rows.fresh) > taken:
-            sorted_rows.moved.append(entity)
-    return sorted_rows
+                done.refused += [told for _, told in left]
+        if moves and len(fresh) > taken:
+            moved.append(entity)
+    return fresh, moved
 
 
 def _wrong_key(

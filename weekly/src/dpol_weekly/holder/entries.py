@@ -12,7 +12,6 @@ from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
 from dpol_weekly.holder.ledger import Ledger
-from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.keys import Secret
 from dpol_weekly.records import alike
 from dpol_weekly.released.row import Released
@@ -81,29 +80,18 @@ def registered(ledger: Ledger, label: str, deployment: Deployment, secret: Secre
 # ---- Runs. ---------------------------------------------------------------------------------------
 
 
-def add_run(
-    ledger: Ledger,
-    output: int,
-    deployment: Deployment,
-    hospital: Hospital,
-    *,
-    key: str,
-    secret: str,
-) -> int:
+def add_run(ledger: Ledger, output: int, deployment: Deployment, *cells: str | None) -> int:
     """Begin a run for a confirmed agreement and return its number.
 
     Args:
         ledger: the ledger.
         output: number of the output that gets the rows.
         deployment: the confirmed agreement.
-        hospital: the holder's table; its columns are entered.
-        key: public half of the holder's key.
-        secret: name of the holder's secret.
+        cells: columns of the counts and of the published capacities, key and secret; see ledger.sql.
     """
     of = "SELECT number FROM deployment WHERE sha256 = ?"
     (number,) = ledger.execute(of, deployment.sha256()).fetchone()
-    columns = hospital.columns.count, hospital.published(deployment)
-    return ledger.add("run", output, number, *columns, key, secret)
+    return ledger.add("run", output, number, *cells)
 
 
 def heads_of(ledger: Ledger) -> set[str]:

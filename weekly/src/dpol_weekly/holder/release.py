@@ -230,7 +230,7 @@ class Releaser:
             rows.append((count, version, noisy(self.secret, self.deployment, count, version)))
         refuse_other(rows, self.near)
         output = registered(ledger, self.label, self.deployment, self.secret)
-        names = {"key": self.key.public, "secret": self.secret.name}
-        run = add_run(ledger, output, self.deployment, self.hospital, **names)
+        cells = self.hospital.columns.count, self.published, self.key.public, self.secret.name
+        run = add_run(ledger, output, self.deployment, *cells)
         add_rows(ledger, run, self.deployment, rows)
         self.head = ledger.link(run)
