@@ -87,7 +87,7 @@ def add_run(ledger: Ledger, output: int, deployment: Deployment, *cells: str | N
         ledger: the ledger.
         output: number of the output that gets the rows.
         deployment: the confirmed agreement.
-        cells: columns of the counts and of the published capacities, key and secret; see ledger.sql.
+        cells: columns of counts and of published capacities, key and secret; see ledger.sql.
     """
     of = "SELECT number FROM deployment WHERE sha256 = ?"
     (number,) = ledger.execute(of, deployment.sha256()).fetchone()
