@@ -13,7 +13,7 @@ import pytest
 
 import dpol
 from dpol.cli import main
-from pipeline import ROOT, snakemake, succeed
+from pipeline import ROOT
 from streams_by_hand import assert_same
 
 TABLE = "data/examples/shelters.csv"
@@ -58,15 +58,6 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "sites.csv"
     path.write_text(ROWS)
     return path
-
-
-@pytest.mark.workflow
-def test_the_stream_of_a_config_is_that_of_a_run(tmp_path: Path) -> None:
-    file, path = ROOT / "config/config.yaml", "results/central-texas/streams/CTX.parquet"
-    succeed(snakemake(tmp_path, path, config=file))
-    made, own = dpol.read_stream(tmp_path / path), dpol.read_table(file, label="CTX")
-    assert_same(own, made)
-    assert own.stay == made.stay
 
 
 def test_arguments_say_what_a_config_says() -> None:

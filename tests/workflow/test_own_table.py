@@ -1,4 +1,4 @@
-"""A run on a table of one's own, with hidden counts: to its page, and nothing leaves the folder."""
+"""A run on a table of one's own: to its page, nothing leaves the folder, and read_table agrees."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline import snakemake, succeed, write_config
+import dpol
+from pipeline import ROOT, snakemake, succeed, write_config
 from report.crates import checked_crate
+from streams_by_hand import assert_same
 
 COUNTS = {"A": "27 27 27 3 3 3 3 3", "B": "<5 <5 <5 <5 <5 <5 <5 <5", "C": "1 1 1 1 1 1 1 1"}
 BEDS = {"A": 30, "B": 10, "C": 30}
@@ -70,3 +72,12 @@ def test_hidden_counts_are_read_in_two_ways_and_raw_counts_stay_here(tmp_path: P
     described = {node["@id"]: node for node in checked_crate(results)}["./"]["description"]
     assert described.endswith(warning)
     assert not (results / "replay.parquet").exists()
+
+
+@pytest.mark.workflow
+def test_the_stream_of_a_config_is_that_of_a_run(tmp_path: Path) -> None:
+    file, path = ROOT / "config/config.yaml", "results/central-texas/streams/CTX.parquet"
+    succeed(snakemake(tmp_path, path, config=file))
+    made, own = dpol.read_stream(tmp_path / path), dpol.read_table(file, label="CTX")
+    assert_same(own, made)
+    assert own.stay == made.stay
