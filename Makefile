@@ -4,7 +4,7 @@ CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 IMAGE ?= localhost/dpol
 VENV = .venv
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
-LEDGER_TESTS = tests/studies/ledger tests/test_seed_tree.py
+LEDGER_TESTS = tests/studies/ledger tests/checks tests/test_seed_tree.py
 COMPILE = uv pip compile pyproject.toml requirements/build.in --universal --fork-strategy fewest \
     --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url \
     --no-emit-find-links --quiet
@@ -49,7 +49,7 @@ test: $(VENV)/.dev ## test the code (5 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal \
 	    $(addprefix --ignore=,tests/workflow $(LEDGER_TESTS) $(DOCS_TESTS))
 
-test-ledger: $(VENV)/.dev ## test the code of the ledger and of the audits, and all seeds (2 minutes)
+test-ledger: $(VENV)/.dev ## test the ledger, the checks of algorithms and noises, and all seeds (2 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal $(LEDGER_TESTS)
 
 test-docs: $(VENV)/.dev ## build the documentation and run its code (4 minutes)

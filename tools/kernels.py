@@ -21,9 +21,10 @@ TESTS = (
     "tests/noise",
     "tests/lazy",
     "tests/studies/ledger",
+    "tests/checks",
     "tests/test_seed_tree.py",
 )
-"""Tests whose results depend on sums, matrix products and searches; the last two are those of
+"""Tests whose results depend on sums, matrix products and searches; the last three are those of
 `make test-ledger`, which .ci/run runs here alone."""
 PLAIN, WIDE = {"X86_V2"}, {"X86_V2", "X86_V3"}
 """What NumPy may use: neither AVX2 nor AVX-512, or AVX2 without AVX-512."""

@@ -1,0 +1,17 @@
+"""Audits of the actions of every central algorithm of the registry."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpol.checks.algorithms import actions_do_not_refute_the_record
+from dpol.experts.interface import Member
+from dpol.experts.registry import REGISTRY, make_members
+
+MEMBERS = [member for name in REGISTRY for member in make_members(name)]
+CENTRAL = [member for member in MEMBERS if member.algorithm.model == "central"]
+
+
+@pytest.mark.parametrize("member", CENTRAL, ids=lambda member: member.label)
+def test_its_actions_do_not_refute_its_guarantee(member: Member) -> None:
+    assert actions_do_not_refute_the_record(member).startswith("holds, proves")
