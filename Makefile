@@ -45,17 +45,17 @@ docs: $(VENV)/.dev ## build docs/_build/index.html, with Play if that run is the
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
 
-test: $(VENV)/.dev ## test the code (5 minutes)
+test: $(VENV)/.dev ## test the code (3 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal \
 	    $(addprefix --ignore=,tests/workflow $(LEDGER_TESTS) $(DOCS_TESTS))
 
 test-ledger: $(VENV)/.dev ## test the ledger, the checks of algorithms and noises, and all seeds (2 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal $(LEDGER_TESTS)
 
-test-docs: $(VENV)/.dev ## build the documentation and run its code (4 minutes)
+test-docs: $(VENV)/.dev ## build the documentation and run its code (3 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadgroup $(DOCS_TESTS)
 
-test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run jobs on Slurm, and make some fail (5 minutes; Debian, as root)
+test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run jobs on Slurm, and make some fail (4 minutes; Debian, as root)
 	tests/slurm/install.sh
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal tests/slurm
 
