@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,8 +29,6 @@ _Cells = tuple[str, ...]
 """Period, noisy count and capacity of a row."""
 _Standing = Mapping[_Cells, sqlite3.Row]
 """The rows of an entity in the log that count."""
-_Sorted = tuple[list[Released], list[str]]
-"""New rows, and the entities whose rows come, with permission, from another ledger or key."""
 _SET_ASIDE = "If the earlier report was wrong, set it aside with dpol set-aside"
 
 
@@ -87,11 +85,9 @@ def collect(
     with open_log(folder, deployment=deployment, new=True) as log:
         for name in awaited - log.deployment.entities.keys():
             raise DataError(f"{name} is not an entity of the deployment; write it as there")
-
-        def sort(report: Report, done: Collected) -> _Sorted:
-            return _sorted_rows(report, done, log, keys, awaited, today)
-
-        return [_collect(log, file, inside, awaited, sort) for file, inside in files_of(reports)]
+        return [
+            _collect(log, file, inside, keys, awaited, today) for file, inside in files_of(reports)
+        ]
 
 
 def set_aside(
@@ -136,8 +132,9 @@ def _collect(
     log: Log,
     file: Path,
     inside: bool,
+    keys: Mapping[str, str] | None,
     awaited: set[str],
-    sort: Callable[[Report, Collected], _Sorted],
+    today: datetime.date,
 ) -> Collected:
     """Collect one file, found `inside` a folder or named; new ledgers in it leave `awaited`."""
     done = Collected(file=file)
@@ -147,7 +144,7 @@ def _collect(
             return Collected(file=file, ignored=True, head=log.head)
         if report.agreement not in log.hashes and not log.knows(report.output):
             return Collected(file=file, other=report.agreement, head=log.head)
-        fresh, moved = sort(report, done)
+        fresh, moved = _sorted_rows(report, done, log, keys, awaited, today)
     except (sqlite3.Error, OutputError):
         raise  # of the log, not of the report
     except DataError as error:
@@ -176,8 +173,11 @@ def _sorted_rows(
     keys: Mapping[str, str] | None,
     awaited: Collection[str],
     today: datetime.date,
-) -> _Sorted:
+) -> tuple[list[Released], list[str]]:
     """Sort the rows of a report into known, new and refused ones, and count them in `done`.
+
+    Returns the new rows, and the entities whose rows come, with permission, from another ledger or
+    key.
 
     Raises:
         DataError: it goes on from reports of the log, under an agreement that is not known here.
