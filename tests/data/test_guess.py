@@ -221,7 +221,7 @@ def test_an_hourly_table_is_never_cut_to_its_last_rows(here: Path, capsys) -> No
     assert "become one: the last, or their sum, mean or max?" in said
     cells = pd.read_csv("t.csv", parse_dates=["time"]).set_index("time")
     days = cells.groupby("sensor_id")["carsIn"].resample("D")
-    for rule in ("mean", "last"):
+    for rule in ("mean", "max", "last"):
         assert main(["new", "dataset", "t.csv", *told, "--each-day", rule]) == 0
         (stream,) = streams_of("t.yaml")
         expected = days.agg(rule).unstack("time")

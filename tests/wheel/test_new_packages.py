@@ -34,9 +34,10 @@ def test_packages_are_installed_and_pass_their_own_tests(
     code = tmp_path / "site/my_noise/__init__.py"
     code.write_text(code.read_text().replace("math.sqrt(2.0)", "math.sqrt(0.5)"))
     both = (
-        "import sys; from dpol.cli import main;"
-        f"main(['config', 'check', *{configs}]); main(['check', 'my-noise'])"
+        "from dpol.cli import main;"
+        f"assert main(['config', 'check', *{configs}]) == 0;"
+        "assert main(['check', 'my-noise']) == 1"
     )
-    said = run(sys.executable, "-c", both, folder=tmp_path, PYTHONPATH=path).stdout
+    said = succeed(run(sys.executable, "-c", both, folder=tmp_path, PYTHONPATH=path))
     assert said.count(": good") == 3
     assert "its record claims mu = 0.2, above the requested 0.1" in said
