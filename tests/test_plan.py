@@ -42,10 +42,9 @@ def on_the_web(name: str, group: str, file: str = "table.csv.gz") -> Plan:
 
 
 def differing(one: Plan, two: Plan, study: str = "games") -> set[str]:
-    """Return the labels of the points that differ."""
-    before, after = one.points[study], two.points[study]
-    labels = before.keys() | after.keys()
-    return {label for label in labels if before.get(label) != after.get(label)}
+    """Return the places of the second plan whose jobs the first has not."""
+    before, after = one.jobs[study], two.jobs[study]
+    return {place for place in after if before.get(place) != after[place]}
 
 
 JOBS = (
@@ -84,21 +83,20 @@ def test_a_new_parameter_replays_only_its_suite() -> None:
     before = make_plan(alone | {"report": report}, [], "test")
     after = make_plan(alone | {"report": report, "suites": changed}, [], "test")
     reached = differing(before, after)
-    assert {label.split("/")[1] for label in reached} == {"central"}
-    assert reached == {label for label in before.points["games"] if "/central/" in label}
+    assert reached == {place for place in before.jobs["games"] if "/central/" in place}
 
 
 @pytest.mark.parametrize(
     ("study", "changed", "reached"),
     [
-        ("batching", {"n_experts": [2, 8]}, {"n-4", "n-8"}),
+        ("batching", {"n_experts": [2, 8]}, {"n-8"}),
         ("batching", {"replicates": 21}, {"n-2", "n-4"}),
-        ("lazy", {"n_rounds": [100, 400]}, {"T300-d3", "T400-d3"}),
+        ("lazy", {"n_rounds": [100, 400]}, {"T400"}),
         ("labels", {"patients_per_week": 30}, {"hospitals-NM"}),
-        ("labels", {"n_labels": 50}, {"rounds-0", "hypotheses"}),
+        ("labels", {"n_labels": 50}, {"sweeps"}),
     ],
 )
-def test_a_change_of_a_study_reruns_only_the_points_that_it_changes(
+def test_a_change_of_a_study_reruns_only_the_places_that_it_changes(
     study: str, changed: dict[str, Any], reached: set[str]
 ) -> None:
     after = plan(**{study: SMALL[study] | changed})
@@ -110,16 +108,16 @@ def test_jobs_get_the_settings_of_their_points_through_json() -> None:
     readings = {"readings": {"ones": {"suppressed_value": 1}}}
     asked = plan(dataset=SMALL["dataset"] | readings)
     for study, _ in asked.studies:
-        for point in asked.points[study.name].values():
-            plain = json.loads(json.dumps(point.plain))
-            assert settings_from(study.package, plain) == point.settings
-    assert math.inf in {point.settings.mu for point in asked.points["games"].values()}
-    kinds = {type(point.settings) for point in asked.points["comparison"].values()}
+        for job in asked.jobs[study.name].values():
+            plain = json.loads(json.dumps(job.plain))
+            assert tuple(settings_from(study.package, it) for it in plain) == job.points
+    assert math.inf in {it.mu for job in asked.jobs["games"].values() for it in job.points}
+    kinds = {type(it) for job in asked.jobs["comparison"].values() for it in job.points}
     assert kinds == {*get_args(ComparisonPoint)}
 
 
 def test_the_result_tables_are_made_from_what_points_read() -> None:
-    read = {study: inputs_of(points.values()) for study, points in plan().points.items()}
+    read = {study: inputs_of(jobs.values()) for study, jobs in plan().jobs.items()}
     assert read["games"] == {"stream": ["streams/NM.parquet"]}
     assert read["comparison"].keys() == {"summary", "totals", "stream"}
     assert read["lazy"] == {}
@@ -127,7 +125,7 @@ def test_the_result_tables_are_made_from_what_points_read() -> None:
 
 def test_a_new_title_replays_nothing() -> None:
     titled = {label: stream | {"title": "Other"} for label, stream in SMALL["streams"].items()}
-    assert plan(streams=titled).points == plan().points
+    assert plan(streams=titled).jobs == plan().jobs
 
 
 def test_the_text_of_a_config_has_its_order_letters_and_overrides(tmp_path: Path) -> None:
@@ -142,12 +140,43 @@ def test_the_text_of_a_config_has_its_order_letters_and_overrides(tmp_path: Path
     assert "\nseed: 9\n" in make_plan(SMALL | {"seed": 9}, [file]).text
 
 
-def test_a_job_has_as_many_points_as_the_config_allows() -> None:
-    for most in (1, 2, 3):
-        sizes = [
-            len(job) for jobs in plan(points_per_job=most).jobs.values() for job in jobs.values()
-        ]
-        assert max(sizes) == most
+LEVELS, SUITES = SMALL["privacy"]["levels"], SMALL["suites"]
+MINE = {"mine": {"algorithms": [{"algorithm": "persistence", "label": "mine"}]}}
+LONGER = {
+    **SUITES["local"],
+    "algorithms": [*SUITES["local"]["algorithms"], *MINE["mine"]["algorithms"]],
+}
+
+
+def reordered(block: dict[str, Any]) -> dict[str, Any]:
+    return dict(reversed(block.items()))
+
+
+@pytest.mark.parametrize(
+    ("changed", "place"),
+    [
+        ({"privacy": {"levels": {"mu-9": 9} | LEVELS}}, "/mu-9/"),
+        ({"privacy": {"levels": LEVELS | {"mu-9": 9}}}, "/mu-9/"),
+        ({"privacy": {"levels": reordered(LEVELS)}}, None),
+        ({"privacy": {"levels": dict([*LEVELS.items()][:-1])}}, None),
+        ({"suites": MINE | SUITES}, "/mine/"),
+        ({"suites": SUITES | MINE}, "/mine/"),
+        ({"suites": reordered(SUITES)}, None),
+        ({"suites": SUITES | {"local": LONGER}}, "/local/"),
+    ],
+)
+def test_only_places_that_hold_new_games_are_played(
+    changed: dict[str, Any], place: str | None
+) -> None:
+    after = plan(**changed)
+    asked = {it for it in after.jobs["games"] if place and place in it}
+    assert differing(plan(), after) == asked
+    assert asked or not place
+
+
+def test_more_replicates_play_only_the_new_ones() -> None:
+    one, two = plan(replicates=100), plan(replicates=250)
+    assert {it.split("/")[-1] for it in differing(one, two)} == {"100-199", "200-249"}
 
 
 def test_a_corrected_table_is_noticed_unless_a_job_makes_it(tmp_path: Path) -> None:
@@ -254,8 +283,8 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
 
 def test_a_job_takes_the_time_of_its_points_and_of_its_start() -> None:
     small = plan()
-    jobs, points = small.jobs["claims"], small.points["claims"].values()
-    expected = 1.3 + sum(point.seconds for point in points) / len(jobs)
+    jobs = small.jobs["claims"].values()
+    expected = 1.3 + sum(job.seconds for job in jobs) / len(jobs)
     assert small.seconds["claims_point"] == pytest.approx(expected)
 
 

@@ -1,4 +1,4 @@
-"""The plan of a run, from its config: points, jobs, hashes of code, and what to fetch.
+"""The plan of a run, from its config: jobs, hashes of code, and what to fetch.
 
 The rules of the workflow read a `Plan` and decide nothing themselves.
 """
@@ -35,10 +35,8 @@ from dpol.reruns.notes import (
     reasons_to_rerun,
     set_times,
 )
-from dpol.studies.study import Point, Study
+from dpol.studies.study import Job, Study
 
-SHORT_SECONDS = 20.0
-"""Expected time on one core at which a job of several points is full."""
 START_SECONDS = 1.3
 """Time on one core to start a job, before its points."""
 
@@ -72,25 +70,17 @@ class Plan:
         return self.config.studies()
 
     @cached_property
-    def points(self) -> Mapping[str, Mapping[str, Point[Any]]]:
-        """Points of each study, by study and label."""
+    def jobs(self) -> Mapping[str, Mapping[str, Job[Any]]]:
+        """Jobs of each study, by study and place."""
         facts = self.config.plan_facts
-        return {study.name: study.points(block, facts) for study, block in self.studies}
-
-    @cached_property
-    def jobs(self) -> Mapping[str, Mapping[str, Sequence[Point[Any]]]]:
-        """Points of each job, by study and label of the job."""
-        most = self.config.points_per_job
-        return {study.name: _jobs_of(self.points[study.name], most) for study, _ in self.studies}
+        return {study.name: study.jobs(block, facts) for study, block in self.studies}
 
     @property
     def seconds(self) -> dict[str, float]:
         """Expected seconds of a study's job on one core, by the name of the rule."""
         return {
-            f"{study.name}_point": START_SECONDS
-            + sum(point.seconds for point in self.points[study.name].values())
-            / len(self.jobs[study.name])
-            for study, _ in self.studies
+            f"{name}_point": START_SECONDS + sum(job.seconds for job in jobs.values()) / len(jobs)
+            for name, jobs in self.jobs.items()
         }
 
     # --- What a job depends on, besides its inputs ---
@@ -102,8 +92,8 @@ class Plan:
         Raises:
             ConfigError: a package is not installed where jobs find it.
         """
-        points = chain.from_iterable(each.values() for each in self.points.values())
-        return packages_of(*code_of(points))
+        jobs = chain.from_iterable(each.values() for each in self.jobs.values())
+        return packages_of(*code_of(jobs))
 
     def contents(self, *files: str, made: Callable[[str], bool]) -> dict[str, str | None]:
         """Return checksums of local tables, which a job compares with what it reads.
@@ -304,46 +294,15 @@ def make_plan(
     return Plan(config=config, place=place, name=name, text=text)
 
 
-def code_of(points: Iterable[Point[Any]]) -> list[str]:
-    """Return the modules that points import by name, each once."""
-    return sorted({module for point in points for module in point.code})
+def code_of(jobs: Iterable[Job[Any]]) -> list[str]:
+    """Return the modules that jobs import by name, each once."""
+    return sorted({module for job in jobs for module in job.code})
 
 
-def inputs_of(points: Iterable[Point[Any]]) -> dict[str, list[str]]:
-    """Return the files below results/<run>/ that points read, each once, in lists by name."""
+def inputs_of(jobs: Iterable[Job[Any]]) -> dict[str, list[str]]:
+    """Return the files below results/<run>/ that jobs read, each once, in lists by name."""
     files: dict[str, dict[str, None]] = {}
-    for point in points:
-        for name, path in point.inputs.items():
+    for job in jobs:
+        for name, path in job.inputs.items():
             files.setdefault(name, {})[path] = None
     return {name: list(paths) for name, paths in files.items()}
-
-
-def _jobs_of(points: Mapping[str, Point[Any]], most: int) -> dict[str, Sequence[Point[Any]]]:
-    """Return the points of each job by label; a label such as `a+1` is the first and the rest.
-
-    Args:
-        points: points of a study, by label and in order.
-        most: largest number of points in a job.
-
-    >>> points = {label: Point(settings={}, seconds=8.0) for label in "abc"}
-    >>> points["d"] = Point(settings={}, inputs={"stream": "x"}, seconds=1.0)
-    >>> list(_jobs_of(points, 8))
-    ['a+1', 'c', 'd']
-    """
-    jobs: list[dict[str, Point[Any]]] = []
-    for label, point in points.items():
-        if not jobs or len(jobs[-1]) == most or not _is_short([*jobs[-1].values(), point]):
-            jobs.append({})
-        jobs[-1][label] = point
-    return {_label_of(job): [*job.values()] for job in jobs}
-
-
-def _is_short(points: Sequence[Point[Any]]) -> bool:
-    """Return whether one job may compute all points: they read the same files, and are fast."""
-    expected, first = sum(point.seconds for point in points), points[0].inputs
-    return expected <= SHORT_SECONDS and all(point.inputs == first for point in points)
-
-
-def _label_of(job: Mapping[str, Point[Any]]) -> str:
-    first, *others = job
-    return f"{first}+{len(others)}" if others else first

@@ -1,7 +1,15 @@
 # A table of gains is not cleaned.
 if settings.dataset.source.kind == "gains":
-    DATA, CLEANED = [RAW], settings.raw_file
+    DATA, DONE_WITH_DATA = [RAW], settings.raw_file
 else:
+    CLEANED = {
+        "panel": f"{RESULTS}/data/panel.parquet",
+        "report": f"{RESULTS}/data/cleaning.json",
+        "page": f"{RESULTS}/data/cleaning.md",
+        "picture": f"{RESULTS}/data/understood.svg",
+    }
+    OTHER_READINGS = [f"{RESULTS}/data/panel@{it}.parquet" for it in settings.dataset.readings]
+    DATA, DONE_WITH_DATA = [*CLEANED.values(), *OTHER_READINGS], CLEANED["page"]
 
     rule clean_panel:
         """Clean the table into a panel, and count every change."""
@@ -10,11 +18,8 @@ else:
             table=by_content(RAW),
             capacities=lambda wildcards: [by_content(file)(wildcards) for file in CAPACITIES],
         output:
-            panel=f"{RESULTS}/data/panel.parquet",
-            report=f"{RESULTS}/data/cleaning.json",
-            page=f"{RESULTS}/data/cleaning.md",
-            picture=f"{RESULTS}/data/understood.svg",
-            readings=[f"{RESULTS}/data/panel@{it}.parquet" for it in settings.dataset.readings],
+            **CLEANED,
+            readings=OTHER_READINGS,
         log:
             local(f"{RESULTS}/logs/clean_panel.log"),
         benchmark:
@@ -34,8 +39,6 @@ else:
         script:
             "../scripts/clean_panel.py"
 
-    DATA, CLEANED = rules.clean_panel.output, f"{RESULTS}/data/cleaning.md"
-
 
 rule data:
     """Target: the clean panel, or the table of gains."""
@@ -43,4 +46,4 @@ rule data:
         DATA,
     localrule: True
     message:
-        f"Done: {CLEANED}"
+        f"Done: {DONE_WITH_DATA}"

@@ -59,20 +59,25 @@ RAW = local(settings.raw_file)
 CAPACITIES = [local(file) for file in settings.dataset.capacity_files]
 # Plain paths for `expand`: outputs of rules have flags if a storage provider holds them.
 STREAM = f"{RESULTS}/streams/{{stream}}.parquet"
-# Jobs that fail most often (no network, a mistake in a table) come first. Then come points that wait
-# for nothing: started last, they would run alone at the end.
-DATA_FIRST, LONGEST_FIRST = 2, 1
+# Jobs that fail most often (no network, a mistake in a table) come first, then the games.
+DATA_FIRST, GAMES_FIRST = 2, 1
 # Whether a rule of this workflow, or of an importing workflow, makes a file.
 is_made = lambda file: any(known.is_producer(file) for known in workflow.rules)
 # A table goes by its checksum, which a job is asked, unless a job makes it.
 by_content = lambda file: lambda wildcards: file if is_made(file) else ancient(file)
-# The values of the wildcard of each rule whose jobs note what they were asked.
+# The wildcards of the jobs of each rule whose jobs note what they were asked.
 every_job = {}
+
+
+# Who overrides rules of a module includes this file once more for each: the first of them locks.
+SAME = [it for it in imported if it.get("MODULE") == MODULE and "begin" in it]
 
 
 @cache
 def begin():
     """Lock the run where jobs will run. Only what Snakemake knows after reading the rules says so."""
+    if SAME:
+        return SAME[0]["begin"]()
     try:
         runs_jobs = workflow.executor_plugin is not None and not workflow.dryrun
         plan.begin(Path(ASKED), runs_jobs=runs_jobs)
@@ -124,12 +129,12 @@ def told_last():
         return [f"not finished: {why}"]
 
 
-def asked(rule, **over):
+def asked(rule, over=({},)):
     """Return the input function for `ASKED`: old for a job that answered what it is asked now.
 
-    `over` has the name of the rule's wildcard, and its values in this run.
+    `over` has the wildcards of each job of the rule.
     """
-    every_job[rule] = [{name: it} for name, values in over.items() for it in values] or [{}]
+    every_job[rule] = over
 
     def file_of(wildcards):
         if not workflow.is_main_process:  # what a job's own process is told to run, it runs
@@ -156,4 +161,7 @@ def about(kind, name, title):
 
 wildcard_constraints:
     stream="[^/]+",
-    point=".+",
+    level="[^/]+",
+    suite="[^/]+",
+    block="[0-9]+-[0-9]+",
+    place=".+",

@@ -7,16 +7,19 @@ SHOWING = [
 ]
 
 
+PAGE = [f"{RESULTS}/report/index.html", f"{RESULTS}/ro-crate-metadata.json"]
+
+
 rule render_report:
     """Write the page of the run and its RO-Crate."""
     input:
         asked("render_report"),
-        rules.data.input,
+        DATA,
         SHOWN,
         STREAM.format(stream=next(iter(settings.played))),
     output:
-        page=f"{RESULTS}/report/index.html",
-        crate=f"{RESULTS}/ro-crate-metadata.json",
+        page=PAGE[0],
+        crate=PAGE[1],
         parts=[f"{RESULTS}/provenance/{name}" for name in ("Snakefile", "config.yaml")],
         # Without numbers; `dpol choose` reads them with numbers.
         templates=[

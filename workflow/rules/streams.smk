@@ -3,7 +3,7 @@ if settings.dataset.source.kind == "gains":
     rule build_stream:
         """Read a stream from the table of gains."""
         input:
-            asked("build_stream", stream=settings.played),
+            asked("build_stream", [{"stream": it} for it in settings.played]),
             table=by_content(RAW),
         output:
             stream=STREAM,
@@ -11,6 +11,7 @@ if settings.dataset.source.kind == "gains":
             local(f"{RESULTS}/logs/build_stream/{{stream}}.log"),
         benchmark:
             local(f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv")
+        priority: DATA_FIRST
         conda:
             "../envs/dpol.yaml"
         params:
@@ -24,25 +25,30 @@ if settings.dataset.source.kind == "gains":
 
 else:
     GAMES = settings.played | settings.read_otherwise
-    every_point = [it for points in plan.points.values() for it in points.values()]
-    read = {path for point in every_point for path in point.inputs.values()}
+    read = {
+        path for jobs in plan.jobs.values() for job in jobs.values() for path in job.inputs.values()
+    }
 
     rule build_stream:
         """Make a stream from the clean panel."""
         input:
-            asked("build_stream", stream=[it for it in GAMES if f"streams/{it}.parquet" in read]),
+            asked(
+                "build_stream",
+                [{"stream": it} for it in GAMES if f"streams/{it}.parquet" in read],
+            ),
             panel=lambda wildcards: (
                 f"{RESULTS}/data/panel@{reading}.parquet"
                 if (reading := GAMES[wildcards.stream].reading)
                 else f"{RESULTS}/data/panel.parquet"
             ),
-            report=rules.clean_panel.output.report,
+            report=f"{RESULTS}/data/cleaning.json",
         output:
             stream=STREAM,
         log:
             local(f"{RESULTS}/logs/build_stream/{{stream}}.log"),
         benchmark:
             local(f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv")
+        priority: DATA_FIRST
         conda:
             "../envs/dpol.yaml"
         params:

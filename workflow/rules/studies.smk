@@ -1,61 +1,102 @@
-# For each study of the config: a job per group of points, and a job for its result tables. For each
-# chapter of the page: a job that draws its sections.
+# For each study of the config: a job for each place in its grid, one for its result tables, and one
+# that draws its figures and renders its tables.
+FACTS = {**vars(settings.facts), "form": (settings.report.width, settings.report.titles)}
 facts = settings.plan_facts
 # Figures of every study may show the results that every run has.
 IN_EVERY_RUN = [study.showing for study, _ in plan.studies if study.name in EVERY_RUN]
-# What points write, and result tables with their figures and tables.
+# What the jobs of a grid write, and result tables with their figures and tables.
 PLAYED, SHOWN = [], []
-# Sections by chapter, each with its study.
-CHAPTERS = {}
+
+# The grid of the games: results/RUN/games/STREAM/LEVEL/SUITE/BLOCK/scores.parquet.
+GRID = ["stream", "level", "suite", "block"]
+GAMES_PLAYED = plan.jobs["games"]
+ROUNDS = {"rounds": f"{RESULTS}/games/{{stream}}/{{level}}/{{suite}}/{{block}}/rounds.parquet"}
+if not settings.keep_rounds:
+    ROUNDS = {}
+game_at = lambda wildcards: GAMES_PLAYED["/".join(getattr(wildcards, name) for name in GRID)]
+
+
+rule games_point:
+    """Play a suite on a stream at a level: all its noises and algorithms, a block of replicates."""
+    input:
+        asked("games_point", [dict(zip(GRID, it.split("/"))) for it in GAMES_PLAYED]),
+        stream=STREAM,
+    output:
+        **ROUNDS,
+        scores=f"{RESULTS}/games/{{stream}}/{{level}}/{{suite}}/{{block}}/scores.parquet",
+        curves=f"{RESULTS}/games/{{stream}}/{{level}}/{{suite}}/{{block}}/curves.parquet",
+    log:
+        local(f"{RESULTS}/logs/games/{{stream}}/{{level}}/{{suite}}/{{block}}.log"),
+    benchmark:
+        local(f"{RESULTS}/benchmarks/games/{{stream}}/{{level}}/{{suite}}/{{block}}.tsv")
+    priority: GAMES_FIRST
+    conda:
+        "../envs/dpol.yaml"
+    # Not among params: a change of memory must not rerun jobs.
+    resources:
+        job_memory_mb=settings.job_memory_mb,
+        # Memory to reserve: 500 MB for Snakemake around the script, and more at each attempt.
+        mem_mb=lambda wildcards, attempt: attempt * (settings.job_memory_mb + 500),
+    params:
+        code=lambda wildcards: code_of_job(
+            "study_point", "dpol.studies.games.compute", *code_of([game_at(wildcards)])
+        ),
+        study="dpol.studies.games",
+        points=lambda wildcards: game_at(wildcards).plain,
+        seed=settings.seed,
+    message:
+        "Games: {wildcards.stream}, {wildcards.level}, {wildcards.suite}, {wildcards.block}"
+    script:
+        "../scripts/study_point.py"
+
 
 for study, block in plan.studies:
-    points, jobs = plan.points[study.name].values(), plan.jobs[study.name]
+    jobs = plan.jobs[study.name]
     written = {
-        name: f"{RESULTS}/points/{study.name}/{{point}}/{name}.parquet"
-        for name in study.written_by_points(block, facts)
+        name: f"{RESULTS}/{study.name}/{{place}}/{name}.parquet"
+        for name in study.written_by_jobs(block, facts)
     }
     tables = {name: f"{RESULTS}/{name}.parquet" for name in study.results_of(block, facts)}
+    first = GAMES_FIRST if study.name in EVERY_RUN else 0
 
-    rule:
-        """Compute some points of the study."""
-        name:
-            f"{study.name}_point"
-        input:
-            asked(f"{study.name}_point", point=jobs),
-            # All points of a job read the same files.
-            unpack(
-                lambda wildcards, jobs=jobs: {
-                    name: f"{RESULTS}/{path}"
-                    for name, path in jobs[wildcards.point][0].inputs.items()
-                }
-            ),
-        output:
-            **written,
-        log:
-            local(f"{RESULTS}/logs/{study.name}_point/{{point}}.log"),
-        benchmark:
-            local(f"{RESULTS}/benchmarks/{study.name}_point/{{point}}.tsv")
-        # Points that wait for files come later.
-        priority: 0 if all(point.inputs for point in points) else LONGEST_FIRST
-        conda:
-            "../envs/dpol.yaml"
-        # Not among params: a change of memory must not rerun jobs.
-        resources:
-            job_memory_mb=settings.job_memory_mb,
-            # Memory to reserve: 500 MB for Snakemake around the script, and more at each attempt.
-            mem_mb=lambda wildcards, attempt: attempt * (settings.job_memory_mb + 500),
-        params:
-            code=lambda wildcards, study=study, jobs=jobs: code_of_job(
-                "study_point", study.computing, *code_of(jobs[wildcards.point])
-            ),
-            study=study.package,
-            # Of a point, only its settings and inputs affect results.
-            points=lambda wildcards, jobs=jobs: [it.plain for it in jobs[wildcards.point]],
-            seed=settings.seed,
-        message:
-            f"{study.title}: {{wildcards.point}}"
-        script:
-            "../scripts/study_point.py"
+    if study.name != "games":
+
+        rule:
+            """Compute a place in the grid of the study."""
+            name:
+                f"{study.name}_point"
+            input:
+                asked(f"{study.name}_point", [{"place": it} for it in jobs]),
+                unpack(
+                    lambda wildcards, jobs=jobs: {
+                        name: f"{RESULTS}/{path}"
+                        for name, path in jobs[wildcards.place].inputs.items()
+                    }
+                ),
+            output:
+                **written,
+            log:
+                local(f"{RESULTS}/logs/{study.name}/{{place}}.log"),
+            benchmark:
+                local(f"{RESULTS}/benchmarks/{study.name}/{{place}}.tsv")
+            priority: first
+            conda:
+                "../envs/dpol.yaml"
+            # As for games.
+            resources:
+                job_memory_mb=settings.job_memory_mb,
+                mem_mb=lambda wildcards, attempt: attempt * (settings.job_memory_mb + 500),
+            params:
+                code=lambda wildcards, study=study, jobs=jobs: code_of_job(
+                    "study_point", study.computing, *code_of([jobs[wildcards.place]])
+                ),
+                study=study.package,
+                points=lambda wildcards, jobs=jobs: jobs[wildcards.place].plain,
+                seed=settings.seed,
+            message:
+                f"{study.title}: {{wildcards.place}}"
+            script:
+                "../scripts/study_point.py"
 
     rule:
         """Make the result tables of the study."""
@@ -63,10 +104,10 @@ for study, block in plan.studies:
             f"{study.name}_results"
         input:
             asked(f"{study.name}_results"),
-            **{name: expand(path, point=jobs) for name, path in written.items()},
+            **{name: expand(path, place=jobs) for name, path in written.items()},
             **{
                 name: expand(f"{RESULTS}/{{path}}", path=paths)
-                for name, paths in inputs_of(points).items()
+                for name, paths in inputs_of(jobs.values()).items()
             },
         output:
             **tables,
@@ -74,81 +115,83 @@ for study, block in plan.studies:
             local(f"{RESULTS}/logs/{study.name}_results.log"),
         benchmark:
             local(f"{RESULTS}/benchmarks/{study.name}_results.tsv")
+        priority: first
         conda:
             "../envs/dpol.yaml"
         resources:
             mem_mb=lambda wildcards, input, attempt: attempt * round(1000 + 10 * input.size_mb),
         params:
-            code=code_of_job("study_results", study.module, study.collecting, *code_of(points)),
+            code=code_of_job(
+                "study_results", study.module, study.collecting, *code_of(jobs.values())
+            ),
             study=study.package,
             settings=block.model_dump(mode="json"),
-            facts=vars(settings.facts),
-            points=list(jobs),
+            facts=settings.facts.told(study.collects, titled=False),
+            places=list(jobs),
         message:
             f"{study.title}: making the result tables"
         script:
             "../scripts/study_results.py"
 
-    PLAYED += expand(list(written.values()), point=jobs)
+    PLAYED += expand(list(written.values()), place=jobs)
     SHOWN += tables.values()
     # An interactive figure has no file.
-    for section in [it for it in study.sections_of(block, facts) if it.made]:
-        CHAPTERS.setdefault(section.chapter, []).append((study, section))
-
-
-for chapter, parts in CHAPTERS.items():
-    shown = f"{chapter}_shown"
-    figures = {it.name: part.title or study.title for study, part in parts for it in part.figures}
-    rendered = {it.name: part.title or study.title for study, part in parts for it in part.tables}
-    drawing = [it for study, part in parts for it in (study.showing, part.drawing)]
+    sections = [it for it in study.sections_of(block, facts) if it.made]
+    if not sections:
+        continue
+    figures = {it.name: part.title or study.title for part in sections for it in part.figures}
+    rendered = {it.name: part.title or study.title for part in sections for it in part.tables}
+    drawn = [
+        *expand(
+            f"{RESULTS}/figures/{{name}}.{{kind}}", name=figures, kind=["svg", "png", "pdf"]
+        ),
+        *expand(
+            f"{RESULTS}/tables/{{name}}.{{kind}}",
+            name=rendered,
+            kind=["html", "fragment.html", "md", "tex", "csv"],
+        ),
+    ]
+    # `snakemake --report` shows the first file of each figure and table.
+    reported = {
+        **{f"{RESULTS}/figures/{it}.svg": about("figure", it, figures[it]) for it in figures},
+        **{f"{RESULTS}/tables/{it}.html": about("table", it, rendered[it]) for it in rendered},
+    }
 
     rule:
-        """Draw the figures and render the tables of the chapter."""
+        """Draw the figures of the study, and render its tables."""
         name:
-            shown
+            f"{study.name}_shown"
         input:
-            asked(shown),
-            **{name: f"{RESULTS}/{name}.parquet" for _, part in parts for name in part.results},
+            asked(f"{study.name}_shown"),
+            **{name: f"{RESULTS}/{name}.parquet" for part in sections for name in part.results},
         output:
-            # `snakemake --report` shows the first file of each figure and table.
-            [
-                report(f"{RESULTS}/figures/{name}.svg", **about("figure", name, title))
-                for name, title in figures.items()
-            ],
-            expand(f"{RESULTS}/figures/{{name}}.{{kind}}", name=figures, kind=["png", "pdf"]),
-            [
-                report(f"{RESULTS}/tables/{name}.html", **about("table", name, title))
-                for name, title in rendered.items()
-            ],
-            expand(
-                f"{RESULTS}/tables/{{name}}.{{kind}}",
-                name=rendered,
-                kind=["fragment.html", "md", "tex", "csv"],
-            ),
+            [report(it, **reported[it]) if it in reported else it for it in drawn],
         log:
-            local(f"{RESULTS}/logs/{shown}.log"),
+            local(f"{RESULTS}/logs/{study.name}_shown.log"),
         benchmark:
-            local(f"{RESULTS}/benchmarks/{shown}.tsv")
+            local(f"{RESULTS}/benchmarks/{study.name}_shown.tsv")
+        priority: first
         conda:
             "../envs/dpol.yaml"
         params:
-            code=code_of_job("study_shown", *drawing, *IN_EVERY_RUN),
-            facts=vars(settings.facts) | {"form": (settings.report.width, settings.report.titles)},
-            sections={
-                part.name: {"study": study.package, "about": part.about} for study, part in parts
-            },
+            code=code_of_job(
+                "study_shown", study.showing, *[it.drawing for it in sections], *IN_EVERY_RUN
+            ),
+            facts={name: FACTS[name] for name in study.draws},
+            study=study.package,
+            sections={part.name: part.about for part in sections},
         message:
-            f"Drawing figures, rendering tables: {', '.join([*figures, *rendered])}"
+            f"{study.title}: drawing {', '.join([*figures, *rendered])}"
         script:
             "../scripts/study_shown.py"
 
-    SHOWN += getattr(rules, shown).output
+    SHOWN += drawn
 
 
 rule games:
     """Target: the scores of all games."""
     input:
-        rules.games_results.input.scores,
+        [f"{RESULTS}/games/{it}/scores.parquet" for it in GAMES_PLAYED],
     localrule: True
     message:
-        f"Done: {RESULTS}/points/games"
+        f"Done: {RESULTS}/games"

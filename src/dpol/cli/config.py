@@ -69,11 +69,11 @@ def _copy(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     from dpol.config.experiment import load_experiment
-    from dpol.studies.games.study import points
+    from dpol.studies.games.study import jobs
 
     for file in options.files:
         config = load_experiment(file).config
-        count = len(points(config.games, config.plan_facts))
-        print(f"{file}: good (run {config.run}, {count} jobs of algorithms)")
+        count = len(jobs(config.games, config.plan_facts))
+        print(f"{file}: good (run {config.run}, {count} jobs of games)")
         for line in config.left_out:
             print(f"{file}: {line}")

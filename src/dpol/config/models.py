@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from typing import Annotated, Any
 
-from pydantic import Field, PositiveInt, create_model
+from pydantic import Field, create_model
 
 from dpol.core.settings import Label, Settings
 from dpol.core.shipped import place_of
@@ -92,13 +92,8 @@ class Config(Settings):
     """Suites of algorithms."""
     replicates: Annotated[int, Field(ge=1, le=1_000_000)] = 100
     """Independent repetitions of every randomised run."""
-    points_per_job: PositiveInt = 8
-    """Most points of one job; 1 if games have thousands of experts.
-
-    The points of a job read the same stream, and a job is full when it is expected to take 20 s.
-    Results do not depend on it."""
     keep_rounds: bool = False
-    """Keep every round of every run in `points/games/**/rounds.parquet`.
+    """Keep every round of every run in `games/**/rounds.parquet`.
 
     No table or figure needs these files."""
     job_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 1500

@@ -95,6 +95,8 @@ def read_config(folder: Path) -> dict[str, Any]:
 def disagreements(folder: Path) -> list[tuple[str, str]]:
     """Compare the files of a run with its crate, and the crate with its noted checksum.
 
+    Files that another config left are not new: the note of their job lists them.
+
     Returns:
         `changed`, `missing` or `new`, and the file below the folder, for each difference.
 
@@ -104,9 +106,10 @@ def disagreements(folder: Path) -> list[tuple[str, str]]:
     record = read_record(folder)
     below = (it.relative_to(folder).as_posix() for it in folder.rglob("*") if it.is_file())
     present = {name for name in below if name.partition("/")[0] not in _BESIDE}
+    noted = noted_sums(read_notes(folder))
     return [
         *(("changed", name) for name in changed_files(folder, record.files)),
         *(("missing", name) for name in sorted(record.files.keys() - present)),
-        *(("new", name) for name in sorted(present - record.files.keys())),
-        *([] if CRATE in noted_sums(read_notes(folder)) else [("missing", "logs")]),
+        *(("new", name) for name in sorted(present - record.files.keys() - noted.keys())),
+        *([] if CRATE in noted else [("missing", "logs")]),
     ]

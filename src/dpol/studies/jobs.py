@@ -38,11 +38,11 @@ def write_points(
 
 
 def settings_from(package: str, plain: Values) -> Any:
-    """Return the settings of a point of a study from what `Point.plain` made of them.
+    """Return the settings of a point of a study.
 
     Args:
         package: dotted name of the package of the study.
-        plain: the settings as plain values.
+        plain: the settings as plain values, from `Job.plain`.
 
     Raises:
         ValidationError: a value is missing, or is not of the type that `POINT` says.
@@ -77,7 +77,7 @@ def write_results(
     Args:
         package: dotted name of the package of the study.
         settings: the study's block of the config.
-        facts: facts about the run.
+        facts: the facts about the run that it names.
         inputs: files of each table of the points, in their order, and of the points' inputs.
         files: output file of each result table.
 
@@ -147,7 +147,7 @@ def compute(
 ) -> dict[str, pd.DataFrame]:
     """Compute the result tables of a study, in this process.
 
-    Points with a missing input file are left out.
+    Jobs with a missing input file are left out.
 
     Args:
         study: the study.
@@ -165,15 +165,15 @@ def compute(
     """
     facts = PlanFacts({label: label for label in streams}, True, confidence, delta=delta)
     with TemporaryDirectory() as made:
-        written = study.written_by_points(settings, facts)
+        written = study.written_by_jobs(settings, facts)
         files: dict[str, list[Path]] = {name: [] for name in written}
-        for label, point in progress(list(study.points(settings, facts).items()), study.name):
-            read = {name: folder / path for name, path in point.inputs.items()} if folder else {}
-            if len(read) < len(point.inputs) or not all(path.exists() for path in read.values()):
+        for place, job in progress(list(study.jobs(settings, facts).items()), study.name):
+            read = {name: folder / path for name, path in job.inputs.items()} if folder else {}
+            if len(read) < len(job.inputs) or not all(path.exists() for path in read.values()):
                 continue
             inputs = Inputs(seed=seed, memory_mb=1000, files=read)
-            own = {name: Path(made, label, f"{name}.parquet") for name in written}
-            write_points(study.package, [point.plain], inputs, own)
+            own = {name: Path(made, place, f"{name}.parquet") for name in written}
+            write_points(study.package, job.plain, inputs, own)
             for name, path in {**read, **own}.items():
                 files.setdefault(name, []).append(path)
         return collect(study, settings, facts, files)

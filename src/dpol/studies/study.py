@@ -1,7 +1,7 @@
 """A study as a value: its settings, points and results.
 
 A study is a package with a file for each kind of job, found by name: `study.py` holds `STUDY`, all
-that jobs import of its settings and points; `compute.py` has `run`, which computes a point, and
+that jobs import of its settings and places; `compute.py` has `run`, which computes a point, and
 perhaps `collect`, which makes the result tables of all points; `show.py` has `SECTIONS`, the names
 and words of its figures and tables. `results.yaml` has the columns of its result tables. A
 `collect` that needs much that `run` does not is in a file of its own, `collect.py`, so that its
@@ -47,28 +47,27 @@ PointSettings = TypeVar("PointSettings")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point(Generic[PointSettings]):
-    """One job's work, whole by itself: a change of the config reruns only the points it changes.
+class Job(Generic[PointSettings]):
+    """All points of a place in the grid of a study: they change together, and read the same files.
 
     Args:
-        settings: all that `run` gets: a frozen dataclass, `POINT` of `compute.py`, of text,
-            numbers, tuples of them, and blocks.
+        points: the settings of each, all that `run` gets: a frozen dataclass, `POINT` of
+            `compute.py`, of text, numbers, tuples of them, and blocks.
         inputs: files that it reads, by name, as paths below results/<run>/.
-        code: modules that the job imports by name: of its algorithms, learners and noises. Those of
+        code: modules that it imports by name: of its algorithms, learners and noises. Those of
             other packages make it run again; without them it runs again with dpol's alone.
-        seconds: expected time on one core, as in config/config.yaml; short points with the same
-            inputs may share a job.
+        seconds: expected time on one core, as in config/config.yaml.
     """
 
-    settings: PointSettings
+    points: tuple[PointSettings, ...]
     inputs: Mapping[str, str] = field(default_factory=dict)
     code: Sequence[str] = ()
     seconds: float = 10.0
 
     @property
-    def plain(self) -> Values:
-        """The settings as Snakemake hands them to a job: as JSON has them, but with infinity."""
-        plain: Values = to_jsonable_python(self.settings)
+    def plain(self) -> list[Values]:
+        """The points as Snakemake hands them to a job: as JSON has them, but with infinity."""
+        plain: list[Values] = to_jsonable_python(self.points)
         return plain
 
 
@@ -125,6 +124,25 @@ class Facts:
     def asks_several(self) -> bool:
         """Whether the run asks several questions."""
         return len(self.questions) > 1
+
+    def told(self, names: Sequence[str], *, titled: bool) -> dict[str, Any]:
+        """Return the facts with some names as plain values; untitled, labels for all titles."""
+        titles = {"streams": self.streams, "questions": self.questions}
+        labels = {} if titled else {name: [*own] for name, own in titles.items()}
+        return {name: labels.get(name, getattr(self, name)) for name in names}
+
+
+class SomeFacts(Facts):
+    """The facts that a job is told; it is an error to read another."""
+
+    def __init__(self, told: Mapping[str, Any]) -> None:
+        for name, fact in told.items():  # labels without titles come as a list
+            self.__dict__[name] = dict.fromkeys(fact, "") if isinstance(fact, list) else fact
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in Facts.__dataclass_fields__ and name not in vars(self):
+            raise AttributeError(f"the study does not name the fact {name}")
+        return super().__getattribute__(name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,8 +258,11 @@ class Study:
         results: names of its result tables, files below results/<run>/.
         optional: takes (settings, facts) and returns the names of result tables, figures and tables
             that the run does not ask for.
-        points: takes (settings, facts) and returns the points, by label.
-        written: names of the tables that a point writes; by default those of the result tables.
+        jobs: takes (settings, facts) and returns the jobs by place: the path of the folder of each
+            below that of the study. What a change of the config changes together has one place.
+        written: names of the tables that a job writes; by default those of the result tables.
+        collects: names of the facts that `collect` reads.
+        draws: names of the facts that its figures and tables read.
     """
 
     name: str
@@ -250,8 +271,10 @@ class Study:
     package: str
     results: tuple[str, ...]
     optional: Callable[[Any, PlanFacts], frozenset[str]] = lambda settings, facts: frozenset()
-    points: Callable[[Any, PlanFacts], Mapping[str, Point[Any]]]
+    jobs: Callable[[Any, PlanFacts], Mapping[str, Job[Any]]]
     written: tuple[str, ...] = ()
+    collects: tuple[str, ...] = ()
+    draws: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
@@ -284,8 +307,8 @@ class Study:
         left_out = self.optional(settings, facts)
         return tuple(name for name in self.results if name not in left_out)
 
-    def written_by_points(self, settings: Any, facts: PlanFacts) -> tuple[str, ...]:
-        """Return the names of the tables that each point writes."""
+    def written_by_jobs(self, settings: Any, facts: PlanFacts) -> tuple[str, ...]:
+        """Return the names of the tables that each job writes."""
         left_out = self.optional(settings, facts)
         return tuple(name for name in self.written or self.results if name not in left_out)
 

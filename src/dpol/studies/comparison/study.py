@@ -14,22 +14,24 @@ from dpol.studies.comparison.points import (
     StandingsPoint,
 )
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
-from dpol.studies.study import PlanFacts, Point, Study, reading_label
+from dpol.studies.study import Job, PlanFacts, Study, reading_label
 
 
-def points(settings: Comparison, facts: PlanFacts) -> dict[str, Point[ComparisonPoint]]:
-    """Return a point that makes the standings, and points that play games.
+def jobs(settings: Comparison, facts: PlanFacts) -> dict[str, Job[ComparisonPoint]]:
+    """Return a job that makes the standings, and jobs that play games.
 
     They play each stream at further readings, and correlated and independent noise for each stream
     and unit of privacy.
     """
-    jobs: dict[str, Point[ComparisonPoint]] = {
-        "standings": Point(
-            settings=StandingsPoint(
-                ours=settings.system,
-                questions={label: facts.question_of.get(label, "") for label in facts.streams},
-                apart=facts.apart,
-                confidence=facts.confidence,
+    made: dict[str, Job[ComparisonPoint]] = {
+        "standings": Job(
+            points=(
+                StandingsPoint(
+                    ours=settings.system,
+                    questions={label: facts.question_of.get(label, "") for label in facts.streams},
+                    apart=facts.apart,
+                    confidence=facts.confidence,
+                ),
             ),
             inputs={"summary": "summary.parquet", "totals": "totals.parquet"},
             seconds=4.0,
@@ -39,17 +41,19 @@ def points(settings: Comparison, facts: PlanFacts) -> dict[str, Point[Comparison
         code = [*chain(*map(modules_of, facts.entries)), *map(module_of_noise, facts.noises)]
         for stream in facts.streams:
             read = {it: f"streams/{reading_label(stream, it)}.parquet" for it in facts.readings}
-            jobs[f"{stream}/readings"] = Point(
-                settings=ReadingsPoint(
-                    stream=stream,
-                    readings=tuple(facts.readings),
-                    ours=ours,
-                    entries=tuple(facts.entries),
-                    replicates=facts.replicates,
+            made[f"{stream}/readings"] = Job(
+                points=(
+                    ReadingsPoint(
+                        stream=stream,
+                        readings=tuple(facts.readings),
+                        ours=ours,
+                        entries=tuple(facts.entries),
+                        replicates=facts.replicates,
+                    ),
                 ),
                 inputs={
                     "stream": f"streams/{stream}.parquet",
-                    "ranked": "points/comparison/standings/standings.parquet",
+                    "ranked": "comparison/standings/standings.parquet",
                     **read,
                 },
                 code=tuple(dict.fromkeys(code)),
@@ -64,15 +68,15 @@ def points(settings: Comparison, facts: PlanFacts) -> dict[str, Point[Comparison
                 games = ((rival.noise, level) for level in dict.fromkeys(chain(*levels)))
                 readers.append((rival.algorithm, tuple(games)))
                 code += [*modules_of(rival.algorithm), module_of_noise(rival.noise)]
-            jobs[f"{stream}/noise-memory/{weeks}-weeks"] = Point(
-                settings=MemoryPoint(
-                    readers=tuple(readers), weeks=weeks, replicates=facts.replicates
+            made[f"{stream}/noise-memory/{weeks}-weeks"] = Job(
+                points=(
+                    MemoryPoint(readers=tuple(readers), weeks=weeks, replicates=facts.replicates),
                 ),
                 inputs={"stream": f"streams/{stream}.parquet"},
                 code=tuple(dict.fromkeys(code)),
                 seconds=4.0,
             )
-    return jobs
+    return made
 
 
 def games_with_memory(memories: NoiseMemories) -> tuple[NoiseLevel, ...]:
@@ -93,5 +97,7 @@ STUDY = Study(
     package="dpol.studies.comparison",
     results=("standings", "readings", "memory"),
     optional=not_asked,
-    points=points,
+    jobs=jobs,
+    collects=("confidence", "delta"),
+    draws=("streams", "questions", "levels", "delta", "simulated", "replayed", "form"),
 )

@@ -16,6 +16,7 @@ from dpol.studies.games.summary import (
     SCORES,
     conclude,
     cumulative_curves,
+    join_blocks,
     join_jobs,
     schema,
     summarize,
@@ -37,7 +38,7 @@ def collect(files: FileLists, settings: GamesSettings, facts: Facts) -> dict[str
         (read_frame(Path(one), totals), read_frame(Path(two), curves))
         for one, two in zip(files["scores"], files["curves"], strict=True)
     )
-    scores, cells = join_jobs(jobs)
+    scores, cells = join_blocks(*join_jobs(jobs))
     return results_from(scores, cells, streams, settings, facts)
 
 

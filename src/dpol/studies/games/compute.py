@@ -19,7 +19,7 @@ from dpol.noise import MemoryChoice, find_noise, noise_scale, privatize
 from dpol.noise.seeds import Seeds
 from dpol.studies.games.exhibits import places_in_paper
 from dpol.studies.games.points import GamePoint
-from dpol.studies.games.scores import Played, PlayedSuite, rounds_of, score_tables
+from dpol.studies.games.scores import Played, PlayedSuite, column, rounds_of, score_tables
 from dpol.studies.study import Inputs
 
 POINT = GamePoint
@@ -32,18 +32,20 @@ class AlgorithmError(DpolError):
 def run(game: GamePoint, inputs: Inputs) -> dict[str, pa.Table]:
     """Play the games of a suite; return its scores, and every round if rounds are kept."""
     stream = read_stream(inputs.files["stream"])
-    members = [member for entry in game.suite for member in make_members(entry)]
+    members = [member for entry in game.algorithms for member in make_members(entry)]
     played = play_suite(
         stream,
         members,
         noise=game.noise,
         mu=game.mu,
         seed=inputs.seed,
-        replicates=range(game.replicates),
+        replicates=range(game.block[0], game.block[1] + 1),
         memory_mb=inputs.memory_mb,
         noise_memory=game.memory,
     )
     tables = score_tables(played)
+    suite = column([game.suite] * len(members))
+    tables["curves"] = tables["curves"].add_column(0, "suite", suite)
     if game.keep_rounds:
         tables["rounds"] = rounds_of(played)
     return tables

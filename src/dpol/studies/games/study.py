@@ -2,53 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 
 from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NO_NOISE, module_of_noise
 from dpol.studies.games.points import GamePoint
 from dpol.studies.games.settings import GamesSettings, Suite
-from dpol.studies.study import Facts, PlanFacts, Point, Study
+from dpol.studies.study import Facts, Job, PlanFacts, Study
 
 _SECONDS_OF_REPLICATE = 0.002
 """Expected seconds of one suite entry with 50 experts and 100 rounds; algorithms take 0.1 to 4
 times as long (benchmarks/README.md)."""
+BLOCK = 100
+"""Replicates of the first job of a place; each later job doubles the replicates so far."""
 
 
-def points(settings: GamesSettings, facts: PlanFacts) -> dict[str, Point[GamePoint]]:
-    """Return a point for each stream, suite, noise and level."""
-    by_label: dict[str, Point[GamePoint]] = {}
-    modules = {
-        name: [module for entry in suite.algorithms for module in modules_of(entry)]
-        for name, suite in settings.suites.items()
-    }
-    for stream, (suite, noise, level) in product(facts.streams, runs_of(settings, facts)):
-        algorithms = settings.suites[suite].algorithms
-        by_label[f"{stream}/{suite}/{noise}/{level}"] = Point(
-            settings=GamePoint(
-                suite=tuple(algorithms),
-                noise=noise,
-                mu=facts.levels[level],
-                replicates=facts.replicates,
-                memory=settings.memory,
-                keep_rounds=settings.keep_rounds,
+def jobs(settings: GamesSettings, facts: PlanFacts) -> dict[str, Job[GamePoint]]:
+    """Return a job for each stream, level, suite and block of replicates, in order of suites.
+
+    A suite without privacy plays only at the level without noise.
+    """
+    return {
+        f"{stream}/{level}/{label}/{first}-{last}": Job(
+            points=tuple(
+                GamePoint(
+                    suite=label,
+                    algorithms=tuple(suite.algorithms),
+                    noise=noise,
+                    mu=facts.levels[level],
+                    block=(first, last),
+                    memory=settings.memory,
+                    keep_rounds=settings.keep_rounds,
+                )
+                for noise in noises_of(suite)
             ),
             inputs={"stream": f"streams/{stream}.parquet"},
-            code=(*modules[suite], module_of_noise(noise)),
-            seconds=0.3 + _SECONDS_OF_REPLICATE * len(algorithms) * facts.replicates,
+            code=(
+                *(module for entry in suite.algorithms for module in modules_of(entry)),
+                *map(module_of_noise, noises_of(suite)),
+            ),
+            seconds=0.3
+            + _SECONDS_OF_REPLICATE
+            * (last - first + 1)
+            * len(suite.algorithms)
+            * len(noises_of(suite)),
         )
-    return by_label
+        for stream, (label, suite), level, (first, last) in product(
+            facts.streams, settings.suites.items(), facts.levels, blocks_of(facts.replicates)
+        )
+        if noises_of(suite) != [NO_NOISE] or facts.levels[level] == float("inf")
+    }
 
 
-def runs_of(settings: GamesSettings, facts: Facts) -> list[tuple[str, str, str]]:
-    """Return (suite, noise, level) of each run; a suite without privacy runs without noise only."""
-    return [
-        (name, noise, level)
-        for name, suite in settings.suites.items()
-        for noise in noises_of(suite)
-        for level, mu in facts.levels.items()
-        if noise != NO_NOISE or mu == float("inf")
-    ]
+def blocks_of(replicates: int) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last replicate of each block.
+
+    Only the end of the last block depends on the number of replicates, so with more of them the
+    full blocks are kept.
+
+    >>> list(blocks_of(250)), len(list(blocks_of(1_000_000)))
+    ([(0, 99), (100, 199), (200, 249)], 15)
+    """
+    first, end = 0, BLOCK
+    while first < replicates:
+        yield first, min(end, replicates) - 1
+        first, end = end, 2 * end
 
 
 def noises_of(suite: Suite) -> list[str]:
@@ -79,6 +98,11 @@ STUDY = Study(
     package="dpol.studies.games",
     results=("summary", "totals", "cumulative", "switches", "replay"),
     optional=not_asked,
-    points=points,
+    jobs=jobs,
     written=("scores", "curves", "rounds"),
+    collects=("streams", "questions", "levels", "delta", "confidence", "replayed"),
+    draws=(
+        *("streams", "questions", "levels", "confidence", "simulated", "form"),
+        *("asks_the_papers", "reported"),
+    ),
 )

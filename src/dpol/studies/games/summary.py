@@ -23,10 +23,11 @@ from dpol.privacy.guarantee import NO_NOISE, implied_epsilon
 from dpol.studies.games.in_paper import NOWHERE
 from dpol.studies.games.levels import keeps_level
 from dpol.studies.games.names import BEST_FIXED, LINEAR, ORACLE, REFERENCE_TOTALS, TABLE_2, UNIFORM
+from dpol.studies.games.scores import KEY
 from dpol.studies.games.settings import GamesSettings
 from dpol.studies.study import Facts, schemas_in
 
-SCORES, CURVES = (f"points/games/STREAM/SUITE/NOISE/LEVEL/{name}" for name in ("scores", "curves"))
+SCORES, CURVES = (f"games/STREAM/LEVEL/SUITE/BLOCK/{name}" for name in ("scores", "curves"))
 """Names in `results.yaml` of the tables that points write."""
 _SETTING = ["algorithm", "family", "exhibit", "column", "variant", "noise", "level", "mu"]
 
@@ -54,6 +55,44 @@ def join_jobs(
     taken = [(own[["replicate", "total_gain", "hits"]], rows) for own, rows in jobs]
     scores, cells = (pd.concat(parts, ignore_index=True) for parts in zip(*taken, strict=True))
     return scores.assign(cell=cells.index.repeat(cells["replicates"])), cells
+
+
+def join_blocks(scores: pd.DataFrame, parts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Join the blocks of replicates of each cell; the levels of a suite and noise come together.
+
+    Args:
+        scores: of `join_jobs`, of jobs in the order of streams, suites, levels and blocks.
+        parts: likewise a row for each block of a cell, with its suite.
+
+    Returns:
+        The same, with a row per cell.
+    """
+    of_cell = parts.groupby(list(KEY), sort=False).ngroup().to_numpy()
+    run = parts.groupby(["stream", "suite", "noise"], sort=False).ngroup().to_numpy()
+    order = np.lexsort((of_cell, run))
+    _, firsts = np.unique(of_cell[order], return_index=True)
+    place = np.argsort(np.argsort(firsts))  # of each cell in the new order
+    cells = parts.iloc[order[np.sort(firsts)]].reset_index(drop=True)
+    if len(cells) < len(parts):
+        blocks = [own for _, own in parts.groupby(place[of_cell])]
+        means, deviations = zip(*map(_joined_curves, blocks), strict=True)
+        cells = cells.assign(
+            replicates=[int(own["replicates"].sum()) for own in blocks],
+            mean_cumulative_gain=pd.Series(means, dtype=object),
+            squared_deviations=pd.Series(deviations, dtype=object),
+        )
+    scores = scores.assign(cell=place[of_cell[scores["cell"]]])
+    return scores.sort_values("cell", kind="stable", ignore_index=True), cells
+
+
+def _joined_curves(blocks: pd.DataFrame) -> tuple[Floats, Floats]:
+    """Return mean and squared deviations by round over blocks; no deviation where all are equal."""
+    sizes = blocks["replicates"].to_numpy()[:, np.newaxis]
+    means = np.stack(blocks["mean_cumulative_gain"].to_list())
+    same = (means == means[0]).all(axis=0)
+    mean = np.where(same, means[0], (sizes * means).sum(axis=0) / sizes.sum())
+    between = np.where(same, 0.0, (sizes * (means - mean) ** 2).sum(axis=0))
+    return mean, np.stack(blocks["squared_deviations"].to_list()).sum(axis=0) + between
 
 
 # ---- summary, totals and curves ------------------------------------------------------------------

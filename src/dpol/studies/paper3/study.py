@@ -9,30 +9,26 @@ from typing import Any
 from dpol.labels.hard_pairs import hardness
 from dpol.studies.paper3.points import ClassesPoint, HospitalsPoint, LabelsPoint, Setting
 from dpol.studies.paper3.settings import COLUMN_OF, Labels
-from dpol.studies.study import Facts, Point, Study
+from dpol.studies.study import Facts, Job, Study
 
 
-def points(settings: Labels, facts: Facts) -> dict[str, Point[LabelsPoint]]:
-    """Return a point for each number of rounds, for each other sweep, and for each stream.
+def jobs(settings: Labels, facts: Facts) -> dict[str, Job[LabelsPoint]]:
+    """Return a job for the sweeps over synthetic classes, and one for each stream.
 
     >>> facts = Facts({}, simulated=True, confidence=0.95)
-    >>> list(points(Labels(sweeps={"labels": [10, 100], "rounds": [1000, 3000]}), facts))
-    ['rounds-0', 'rounds-1', 'labels']
+    >>> list(jobs(Labels(sweeps={"labels": [10, 100], "rounds": [1000, 3000]}), facts))
+    ['sweeps']
     """
     classes: dict[str, list[Setting]] = {}
     for label, setting in _settings_of(settings):
         classes.setdefault(label, []).append(setting)
-    by_label: dict[str, Point[LabelsPoint]] = {
-        label: Point(
-            settings=ClassesPoint(
-                classes=tuple(own),
-                delta=settings.delta,
-                replicates=settings.replicates,
-            ),
-            seconds=4.0,
-        )
-        for label, own in classes.items()
-    }
+    points = tuple(
+        ClassesPoint(classes=tuple(own), delta=settings.delta, replicates=settings.replicates)
+        for own in classes.values()
+    )
+    by_place: dict[str, Job[LabelsPoint]] = {}
+    if points:
+        by_place["sweeps"] = Job(points=points, seconds=4.0 * len(points))
     if settings.patients_per_week is not None:
         hospitals = HospitalsPoint(
             patients_per_week=settings.patients_per_week,
@@ -42,8 +38,8 @@ def points(settings: Labels, facts: Facts) -> dict[str, Point[LabelsPoint]]:
         )
         for label in facts.streams:
             files = {"stream": f"streams/{label}.parquet"}
-            by_label[f"hospitals-{label}"] = Point(settings=hospitals, inputs=files, seconds=4.0)
-    return by_label
+            by_place[f"hospitals-{label}"] = Job(points=(hospitals,), inputs=files, seconds=4.0)
+    return by_place
 
 
 def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
@@ -60,7 +56,6 @@ def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
         for position, value in enumerate(getattr(study.sweeps, sweep)):
             changed: dict[str, Any] = {"sweep": sweep, field: value}
             setting = replace(base, **changed)
-            # Only long games are worth a job each; other jobs would mostly spend time starting.
             label = f"{sweep}-{position}" if sweep == "rounds" else sweep
             yield label, setting
             pairs = setting.K // 2
@@ -86,5 +81,7 @@ STUDY = Study(
     package="dpol.studies.paper3",
     results=("labels",),
     optional=without_sweeps,
-    points=points,
+    jobs=jobs,
+    collects=("confidence",),
+    draws=("streams", "simulated", "form"),
 )

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from dpol.studies.ledger.audits.points import AuditPoint
 from dpol.studies.ledger.audits.settings import Audits
-from dpol.studies.study import Facts, Point, Study
+from dpol.studies.study import Facts, Job, Study
 
-_AUDITORS = (
-    *("noisy-gains", "tree", "sums", "stays", "streams"),
-    *("rw-adabatch", "reactions", "labels"),
-)
+_AUDITORS = {
+    "noises": ("noisy-gains", "tree", "sums", "stays", "streams"),
+    "actions": ("rw-adabatch", "reactions", "labels"),
+}
+"""Names of auditors, by what they attack. Their settings change together: two share the time."""
 
 
-def points(settings: Audits, facts: Facts) -> dict[str, Point[AuditPoint]]:
-    """Return a point for each auditor."""
+def jobs(settings: Audits, facts: Facts) -> dict[str, Job[AuditPoint]]:
+    """Return a job for the auditors of noises, and one for those of actions and messages."""
     return {
-        name: Point(settings=AuditPoint(auditor=name, audits=settings), seconds=4.0)
-        for name in _AUDITORS
+        place: Job(
+            points=tuple(AuditPoint(auditor=name, audits=settings) for name in names),
+            seconds=4.0 * len(names),
+        )
+        for place, names in _AUDITORS.items()
     }
 
 
@@ -26,5 +30,5 @@ STUDY = Study(
     settings=Audits,
     package="dpol.studies.ledger.audits",
     results=("audits",),
-    points=points,
+    jobs=jobs,
 )

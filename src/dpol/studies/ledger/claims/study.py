@@ -6,16 +6,16 @@ from typing import get_args
 
 from dpol.studies.ledger.claims.points import ClaimsPoint
 from dpol.studies.ledger.claims.settings import Claims, Paper
-from dpol.studies.study import Facts, Point, Study
+from dpol.studies.study import Facts, Job, Study
 
 
-def points(settings: Claims, facts: Facts) -> dict[str, Point[ClaimsPoint]]:
-    """Return a point for each paper, and one for the first paper's claims about this run."""
-    labelled: dict[str, Point[ClaimsPoint]] = {
-        paper: Point(settings=ClaimsPoint(paper=paper), seconds=14.0) for paper in get_args(Paper)
+def jobs(settings: Claims, facts: Facts) -> dict[str, Job[ClaimsPoint]]:
+    """Return a job for each paper, and one for the first paper's claims about this run."""
+    labelled: dict[str, Job[ClaimsPoint]] = {
+        paper: Job(points=(ClaimsPoint(paper=paper),), seconds=14.0) for paper in get_args(Paper)
     }
-    labelled["experts-in-this-run"] = Point(
-        settings=ClaimsPoint(paper="experts"),
+    labelled["experts-in-this-run"] = Job(
+        points=(ClaimsPoint(paper="experts"),),
         inputs={"summary": "summary.parquet", "totals": "totals.parquet"},
         seconds=3.0,
     )
@@ -28,5 +28,5 @@ STUDY = Study(
     settings=Claims,
     package="dpol.studies.ledger.claims",
     results=("claims",),
-    points=points,
+    jobs=jobs,
 )

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dpol.studies.paper1.batching.points import BatchingPoint
 from dpol.studies.paper1.batching.settings import Batching
-from dpol.studies.study import Facts, Point, Study
+from dpol.studies.study import Facts, Job, Study
 
 
-def points(settings: Batching, facts: Facts) -> dict[str, Point[BatchingPoint]]:
-    """Return a point for each number of experts."""
+def jobs(settings: Batching, facts: Facts) -> dict[str, Job[BatchingPoint]]:
+    """Return a job for each number of experts."""
     return {
-        f"n-{n}": Point(
-            settings=BatchingPoint(
-                n_rounds=settings.n_rounds,
-                n_experts=n,
-                mus=tuple(settings.mus),
-                alpha=settings.alpha,
-                replicates=settings.replicates,
-                delta=facts.delta,
+        f"n-{n}": Job(
+            points=(
+                BatchingPoint(
+                    n_rounds=settings.n_rounds,
+                    n_experts=n,
+                    mus=tuple(settings.mus),
+                    alpha=settings.alpha,
+                    replicates=settings.replicates,
+                    delta=facts.delta,
+                ),
             )
         )
         for n in settings.n_experts
@@ -30,6 +32,8 @@ STUDY = Study(
     settings=Batching,
     package="dpol.studies.paper1.batching",
     results=("amplification", "batching", "rates"),
-    points=points,
+    jobs=jobs,
+    collects=("confidence",),
+    draws=("form",),
     written=("amplification", "batching"),
 )

@@ -6,30 +6,35 @@ import itertools
 
 from dpol.studies.paper2.convex.points import ConvexPoint
 from dpol.studies.paper2.convex.settings import Convex
-from dpol.studies.study import Facts, Point, Study
+from dpol.studies.study import Facts, Job, Study
 
 
-def points(settings: Convex, facts: Facts) -> dict[str, Point[ConvexPoint]]:
-    """Return a point for each T, d and kind of losses: all algorithms and epsilons.
+def jobs(settings: Convex, facts: Facts) -> dict[str, Job[ConvexPoint]]:
+    """Return a job for each T, with a point for each d and kind of losses.
 
     >>> facts = Facts({}, simulated=True, confidence=0.95)
     >>> sizes = {"n_rounds": [100, 200], "dimensions": [2]}
-    >>> list(points(Convex(**sizes, epsilons=[1], losses=["linear", "logistic"]), facts))
-    ['T100-d2', 'T100-d2-logistic', 'T200-d2', 'T200-d2-logistic']
+    >>> list(jobs(Convex(**sizes, epsilons=[1], losses=["linear", "logistic"]), facts))
+    ['T100', 'T200']
     """
-    by_label: dict[str, Point[ConvexPoint]] = {}
-    for T, d, loss in itertools.product(settings.n_rounds, settings.dimensions, settings.losses):
-        label = f"T{T}-d{d}" if loss == "linear" else f"T{T}-d{d}-{loss}"
-        played = ConvexPoint(
-            n_rounds=T,
-            dimension=d,
-            loss=loss,
-            epsilons=tuple(settings.epsilons),
-            delta=settings.delta,
-            replicates=settings.replicates,
+    kinds = list(itertools.product(settings.dimensions, settings.losses))
+    return {
+        f"T{T}": Job(
+            points=tuple(
+                ConvexPoint(
+                    n_rounds=T,
+                    dimension=d,
+                    loss=loss,
+                    epsilons=tuple(settings.epsilons),
+                    delta=settings.delta,
+                    replicates=settings.replicates,
+                )
+                for d, loss in kinds
+            ),
+            seconds=3.0 * len(kinds),
         )
-        by_label[label] = Point(settings=played, seconds=3.0)
-    return by_label
+        for T in settings.n_rounds
+    }
 
 
 STUDY = Study(
@@ -39,5 +44,7 @@ STUDY = Study(
     package="dpol.studies.paper2.convex",
     results=("convex", "convex_pairs"),
     written=("convex",),
-    points=points,
+    jobs=jobs,
+    collects=("confidence",),
+    draws=("form",),
 )
