@@ -95,6 +95,7 @@ explanation/ours
 explanation/notes
 explanation/privacy
 explanation/workflow
+explanation/what-runs-again
 ```
 ```{toctree}
 :hidden:

@@ -5,6 +5,7 @@ from functools import cache
 from types import SimpleNamespace
 
 from dpol.core.errors import DpolError, in_one_line
+from dpol.core.words import listed
 from dpol.data.settings import HOLDS_RAW_COUNTS
 from dpol.plan import code_of, inputs_of, make_plan
 from dpol.reruns.code_hashes import code_of_job
@@ -83,6 +84,11 @@ def begin():
         plan.begin(Path(ASKED), runs_jobs=runs_jobs)
         if runs_jobs and not MODULE:
             logger.info("", extra={"last_lines": told_last})
+        if runs_jobs and Path(RESULTS, "points").exists():
+            logger.warning(
+                f"{RESULTS}/points is of an older release, and nothing reads it; remove it with"
+                f" rm -r {RESULTS}/points {RESULTS}/logs/*_point {RESULTS}/benchmarks/*_point"
+            )
     except DpolError as error:
         sys.exit(f"error: {error}")
 
@@ -147,6 +153,19 @@ def asked(rule, over=({},)):
         return ancient(local(ASKED)) if differing == [] else local(ASKED)
 
     return file_of
+
+
+def describe_rules():
+    """Let `snakemake --list` say what each rule makes, and for which wildcards."""
+    for name, over in every_job.items():
+        known = getattr(rules, name).rule
+        files = [re.sub(r",[^{}]*}", "}", it) for it in known.output]  # wildcards only by name
+        # Of a figure or table in several formats, the first.
+        shown = {re.sub(r"\.[a-z.]+$", "", it): it for it in reversed(files)}
+        known.docstring += f" Makes {listed(reversed(shown.values()), 20)}"
+        for wildcard in over[0]:
+            values = dict.fromkeys(it[wildcard] for it in over)
+            known.docstring += f"; {{{wildcard}}}: {', '.join(values)}"
 
 
 def about(kind, name, title):

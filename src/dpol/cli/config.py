@@ -6,6 +6,7 @@ import argparse
 import itertools
 import re
 from pathlib import Path
+from typing import Any
 
 from dpol.core.options import Commands, add_command, path
 
@@ -24,6 +25,12 @@ def add(commands: Commands) -> None:
     words = "the copy (default: NAME.yaml in this folder)"
     copy.add_argument("file", metavar="FILE", type=path, nargs="?", help=words)
     copy.set_defaults(run=_copy)
+
+    words = "print a config; several files merge as Snakemake merges them"
+    example = "dpol config show base.yaml over.yaml"
+    show = add_command(actions, "show", words=words, example=example)
+    show.add_argument("files", nargs="+", type=path, metavar="FILE", help="the later one wins")
+    show.set_defaults(run=_show)
 
     words = "check every key and value of config files; data tables are not opened"
     check = add_command(actions, "check", words=words, example="dpol config check mine.yaml")
@@ -65,6 +72,24 @@ def _copy(options: argparse.Namespace) -> None:
     with atomic_path(config) as temporary:
         temporary.write_bytes(configs[name].read_bytes())
     print(f"Copied. Change {config} as you like, then: dpol run {config}")
+
+
+def _show(options: argparse.Namespace) -> None:
+    import yaml
+    from snakemake.utils import update_config
+
+    from dpol.config.experiment import parse_experiment
+    from dpol.core.errors import ConfigError
+    from dpol.core.yaml_files import read_yaml
+
+    merged: dict[str, Any] = {}
+    for file in options.files:
+        raw = read_yaml(file)
+        if not isinstance(raw, dict):
+            raise ConfigError(f"{file}: has no keys; config/config.yaml is an example")
+        update_config(merged, raw)
+    parse_experiment(merged, " + ".join(map(str, options.files)))
+    print(yaml.safe_dump(merged, sort_keys=False, allow_unicode=True), end="")
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -75,6 +75,8 @@ class Game:
 class Config(Settings):
     """One experiment; `WHOLE` adds a block for each study."""
 
+    LEFT = {"points_per_job": "each job plays one suite at one level on one stream"}
+
     run: Label
     """Name of the run; its results are in `results/<run>/`."""
     seed: Annotated[int, Field(ge=0, lt=2**63)]

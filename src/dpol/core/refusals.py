@@ -57,6 +57,9 @@ def _problem(detail: Any, model: type[BaseModel], raw: object) -> Problem:
     expected = detail.get("ctx", {}).get("expected")
     if kind == "extra_forbidden":
         keys = [key for each in models for key in each.model_fields]
+        for left in (getattr(each, "LEFT", {}) for each in models):
+            if location[-1] in left:
+                return Problem(location, value, f"delete it: {left[location[-1]]}")
         return Problem(location, value, f"unknown key{nearest(location[-1], keys)}")
     if kind.startswith("union_tag"):
         location, value = (*location, "kind"), value.get("kind", MISSING)

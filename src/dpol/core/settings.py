@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -86,6 +86,9 @@ def _without_booleans(value: object, kind: Any) -> object:
 
 class Settings(BaseModel):
     """Base class of all config models: frozen, and unknown keys are refused."""
+
+    LEFT: ClassVar[Mapping[str, str]] = {}
+    """Keys of an earlier release, each with the reason why a config no longer needs it."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, allow_inf_nan=True, use_attribute_docstrings=True

@@ -6,8 +6,8 @@ import pandas as pd
 
 from dpol.core.schemas import read_frame
 from dpol.studies.comparison.noise_memory import compare_memories, play_memories
-from dpol.studies.comparison.points import ComparisonPoint, MemoryPoint, ReadingsPoint
-from dpol.studies.comparison.readings import agreed, play_readings, with_verdicts
+from dpol.studies.comparison.points import ComparisonPoint, MemoryPoint, ReadingPoint
+from dpol.studies.comparison.readings import agreed, play_reading, with_verdicts
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.comparison.standings import standings
 from dpol.studies.games.summary import schema
@@ -28,8 +28,8 @@ def run(point: ComparisonPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
         ValueError: the systems of a stream and level have different numbers of replicates.
     """
     tables = dict.fromkeys(RESULTS, pd.DataFrame())
-    if isinstance(point, ReadingsPoint):
-        return tables | {"readings": play_readings(point, inputs)}
+    if isinstance(point, ReadingPoint):
+        return tables | {"readings": play_reading(point, inputs)}
     if isinstance(point, MemoryPoint):
         return tables | {"memory": play_memories(point, inputs)}
     summary, totals = (read_frame(inputs.files[x], schema(x)) for x in ("summary", "totals"))

@@ -28,19 +28,19 @@ class StandingsPoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadingsPoint:
-    """Play our method, the baseline and the strongest rival at each reading of unmeasured numbers.
+class ReadingPoint:
+    """Play our method, the baseline and the strongest rivals at a reading of unmeasured numbers.
 
     Args:
         stream: label of the stream.
-        readings: labels of the readings, which are also names of the point's inputs.
+        reading: label of the reading.
         ours: algorithm and noise of our method, or yours.
         entries: entries of the suites.
         replicates: number of repetitions.
     """
 
     stream: str
-    readings: tuple[str, ...]
+    reading: str
     ours: tuple[str, str]
     entries: tuple[Any, ...]
     replicates: int
@@ -61,4 +61,4 @@ class MemoryPoint:
     replicates: int
 
 
-ComparisonPoint = StandingsPoint | ReadingsPoint | MemoryPoint
+ComparisonPoint = StandingsPoint | ReadingPoint | MemoryPoint

@@ -14,7 +14,7 @@ from dpol.core.intervals import add_intervals, standard_error
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
 from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
-from dpol.studies.comparison.points import ReadingsPoint
+from dpol.studies.comparison.points import ReadingPoint
 from dpol.studies.comparison.standings import SYSTEM, is_system
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played
@@ -23,52 +23,51 @@ from dpol.studies.study import Inputs
 from dpol.studies.verdicts import OPPOSITE, at_this_reading, verdict_on
 
 
-def play_readings(point: ReadingsPoint, inputs: Inputs) -> pd.DataFrame:
-    """Play our method, the baseline and the strongest rival of each level at each reading.
+def play_reading(point: ReadingPoint, inputs: Inputs) -> pd.DataFrame:
+    """Play our method, the baseline and the strongest rival of each level at a reading.
 
     Nothing is played where the reading can hardly matter.
 
     Returns:
-        A row per reading, level and rival, as in the table `readings`, without intervals.
+        A row per level and rival, as in the table `readings`, without intervals.
     """
     if unmeasured_of(read_stream(inputs.files["stream"]))["share"] <= MANY_UNMEASURED:
         return pd.DataFrame()
     standings = read_points([inputs.files["ranked"]])
     own, rows = standings[standings["stream"] == point.stream], []
-    for reading in point.readings:
-        stream = read_stream(inputs.files[reading])
-        for mu, at in own.groupby("mu", sort=False):
-            rivals = pd.concat([at[at["role"] == THE_BASELINE], at[at["strongest"]]])
-            systems = [point.ours, *rivals[SYSTEM].itertuples(index=False, name=None)]
-            played, *others = (
-                _played(stream, system, float(str(mu)), point, inputs)
-                for system in dict.fromkeys(systems)
+    stream = read_stream(inputs.files["read"])
+    for mu, at in own.groupby("mu", sort=False):
+        rivals = pd.concat([at[at["role"] == THE_BASELINE], at[at["strongest"]]])
+        systems = [point.ours, *rivals[SYSTEM].itertuples(index=False, name=None)]
+        played, *others = (
+            _played(stream, system, float(str(mu)), point, inputs)
+            for system in dict.fromkeys(systems)
+        )
+        for other in others:
+            ahead = played.totals - other.totals
+            rows.append(
+                {
+                    "stream": point.stream,
+                    "reading": point.reading,
+                    "level": at["level"].iloc[0],
+                    "mu": mu,
+                    "n_experts": stream.n_experts,
+                    "algorithm": played.label,
+                    "noise": played.noise,
+                    "mean_gain": float(played.totals.mean()),
+                    "other_algorithm": other.label,
+                    "other_noise": other.noise,
+                    "other_mean_gain": float(other.totals.mean()),
+                    "difference": float(ahead.mean()),
+                    "difference_error": float(standard_error(ahead)),
+                    "replicates": len(ahead),
+                }
             )
-            for other in others:
-                ahead = played.totals - other.totals
-                rows.append(
-                    {
-                        "stream": point.stream,
-                        "reading": reading,
-                        "level": at["level"].iloc[0],
-                        "mu": mu,
-                        "n_experts": stream.n_experts,
-                        "algorithm": played.label,
-                        "noise": played.noise,
-                        "mean_gain": float(played.totals.mean()),
-                        "other_algorithm": other.label,
-                        "other_noise": other.noise,
-                        "other_mean_gain": float(other.totals.mean()),
-                        "difference": float(ahead.mean()),
-                        "difference_error": float(standard_error(ahead)),
-                        "replicates": len(ahead),
-                    }
-                )
     return pd.DataFrame(rows)
 
 
 def _played(
-    stream: GainStream, system: tuple[str, str], mu: float, point: ReadingsPoint, inputs: Inputs
+    stream: GainStream, system: tuple[str, str], mu: float, point: ReadingPoint, inputs: Inputs
 ) -> Played:
     """Play one system; all that see local noise see the same in each replicate."""
     label, noise = system
@@ -86,7 +85,7 @@ def _played(
 
 
 def with_verdicts(played: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Add intervals that hold jointly, and verdicts, to the rows of `play_readings`."""
+    """Add intervals that hold jointly, and verdicts, to the rows of `play_reading`."""
     if played.empty:
         return played
     frame = add_intervals(played, {"difference_error": "difference_half_width"}, confidence)

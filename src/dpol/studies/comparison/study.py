@@ -10,7 +10,7 @@ from dpol.studies.comparison.points import (
     ComparisonPoint,
     MemoryPoint,
     NoiseLevel,
-    ReadingsPoint,
+    ReadingPoint,
     StandingsPoint,
 )
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
@@ -20,8 +20,8 @@ from dpol.studies.study import Job, PlanFacts, Study, reading_label
 def jobs(settings: Comparison, facts: PlanFacts) -> dict[str, Job[ComparisonPoint]]:
     """Return a job that makes the standings, and jobs that play games.
 
-    They play each stream at further readings, and correlated and independent noise for each stream
-    and unit of privacy.
+    They play each stream at each further reading, which needs the standings, and correlated and
+    independent noise for each stream and unit of privacy.
     """
     made: dict[str, Job[ComparisonPoint]] = {
         "standings": Job(
@@ -39,13 +39,13 @@ def jobs(settings: Comparison, facts: PlanFacts) -> dict[str, Job[ComparisonPoin
     }
     if facts.readings and (ours := settings.system):
         code = [*chain(*map(modules_of, facts.entries)), *map(module_of_noise, facts.noises)]
-        for stream in facts.streams:
-            read = {it: f"streams/{reading_label(stream, it)}.parquet" for it in facts.readings}
-            made[f"{stream}/readings"] = Job(
+        for stream, reading in product(facts.streams, facts.readings):
+            read = reading_label(stream, reading)
+            made[read] = Job(
                 points=(
-                    ReadingsPoint(
+                    ReadingPoint(
                         stream=stream,
-                        readings=tuple(facts.readings),
+                        reading=reading,
                         ours=ours,
                         entries=tuple(facts.entries),
                         replicates=facts.replicates,
@@ -54,7 +54,7 @@ def jobs(settings: Comparison, facts: PlanFacts) -> dict[str, Job[ComparisonPoin
                 inputs={
                     "stream": f"streams/{stream}.parquet",
                     "ranked": "comparison/standings/standings.parquet",
-                    **read,
+                    "read": f"streams/{read}.parquet",
                 },
                 code=tuple(dict.fromkeys(code)),
                 seconds=10.0,
