@@ -23,36 +23,39 @@ def jobs(settings: GamesSettings, facts: PlanFacts) -> dict[str, Job[GamePoint]]
 
     A suite without privacy plays only at the level without noise.
     """
-    return {
-        f"{stream}/{level}/{label}/{first}-{last}": Job(
+    made: dict[str, Job[GamePoint]] = {}
+    played = [(label, suite, noises_of(suite)) for label, suite in settings.suites.items()]
+    code = {
+        label: (
+            *(module for entry in suite.algorithms for module in modules_of(entry)),
+            *map(module_of_noise, noises),
+        )
+        for label, suite, noises in played
+    }
+    for stream, (label, suite, noises), (level, mu), (first, last) in product(
+        facts.streams, played, facts.levels.items(), blocks_of(facts.replicates)
+    ):
+        if noises == [NO_NOISE] and mu < float("inf"):
+            continue
+        games = (last - first + 1) * len(suite.algorithms) * len(noises)
+        made[f"{stream}/{level}/{label}/{first}-{last}"] = Job(
             points=tuple(
                 GamePoint(
                     suite=label,
                     algorithms=tuple(suite.algorithms),
                     noise=noise,
-                    mu=facts.levels[level],
+                    mu=mu,
                     block=(first, last),
                     memory=settings.memory,
                     keep_rounds=settings.keep_rounds,
                 )
-                for noise in noises_of(suite)
+                for noise in noises
             ),
             inputs={"stream": f"streams/{stream}.parquet"},
-            code=(
-                *(module for entry in suite.algorithms for module in modules_of(entry)),
-                *map(module_of_noise, noises_of(suite)),
-            ),
-            seconds=0.3
-            + _SECONDS_OF_REPLICATE
-            * (last - first + 1)
-            * len(suite.algorithms)
-            * len(noises_of(suite)),
+            code=code[label],
+            seconds=0.3 + _SECONDS_OF_REPLICATE * games,
         )
-        for stream, (label, suite), level, (first, last) in product(
-            facts.streams, settings.suites.items(), facts.levels, blocks_of(facts.replicates)
-        )
-        if noises_of(suite) != [NO_NOISE] or facts.levels[level] == float("inf")
-    }
+    return made
 
 
 def blocks_of(replicates: int) -> Iterator[tuple[int, int]]:
