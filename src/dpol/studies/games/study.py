@@ -105,7 +105,7 @@ STUDY = Study(
     written=("scores", "curves", "rounds"),
     collects=("streams", "questions", "levels", "delta", "confidence", "replayed"),
     draws=(
-        *("streams", "questions", "levels", "confidence", "simulated", "form"),
+        *("streams", "levels", "confidence", "simulated", "form"),
         *("asks_the_papers", "reported"),
     ),
 )
