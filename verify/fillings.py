@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CONFIG = read_config("central-texas")
 GAMES = {
     **{key: CONFIG[key] for key in ("seed", "streams", "privacy", "replicates", "suites")},
-    **{key: CONFIG[key] for key in ("report", "points_per_job")},
+    "report": CONFIG["report"],
 }
 """The keys of the config that these games need, besides the data."""
 SYSTEMS = systems_of(CONFIG)
