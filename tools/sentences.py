@@ -245,7 +245,10 @@ WORD = (
     r"|(?:a |one )?(?:hundred|thousand|million|dozen)s?|twice|thrice|half(?!-width)|halves|doubled?"
     r"|(?:a|one|two|three|four|nine) (?:third|quarter|fifth|tenth)s?)\b"
 )
-MADE = r"(?s)<!-- (numbers|exhibits|works|\w+(?=: made by)).*?<!-- (?:/\1|end of \1) -->|<!--.*?-->"
+MADE = (
+    r"(?s)<!-- (numbers|exhibits|works|dry runs|\w+(?=: made by)).*?<!-- (?:/\1|end of \1) -->"
+    r"|<!--.*?-->"
+)
 """A part of a page that a tool makes, and a test compares with what the tool makes today."""
 SHAPES = {
     "a block of code": r"(?ms)^ *(```|~~~).*?^ *\1[^\n]*",

@@ -27,7 +27,7 @@ MARKED = re.compile(r"(<!-- dry runs -->\n).*?(<!-- /dry runs -->)", re.DOTALL)
 COMMAND = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
 Config = dict[str, Any]
 
-MINE: Config = {"mine": {"algorithms": [{"algorithm": "persistence", "label": "mine"}]}}
+MINE: Config = {"mine": {"algorithms": [{"algorithm": "rw-ftpl", "label": "mine"}]}}
 """A suite that no shipped config has."""
 
 
