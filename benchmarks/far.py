@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import tempfile
 import time
@@ -23,7 +22,7 @@ from dpol.data.stream import GainStream, write_stream
 from dpol.experts.registry import make_members
 from dpol.plan import Plan, inputs_of
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.studies.games.scores import Played, PlayedSuite, score_tables
+from dpol.studies.games.scores import Played, PlayedSuite, column, score_tables
 from dpol.studies.games.study import STUDY
 from dpol.studies.jobs import write_results
 from labels import peak_mb
@@ -33,7 +32,7 @@ PAPER = ROOT / "config/paper.yaml"
 WEEKS = 148
 HOSPITALS = {"NM": 24, "PA": 146, "CA": 293}
 REPLICATES = (100, 1_000, 3_000)
-POINTS = (1_000, 5_000, 20_000)
+JOBS = (1_000, 5_000, 20_000)
 
 
 def plan_of(replicates: int) -> Plan:
@@ -55,11 +54,11 @@ def write_games(folder: Path, replicates: int) -> None:
             periods=np.datetime64("2020-08-09") + 7 * np.arange(WEEKS),
         )
         write_stream(stream, folder / f"streams/{label}.parquet")
-    for job, points in plan.jobs["games"].items():
-        tables = []
-        for point in points:
-            game, stream = point.settings, Path(point.inputs["stream"]).stem
-            members = [member for entry in game.suite for member in make_members(entry)]
+    for place, job in plan.jobs["games"].items():
+        tables, stream = [], Path(job.inputs["stream"]).stem
+        for game in job.points:
+            numbers = tuple(range(game.block[0], game.block[1] + 1))
+            members = [member for entry in game.algorithms for member in make_members(entry)]
             played = tuple(
                 Played(
                     stream=stream,
@@ -69,17 +68,19 @@ def write_games(folder: Path, replicates: int) -> None:
                     family=member.family,
                     origin=member.origin,
                     guarantee=NO_PRIVACY,
-                    actions=rng.integers(0, HOSPITALS[stream], (replicates, WEEKS)),
-                    gains=rng.random((replicates, WEEKS)),
+                    actions=rng.integers(0, HOSPITALS[stream], (len(numbers), WEEKS)),
+                    gains=rng.random((len(numbers), WEEKS)),
                 )
                 for member in members
             )
-            numbers = tuple(range(game.replicates))
             suite = PlayedSuite(replicates=numbers, played=played, best=np.ones(WEEKS))
-            tables.append(score_tables(suite))
+            scores = score_tables(suite)
+            label = column([game.suite] * len(played))
+            scores["curves"] = scores["curves"].add_column(0, "suite", label)
+            tables.append(scores)
         for name in tables[0]:
             whole = pa.concat_tables([each[name] for each in tables])
-            write_frame(whole, folder / f"points/games/{job}/{name}.parquet")
+            write_frame(whole, folder / f"games/{place}/{name}.parquet")
 
 
 def collect(replicates: int) -> dict[str, float]:
@@ -91,10 +92,10 @@ def collect(replicates: int) -> dict[str, float]:
         plan = plan_of(replicates)
         games, facts = plan.config.games, plan.config.plan_facts
         inputs = {
-            name: [str(folder / f"points/games/{job}/{name}.parquet") for job in plan.jobs["games"]]
-            for name in STUDY.written_by_points(games, facts)
+            name: [str(folder / f"games/{it}/{name}.parquet") for it in plan.jobs["games"]]
+            for name in STUDY.written_by_jobs(games, facts)
         }
-        streams = inputs_of(plan.points["games"].values())
+        streams = inputs_of(plan.jobs["games"].values())
         inputs |= {name: [str(folder / it) for it in paths] for name, paths in streams.items()}
         write_results(
             STUDY.package,
@@ -121,15 +122,14 @@ def time_collecting() -> list[dict[str, float]]:
 
 
 def time_planning() -> list[dict[str, Any]]:
-    """Time `snakemake --dry-run` for growing numbers of points, and all of states."""
+    """Time `snakemake --dry-run` for growing numbers of jobs, and all of states."""
     found = []
-    for points, together in itertools.product(POINTS, ({"points_per_job": 1}, {})):
+    for jobs in JOBS:
         config = SMALL | {
-            "privacy": {"levels": {f"level-{i}": i / 10 for i in range(1, points // 2 + 1)}},
+            "privacy": {"levels": {f"level-{i}": i / 10 for i in range(1, jobs + 1)}},
             "suites": {"local": {"noises": ["isotropic", "capacity"], "algorithms": ["rw-meta"]}},
         }
-        asked = {"what": f"{points:,} points, {'1 a job' if together else 'as shipped'}"}
-        found.append(asked | _dry_run(config | together))
+        found.append({"what": f"{jobs:,} levels"} | _dry_run(config))
     states = config_of("states") | {"replicates": 1_000}
     return [*found, {"what": "`config/states.yaml`, 1,000 replicates"} | _dry_run(states)]
 

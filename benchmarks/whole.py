@@ -14,6 +14,8 @@ import pandas as pd
 import yaml
 from machine import ROOT, busy_seconds, children_seconds
 
+from dpol.studies.registry import STUDIES
+
 CORES = 2
 SNAKEMAKE = [
     *(sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")),
@@ -69,13 +71,14 @@ def time_run(config: Mapping[str, Any], *targets: str, first: str | None = None)
 
 
 def _jobs_in(benchmarks: Path) -> pd.DataFrame:
-    """Return what Snakemake wrote of each job: seconds, memory, rule and point."""
+    """Return what Snakemake wrote of each job: seconds, memory, rule and place."""
     return pd.concat(
         pd.read_csv(path, sep="\t", na_values="-").assign(
-            rule=name.partition("/")[0], point=name.partition("/")[2]
+            rule=f"{first}_point" if first in STUDIES else first, place=place
         )
         for path in sorted(benchmarks.rglob("*.tsv"))
-        for name in [path.relative_to(benchmarks).with_suffix("").as_posix()]
+        for name in [path.relative_to(benchmarks).as_posix().removesuffix(".tsv")]
+        for first, _, place in [name.partition("/")]
     )
 
 
@@ -85,7 +88,7 @@ def _of_rule(jobs: pd.DataFrame) -> dict[str, Any]:
         "jobs": len(jobs),
         "wall_s": float(jobs["s"].sum()),
         "largest_process_mb": float(jobs["max_rss"].max()),
-        "longest": longest[["point", "s"]].to_numpy().tolist(),
+        "longest": longest[["place", "s"]].to_numpy().tolist(),
     }
 
 

@@ -23,6 +23,7 @@ from sphinx.util.inspect import object_description
 from sphinx.util.nodes import make_refnode
 
 import dpol
+from dpol.studies.registry import STUDIES
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -163,7 +164,7 @@ def add_play(app: Sphinx, error: Exception | None) -> None:
             f"No Play page, because {RUN} is no finished run: snakemake --cores 2", file=sys.stderr
         )
         return
-    others = shutil.ignore_patterns("benchmarks", "logs", "points", "provenance", "streams")
+    others = shutil.ignore_patterns("benchmarks", "logs", "provenance", "streams", *STUDIES)
     shutil.copytree(RUN, app.outdir / "play", ignore=others, dirs_exist_ok=True)
 
 

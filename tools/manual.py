@@ -227,7 +227,7 @@ def results() -> str:
         path = f"src/{study.package.replace('.', '/')}/results.yaml"
         own = schemas_in(study.package).values()
         tables += (it for it in own if it.name in ("summary", "standings"))
-        rest = [it.name for it in own if it not in tables and "points/" not in it.name]
+        rest = [it.name for it in own if it not in tables and "/" not in it.name]
         others |= {path: rest} if rest else {}
     seen = Counter(column for table in tables for column in table.columns.items())
     titles = shared_columns()

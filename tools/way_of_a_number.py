@@ -28,16 +28,17 @@ from dpol.studies.games.collect import collect
 from dpol.studies.games.points import GamePoint
 from dpol.studies.jobs import write_points
 from dpol.studies.paper1.table_2 import table_2
-from dpol.studies.study import Inputs, Point
+from dpol.studies.study import Inputs, Job
 
 CONFIG = Path("config/config.yaml")
 SOURCE = str(Path(dpol.plan.__file__).parent)
 STREAM = "CTX"
 CELL = GamePoint(
-    suite=("rw-meta",),
+    suite="local",
+    algorithms=("rw-meta",),
     noise="isotropic",
     mu=0.25,
-    replicates=3,
+    block=(0, 2),
     memory="designed",
     keep_rounds=False,
 )
@@ -81,7 +82,7 @@ def main(run: Path) -> None:
     dataset = config.dataset.as_local(config.raw_file)
     table = config.raw_file, dataset, config.streams, [*config.gains.values()]
     panel, report = way.follow("clean", clean_table, *table)
-    scores = sorted(map(str, run.glob("points/games/**/scores.parquet")))
+    scores = sorted(map(str, run.glob("games/**/scores.parquet")))
     files = {
         "stream": [str(run / f"streams/{STREAM}.parquet")],
         "scores": scores,
@@ -95,8 +96,7 @@ def main(run: Path) -> None:
             seed=config.seed, memory_mb=1500, files={"stream": folder / "stream.parquet"}
         )
         written = {name: folder / f"{name}.parquet" for name in ("scores", "curves")}
-        point: Point[GamePoint] = Point(settings=CELL)
-        game = "dpol.studies.games", [point.plain], inputs, written
+        game = "dpol.studies.games", Job(points=(CELL,)).plain, inputs, written
         way.follow("game", write_points, *game)
         frames = way.follow("results", collect, files, games, config.facts)
         frames["standings"] = pd.read_parquet(run / "standings.parquet")  # for columns beside

@@ -1,7 +1,6 @@
 """Draw docs/images/workflow.svg, the picture of the workflow: `python tools/workflow_picture.py`.
 
-Every rule of workflow/ is in a box. A test compares the arrows with Snakemake's graph of rules, and
-the file with a fresh drawing.
+Every rule of workflow/ is in a box, and a test compares the file with a fresh drawing.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs/images/workflow.svg"
 COMPUTED = {
-    'f"{study.name}_point"': ("games_point", "STUDY_point"),
+    'f"{study.name}_point"': ("STUDY_point",),
     'f"{study.name}_results"': ("games_results", "STUDY_results"),
-    "shown": ("CHAPTER_shown",),
+    'f"{study.name}_shown"': ("STUDY_shown",),
 }
 """Rule names that the workflow computes, by the code that computes them."""
 TARGETS = ("data", "streams", "games", "results")
@@ -64,11 +63,11 @@ BOXES = (
     Box("Table", "fetched, simulated or your own", ("fetch_dataset", "simulate_dataset"), 0, 0),
     Box("Cleaning", "gaps, markers, who plays", ("clean_panel", "data"), 0, 1),
     Box("Streams", "the gains of the experts week by week", ("build_stream", "streams"), 1),
-    Box("Games", "per stream, suite, noise and μ", ("games_point", "games"), 2, 0),
+    Box("Games", "per stream, μ, suite, replicates", ("games_point", "games"), 2, 0),
     Box("Summary", "means and intervals", ("games_results",), 3, 0),
-    Box("Studies", "one job per point", ("STUDY_point",), 2, 1),
+    Box("Studies", "one job per place in the grid", ("STUDY_point",), 2, 1),
     Box("Results of studies", "one or more tables per study", ("STUDY_results",), 3, 1),
-    Box("Tables and figures", "one job per chapter of the report", ("CHAPTER_shown",), 4),
+    Box("Tables and figures", "one job per study", ("STUDY_shown",), 4),
     Box("Report", "one page, with the provenance of the run", ("render_report", "results"), 5),
 )
 ARROWS = (
