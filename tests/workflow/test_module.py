@@ -137,6 +137,31 @@ def test_a_rule_of_the_importer_makes_the_table(tmp_path: Path) -> None:
     assert "localrules" not in planned  # these would be rules of the importer that have the names
 
 
+def rules_in(said: str) -> list[str]:
+    """The rules of a plan that make files: an overridden target is a job by itself."""
+    targets = "a_results", "total"
+    return [it for it in re.findall(r"^(\w+) +\d+$", said, re.M) if it not in targets]
+
+
+def test_an_importer_overrides_the_threads_of_each_rule(tmp_path: Path) -> None:
+    """Each override includes the rules once more, and all of them together lock the run once."""
+    tiny = {"lazy": {"n_rounds": [50], "n_experts": [2], "epsilons": [4], "replicates": 2}}
+    configs = {"a": {**CONFIG, **tiny}}
+    call = "a_results", "--cores", "2"
+    names = rules_in(
+        succeed(start(tmp_path, *call, "-n", snakefile=import_it(tmp_path, **configs)))
+    )
+    assert {"a_games_point", "a_lazy_point", "a_lazy_shown", "a_render_report"} <= {*names}
+    overrides = [
+        f"use rule {name.removeprefix('a_')} from a as {name} with:\n    threads: 2\n"
+        for name in names
+    ]
+    snakefile = import_it(tmp_path, "".join(overrides), **configs)
+    succeed(start(tmp_path, *call, snakefile=snakefile))
+    assert (tmp_path / "results/test/report/index.html").exists()
+    assert "Nothing to be done" in succeed(start(tmp_path, *call, snakefile=snakefile))
+
+
 @pytest.fixture
 def stranger(tmp_path: Path) -> dict[str, str]:
     """A Python, for `start`, with the packages of this one except dpol."""
