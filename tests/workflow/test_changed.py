@@ -63,25 +63,26 @@ def test_a_run_believes_what_it_wrote_and_what_it_was_asked_and_nothing_else(
     # Another config, and a part of its run before the whole, with Snakemake's records elsewhere.
     for name in ("summary.parquet", "tables/mine.csv"):
         (run / name).unlink()
-    write_config(tmp_path, CONFIG, seed=2)
+    write_config(tmp_path, CONFIG, seed=2, replicates=4)
     succeed(snakemake(tmp_path, "results/test/summary.parquet", *database))
     succeed(snakemake(tmp_path, *database))
-    assert differences(run) == []
+    assert (run / "games/A/mu-1/local/0-2/scores.parquet").exists()
+    assert differences(run) == [], "it is silent about a place that the config left"
 
     # By the records of the first run, the results would be of its config.
     assert planned(tmp_path, *database) == set()
-    write_config(tmp_path, CONFIG)
+    write_config(tmp_path, CONFIG, replicates=4)
     said = succeed(snakemake(tmp_path, "--dry-run"))
     (why,) = re.findall(r"^seed: 2 → 1: (\d) jobs run again, and all that follow$", said, re.M)
     assert int(why) > 3
     assert not re.search(r"[0-9a-f]{12}|settings|facts", said), "no internal name or hash"
-    assert "beyond_shown 1" in re.sub(" +", " ", said)
-    write_config(tmp_path, CONFIG, seed=2)
+    assert "comparison_shown 1" in re.sub(" +", " ", said)
+    write_config(tmp_path, CONFIG, seed=2, replicates=4)
     assert planned(tmp_path, *database) == set(), "the dry run left no trace"
 
     # Neither records nor a crate: results stay those of their config, and the crate is made.
     shutil.rmtree(tmp_path / ".snakemake")
     (run / CRATE).unlink()
     assert planned(tmp_path) == {"render_report"}
-    (run / "logs/games_point/A/local/isotropic/mu-1.json").unlink()
+    (run / "logs/games/A/mu-1/local/0-3.json").unlink()
     assert {"games_point", "games_results", "render_report"} <= planned(tmp_path)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import dpol
+from dpol.report.record import disagreements
 from pipeline import ROOT, snakemake, succeed, write_config
 from report.crates import checked_crate
 from streams_by_hand import assert_same
@@ -62,6 +63,7 @@ def test_hidden_counts_are_read_in_two_ways_and_raw_counts_stay_here(tmp_path: P
     pairs = ("persistence", "to_strongest_verdict"), ("rw-ftpl", "to_ours_verdict")
     assert [standings.loc[pair] for pair in pairs] == ["above", "below"]
     assert pd.read_parquet(results / "readings.parquet")["verdict"].tolist() == ["above"]
+    assert disagreements(results) == [], "the streams of readings are its own"
     report = json.loads((results / "data/cleaning.json").read_text())
     assert report["streams"][0]["unmeasured"]["periods"] == 5
     assert any("nobody measured the best number" in text for text in report["warnings"])

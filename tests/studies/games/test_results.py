@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+import pandas as pd
+
 from dpol.show.reported import load_reported
+from dpol.studies.games.collect import results_from
 from dpol.studies.games.names import BEST_LINEAR
+from dpol.studies.games.settings import GamesSettings, Report
+from dpol.studies.games.summary import join_blocks
+from dpol.studies.study import Facts
+from game_tables import joined, suite
+from replays import stream_of
 from tables_by_hand import INF, run, summary
 
 # --- The paper's numbers ---
@@ -27,3 +37,28 @@ def test_shares_are_empty_where_every_choice_gains_the_same() -> None:
     row = summary([run("rw-meta", 1.0, 30.0 + 1e-12, **same)]).iloc[0]
     shares = row[["best_fixed_share", "gain_share", "gain_share_half_width"]]
     assert shares.isna().all()
+
+
+# --- Blocks of replicates ---
+
+
+def test_blocks_of_replicates_give_the_results_of_all_replicates_at_once() -> None:
+    """Jobs of blocks come by level; results keep the order of noises."""
+    algorithms, noises, levels = ["rw-ftpl", "persistence"], ["isotropic", "capacity"], (1.0, 0.5)
+    suites = {"local": {"noises": noises, "algorithms": algorithms}}
+    main = GamesSettings(suites=suites, report=Report(algorithms=algorithms))
+    streams = {"a": stream_of(12, 4, "a")}
+    facts = Facts({"a": "a"}, True, 0.95, levels={"weak": 1.0, "strict": 0.5}, replayed=True)
+
+    def played(noise: str, mu: float, block: range):
+        return suite(streams["a"], algorithms, noise=noise, mu=mu, replicates=block)
+
+    blocks = product(levels, (range(100), range(100, 200)), noises)
+    parts, cells = joined(played(noise, mu, block) for mu, block, noise in blocks)
+    made = results_from(*join_blocks(parts, cells.assign(suite="local")), streams, main, facts)
+    whole = joined(played(noise, mu, range(200)) for noise, mu in product(noises, levels))
+    expected = results_from(*whole, streams, main, facts)
+    assert made.keys() == {"summary", "totals", "cumulative", "switches", "replay"}
+    for name, frame in expected.items():
+        near = {"rtol": 0, "atol": 1e-12} if name == "cumulative" else {"check_exact": True}
+        pd.testing.assert_frame_equal(made[name], frame, **near)
