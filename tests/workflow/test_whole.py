@@ -12,28 +12,31 @@ import shutil
 import sys
 import zipfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 import verify
 import yaml
+from matplotlib import pyplot
 
 from dpol.config.experiment import parse_experiment
-from dpol.plan import make_plan
+from dpol.plan import inputs_of, make_plan
 from dpol.reruns.code_hashes import files_by_reader, hash_by_room, parts_of_job
+from dpol.studies.drawing import drawn_of, frames_of
+from dpol.studies.jobs import collect
 from dpol.studies.registry import EVERY_RUN, STUDIES, load_study
+from dpol.studies.study import Facts, SomeFacts, Study
 from pipeline import ROOT, Done, run, snakemake, succeed, write_config
 from report.crates import checked_crate
 
 WHOLE: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
-WHOLE["points_per_job"] = 2  # as a job takes longer to start than to play two
 IN_EVERY_RUN = [load_study(name).showing for name in EVERY_RUN]
 BASE = f"results/{WHOLE['run']}"
 OTHERS = [name for name in STUDIES if name != "games"]
 PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
-GAME = "points/games/NM/local/isotropic/mu-0.5"
+GAME = "games/NM/mu-0.5/local/0-2"
 NOTED = Path(__file__).with_name("noted")
 """Folder of the code that writes down what a job imports and opens."""
 pytestmark = pytest.mark.workflow
@@ -112,22 +115,71 @@ def contents(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
     return {name: (folder / BASE / name).read_bytes() for name in names}
 
 
+class Read(SomeFacts):
+    """Facts of a job that note which of them it reads."""
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        if name in Facts.__dataclass_fields__:
+            self.__dict__.setdefault("read", set()).add(name)
+        return found
+
+
+def unread(study: Study, base: Path) -> set[str]:
+    """Return the facts that a study names and does not read, as it collects or as it draws.
+
+    Raises:
+        AttributeError: it reads a fact that it does not name.
+    """
+    config = parse_experiment(WHOLE, "small.yaml").config
+    facts, block = config.plan_facts, config.block(study.name)
+    jobs = study.jobs(block, facts)
+    files = {
+        name: [base / study.name / place / f"{name}.parquet" for place in jobs]
+        for name in study.written_by_jobs(block, facts)
+    }
+    for name, paths in inputs_of(jobs.values()).items():
+        files[name] = [base / path for path in paths]
+    collecting = Read(config.facts.told(study.collects, titled=False))
+    collect(study, block, collecting, files)
+    drawing = Read({name: getattr(config.facts, name) for name in study.draws})
+    for section in study.sections_of(block, facts):
+        frames = frames_of(study.package, {it: base / f"{it}.parquet" for it in section.results})
+        drawn = drawn_of(section)
+        for figure in section.figures:
+            pyplot.close(drawn.figures[figure.name](frames, drawing))
+        for table in section.tables:
+            drawn.tables[table.name](frames, drawing)
+    found = ((study.collects, collecting), (study.draws, drawing))
+    return {name for names, own in found for name in {*names} - vars(own).get("read", set())}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_names_the_facts_that_it_reads_and_no_other(whole: Path, name: str) -> None:
+    study = load_study(name)
+    assert unread(study, whole / BASE) == set()
+
+
+def test_a_fact_that_is_not_named_or_not_read_is_found(whole: Path) -> None:
+    study = load_study("labels")
+    for key, names in (("collects", study.collects), ("draws", study.draws)):
+        more: dict[str, Any] = {key: (*names, "reported")}
+        assert unread(replace(study, **more), whole / BASE) == {"reported"}
+        fewer: dict[str, Any] = {key: names[1:]}
+        with pytest.raises(AttributeError, match=f"does not name the fact {names[0]}$"):
+            unread(replace(study, **fewer), whole / BASE)
+
+
 def targets(names: Iterable[str]) -> list[str]:
     """Return the files as targets of Snakemake."""
     return [f"{BASE}/{name}" for name in names]
 
 
-def test_results_depend_neither_on_cores_nor_on_points_per_job(whole: Path, tmp_path: Path) -> None:
-    """The run uses one core, and a job plays one point."""
-    write_config(tmp_path, WHOLE, points_per_job=1)
-    wanted = targets([f"{GAME}/scores.parquet", "labels.parquet"])
-    succeed(snakemake(tmp_path, *wanted, "--cores", "1"))
-    assert contents(tmp_path, ["labels.parquet"]) == contents(whole, ["labels.parquet"])
-    for name in ("scores.parquet", "curves.parquet"):
-        both = pd.read_parquet(whole / BASE / f"{GAME}+1" / name)
-        alone = pd.read_parquet(tmp_path / BASE / GAME / name)
-        first = both[both["mu"] == 0.5].reset_index(drop=True)
-        pd.testing.assert_frame_equal(first, alone, check_exact=True)
+def test_results_do_not_depend_on_cores(whole: Path, tmp_path: Path) -> None:
+    write_config(tmp_path, WHOLE)
+    wanted = [f"{GAME}/scores.parquet", f"{GAME}/curves.parquet", "labels.parquet"]
+    succeed(snakemake(tmp_path, *targets(wanted), "--cores", "1"))
+    assert contents(tmp_path, wanted) == contents(whole, wanted)
 
 
 # --- Reruns ---
@@ -142,10 +194,10 @@ def code_of_jobs() -> dict[str, frozenset[str]]:
         codes[f"{study.name}_point"] = parts_of_job("study_point", study.computing)
         called = study.module, study.collecting
         codes[f"{study.name}_results"] = parts_of_job("study_results", *called)
-        for section in study.sections_of(block, plan.config.plan_facts):
-            called = study.showing, section.drawing, *IN_EVERY_RUN
-            own, rule = parts_of_job("study_shown", *called), f"{section.chapter}_shown"
-            codes[rule] = codes.get(rule, frozenset()) | own
+        drawing = [it.drawing for it in study.sections_of(block, plan.config.plan_facts) if it.made]
+        codes[f"{study.name}_shown"] = parts_of_job(
+            "study_shown", study.showing, *drawing, *IN_EVERY_RUN
+        )
     return codes
 
 
@@ -153,7 +205,7 @@ def test_no_job_imports_or_reads_what_it_does_not_watch(whole: Path) -> None:
     """Else a job would stay as it is although its code changed."""
     codes, package = code_of_jobs(), whole / "src/dpol"
     jobs = [json.loads(path.read_text()) for path in (whole / "notes").glob("*.json")]
-    assert {job["rule"] for job in jobs} >= {"games_point", "third_shown", "render_report"}
+    assert {job["rule"] for job in jobs} >= {"games_point", "labels_shown", "render_report"}
     for job in jobs:
         # The page records a hash of all that computes.
         if job["rule"] == "render_report":
@@ -173,14 +225,14 @@ def planned(folder: Path) -> tuple[set[str], set[str]]:
     """Return the rules with jobs to run, and the suites of the main experiment to play."""
     printed = succeed(run_copy(folder, "--dry-run"))
     rules = set(re.findall(r"^(\w+) +\d+$", printed, re.MULTILINE)) - {"all", "total"}
-    return rules, set(re.findall(r"Games: [^/\s]+/([^/\s]+)/", printed))
+    return rules, set(re.findall(r"Games: [^,]+, [^,]+, ([^,]+), ", printed))
 
 
 def jobs_of(*studies: str) -> set[str]:
     """Return the rules of studies, and of the report."""
     made = {f"{study}_{kind}" for study in studies for kind in ("point", "results")}
-    sections = [it for study in studies for it in load_study(study).sections if it.made]
-    return made | {f"{it.chapter}_shown" for it in sections} | {"render_report"}
+    drawn = {it for it in studies if any(section.made for section in load_study(it).sections)}
+    return made | {f"{it}_shown" for it in drawn} | {"render_report"}
 
 
 # The standings and some of the claims read results of the games.
@@ -188,8 +240,6 @@ MAIN = jobs_of("games", "comparison", "claims")
 ALL_SUITES = {*WHOLE["suites"]}
 
 
-# Points of these have no delta, or one of their own.
-WITHOUT_DELTA = {f"{name}_point" for name in ("games", "lazy", "convex", "labels", "audits")}
 FROM_DATA = {"simulate_dataset", "clean_panel", "build_stream"}
 
 
@@ -203,7 +253,7 @@ FROM_DATA = {"simulate_dataset", "clean_panel", "build_stream"}
         ),
         (
             {"privacy": {**WHOLE["privacy"], "delta": 1e-5}},
-            (MAIN | jobs_of(*OTHERS)) - WITHOUT_DELTA,
+            (MAIN | jobs_of("batching")) - {"games_point"},
             set(),
         ),
         ({"privacy": {**WHOLE["privacy"], "memory": "none"}}, MAIN, ALL_SUITES),
@@ -258,7 +308,7 @@ SHOWN = {rule for rule in jobs_of(*STUDIES) if rule.endswith("_shown")}
             ("experts/cautious_mean.py", "np.zeros(", "np.ones("),
             MAIN | jobs_of("batching", "audits"),
         ),
-        (("studies/paper3/figures.py", '"alpha": 0.8', '"alpha": 0.7'), {"third_shown"}),
+        (("studies/paper3/figures.py", '"alpha": 0.8', '"alpha": 0.7'), {"labels_shown"}),
         (("studies/games/summary.py", "replace(0.0, math.nan)", "replace(0.0, 1.0)"), SUMMED),
         (("studies/games/results.yaml", "columns:", "columns: # words"), SUMMED | SHOWN),
     ],
