@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -13,7 +14,7 @@ from dpol.studies.comparison.points import StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.games.collect import results_from
 from dpol.studies.games.settings import GamesSettings, Report, Suite
-from dpol.studies.games.study import runs_of
+from dpol.studies.games.study import noises_of
 from dpol.studies.study import Facts
 from game_tables import joined, suite
 from replays import stream_of
@@ -47,9 +48,10 @@ def frames(*, varied: bool = False) -> dict[str, pd.DataFrame]:
     main = VARIED if varied else MAIN
     facts: dict[str, Any] = {"seed": 5, "replicates": range(REPLICATES)}
     played = [
-        suite(stream, main.suites[name].algorithms, noise=noise, mu=FACTS.levels[level], **facts)
+        suite(stream, own.algorithms, noise=noise, mu=FACTS.levels[level], **facts)
         for stream in streams().values()
-        for name, noise, level in runs_of(main, FACTS)
+        for own in main.suites.values()
+        for noise, level in product(noises_of(own), FACTS.levels)
     ]
     made = results_from(*joined(played), streams(), main, FACTS)
     point = StandingsPoint(

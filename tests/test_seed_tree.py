@@ -98,13 +98,14 @@ def recorded(experiment, whole_ledger, random_stream, tmp_path_factory):
     (main, settings), *studies = config.studies()
     comparison, *studies = studies
     for study, block in ((main, settings), comparison):
-        for point in study.points(block, config.plan_facts).values():
-            if "stream" not in point.inputs:
+        for job in study.jobs(block, config.plan_facts).values():
+            if "stream" not in job.inputs:
                 continue  # it only compares games
-            files = {name: folder / path for name, path in point.inputs.items()}
+            files = {name: folder / path for name, path in job.inputs.items()}
             inputs = Inputs(seed=config.seed, memory_mb=math.inf, files=files)
             with recording(uses, "suites"):
-                import_module(study.computing).run(point.settings, inputs)
+                for point in job.points:
+                    import_module(study.computing).run(point, inputs)
     source = config.dataset.source
     with recording(uses, "simulator"):
         simulate_hospitals(source.hospitals, 20, source.first_week, config.seed)

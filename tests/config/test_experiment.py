@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ import yaml
 from dpol.config.experiment import load_experiment, parse_experiment
 from dpol.config.models import Unit
 from dpol.noise import find_noise
+from dpol.studies.games import study
 from dpol.studies.games.points import GamePoint
-from dpol.studies.games.study import points
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted(CONFIG.glob("*.yaml"))
@@ -40,9 +41,9 @@ def tiny(**changes):
 
 
 def jobs(made):
-    """The jobs that play suites: stream, suite, noise and level, each with its point."""
-    found = points(made.config.games, made.config.plan_facts)
-    return {tuple(label.split("/")): point for label, point in found.items()}
+    """The jobs of games: stream, level, suite and block, each with its points."""
+    found = study.jobs(made.config.games, made.config.plan_facts)
+    return {tuple(place.split("/")): job for place, job in found.items()}
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
@@ -56,28 +57,29 @@ def test_every_shipped_config_is_good_and_has_jobs(path):
 
 def test_jobs_come_in_the_order_of_the_config():
     assert list(jobs(tiny())) == [
-        ("NM", "noisy", "isotropic", "none"),
-        ("NM", "noisy", "isotropic", "high"),
-        ("NM", "noisy", "capacity", "none"),
-        ("NM", "noisy", "capacity", "high"),
-        ("NM", "open", "none", "none"),
+        ("NM", "none", "noisy", "0-99"),
+        ("NM", "high", "noisy", "0-99"),
+        ("NM", "none", "open", "0-99"),
     ]
 
 
 def test_a_job_holds_just_what_it_depends_on():
     made = tiny(replicates=10)
-    point = jobs(made)["NM", "noisy", "capacity", "high"]
-    assert point.settings == GamePoint(
-        suite=("rw-ftpl", "ridge"),
+    job = jobs(made)["NM", "high", "noisy", "0-9"]
+    isotropic, capacity = job.points
+    assert replace(isotropic, noise="capacity") == capacity
+    assert capacity == GamePoint(
+        suite="noisy",
+        algorithms=("rw-ftpl", "ridge"),
         noise="capacity",
         mu=0.25,
-        replicates=10,
+        block=(0, 9),
         memory="designed",
         keep_rounds=False,
     )
-    assert point.inputs == {"stream": "streams/NM.parquet"}
-    assert {"dpol.experts.ftpl", "dpol.experts.learners.ridge"} <= {*point.code}
-    assert point.seconds == pytest.approx(0.3 + 0.002 * 2 * 10)
+    assert job.inputs == {"stream": "streams/NM.parquet"}
+    assert {"dpol.experts.ftpl", "dpol.experts.learners.ridge"} <= {*job.code}
+    assert job.seconds == pytest.approx(0.3 + 0.002 * 2 * 2 * 10)
 
 
 def test_each_stream_is_played_under_each_question():
@@ -142,4 +144,4 @@ def test_a_suite_without_privacy_runs_once_at_the_level_without_noise():
     suites["open"]["noises"] = ["isotropic", "capacity"]
     levels = {"low": 2, "off": math.inf, "high": 0.5}
     played = jobs(tiny(privacy={"levels": levels}, suites=suites))
-    assert [level for _, suite, _, level in played if suite == "open"] == ["off"]
+    assert [level for _, level, suite, _ in played if suite == "open"] == ["off"]

@@ -30,7 +30,8 @@ DAYS = {"sum": "people", "coverage": "days"}
 QUESTIONS = {"share": {}, "patients": {"of": "count", "bound": 100}}
 REFUSED = [
     ({}, """
-points_per_jobs = 3: unknown key; did you mean points_per_job?
+replicats = 3: unknown key; did you mean replicates?
+points_per_job = 8: delete it: each job plays one suite at one level on one stream
 streams.both.groups = 'A': must be a list, such as [a, b]
 privacy.levels = [1]: must be a block of keys
 streams.both.groups[0] = -1: must be text; put it in quotes

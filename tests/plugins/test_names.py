@@ -66,16 +66,16 @@ def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
     suites = theirs | {"ours": {"algorithms": [{"algorithm": "rw-ftpl", "label": "ours"}]}}
     raw = read_yaml("config/config.yaml")
     raw = {key: raw[key] for key in ("run", "seed", "dataset", "streams", "privacy")}
-    raw |= {"suites": suites, "report": {"algorithms": ["ours"]}, "points_per_job": 1}
+    raw |= {"suites": suites, "report": {"algorithms": ["ours"]}}
 
     def hashes():
         forget_code()
         plan = make_plan(raw, [], "test")
         study, _ = plan.studies[0]
-        labels = {label.split("/")[1]: label for label in plan.jobs["games"]}
+        places = {place.split("/")[2]: job for place, job in plan.jobs["games"].items()}
         return {
-            suite: code_of_job("study_point", study.computing, *code_of(plan.jobs["games"][label]))
-            for suite, label in labels.items()
+            suite: code_of_job("study_point", study.computing, *code_of([job]))
+            for suite, job in places.items()
         }
 
     before = hashes()

@@ -17,7 +17,7 @@ from dpol.report.record import CONFIG, CRATE, disagreements, read_config, read_r
 from report.run_by_hand import record
 from streams_by_hand import stream
 
-GAME = "points/games/nm/local/isotropic/mu-1"
+GAME = "games/nm/mu-1/local/0-99"
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ from pipeline import run, succeed
 
 FOLDER = Path("results/small")
 LOG = FOLDER / "logs/games_point/A/mu-0.25.log"
-STREAM, SCORES = FOLDER / "streams/A.parquet", FOLDER / "points/A.parquet"
+STREAM, SCORES = FOLDER / "streams/A.parquet", FOLDER / "games/A.parquet"
 PARAMS = {"seed": 1, "settings": {"levels": {"none": math.inf}}, "points": ["a" * 50, "b" * 50]}
 
 
@@ -144,14 +144,14 @@ def test_an_answer_holds_for_the_files_that_the_job_read_and_wrote() -> None:
     note = json.loads(note_of(LOG).read_text())
     assert (note["read"].keys(), note["wrote"].keys()) == (
         {"streams/A.parquet"},
-        {"points/A.parquet"},
+        {"games/A.parquet"},
     )
     with job_log(FOLDER / "logs/build_stream/A.log", outputs=[str(STREAM)]):
         write(STREAM, "2")
     assert anew() == ["streams/A.parquet"]
     with job_log(FOLDER / "logs/another.log", outputs=[str(SCORES)]):
         write(SCORES, "2")
-    assert anew() == ["streams/A.parquet", "points/A.parquet"], "the last job counts"
+    assert anew() == ["streams/A.parquet", "games/A.parquet"], "the last job counts"
     note_of(FOLDER / "logs/build_stream/A.log").unlink()
     assert "streams/A.parquet" in (anew() or [])
 
@@ -169,7 +169,7 @@ def test_a_page_needs_every_job_as_asked_and_every_file_as_written() -> None:
     assert wrong() == ""
     assert "not as this run asks: logs/games_point/A/mu-0.25.json; the config" in wrong(seed=2)
     write(SCORES, "2")
-    assert "not as this run asks: points/A.parquet; the config" in wrong()
+    assert "not as this run asks: games/A.parquet; the config" in wrong()
     write(STREAM, "2")
     with job_log(LOG, [str(STREAM), ".snakemake/asked"], [str(SCORES)], PARAMS):
         write(SCORES, "1")
@@ -225,7 +225,7 @@ def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyP
     before = SCORES.stat()
     SCORES.write_text("2")
     os.utime(SCORES, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert changed() == ["points/A.parquet"], "an old time hides nothing"
+    assert changed() == ["games/A.parquet"], "an old time hides nothing"
     SCORES.unlink()
     assert changed() == [], "it is made again"
     SCORES.mkdir()

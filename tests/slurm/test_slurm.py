@@ -89,7 +89,7 @@ def test_a_scheduler_killed_for_long_comes_back(project: Project, expected: Resu
     one_node.run(project.cluster, "/usr/sbin/slurmctld")
     one_node.kill(held, signal.SIGCONT)
     one_node.wait_until(
-        lambda: len(list(project.base.glob("points/games/**/scores.parquet"))) == 2, "the runs"
+        lambda: len(list(project.base.glob("games/**/scores.parquet"))) == 2, "the runs"
     )
     started.send_signal(signal.SIGINT)
     assert started.wait(timeout=60) != 0

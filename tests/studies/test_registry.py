@@ -59,7 +59,7 @@ def test_it_has_the_name_and_the_package_of_its_line_and_its_block(study):
 def test_its_results_are_those_with_columns_in_their_order(study):
     """The schemas of tables that points write come before them, named as their files."""
     schemas = schemas_in(study.package)
-    assert study.results == tuple(name for name in schemas if not name.startswith("points/"))
+    assert study.results == tuple(name for name in schemas if "/" not in name)
 
 
 def test_its_functions_take_what_jobs_give(study):
@@ -106,14 +106,14 @@ def test_every_result_table_is_asked_for(study):
     assert asked == set(study.results)
 
 
-def test_jobs_get_the_settings_of_points_whose_labels_and_inputs_can_be_files(study):
-    points = study.points(block(study.name), ASKED[study.name].plan_facts)
-    assert points
-    for label, point in points.items():
-        assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}", label)
-        assert settings_from(study.package, point.plain) == point.settings
-        assert point.inputs.keys().isdisjoint({*study.written, *study.results})
-        for path in map(PurePosixPath, point.inputs.values()):
+def test_jobs_get_the_settings_of_points_whose_places_and_inputs_can_be_files(study):
+    jobs = study.jobs(block(study.name), ASKED[study.name].plan_facts)
+    assert jobs
+    for place, job in jobs.items():
+        assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._@/-]{0,199}", place)
+        assert tuple(settings_from(study.package, it) for it in job.plain) == job.points != ()
+        assert job.inputs.keys().isdisjoint({*study.written, *study.results})
+        for path in map(PurePosixPath, job.inputs.values()):
             assert not path.is_absolute()
             assert ".." not in path.parts
 
@@ -144,17 +144,17 @@ def test_a_section_is_shown_only_where_its_results_are_asked_for():
     assert main.results_of(plain, several) == ("summary", "totals")
 
 
-def test_a_point_whose_inputs_are_not_there_is_left_out(tmp_path: Path) -> None:
+def test_a_job_whose_inputs_are_not_there_is_left_out(tmp_path: Path) -> None:
     batching = load_study("batching")
     asked = batching.settings(n_experts=[2], mus=[1.0], n_rounds=50, replicates=2)
 
-    def points(settings, facts):
-        whole = batching.points(settings, facts)
+    def jobs(settings, facts):
+        whole = batching.jobs(settings, facts)
         gone = replace(next(iter(whole.values())), inputs={"stream": "streams/gone.parquet"})
         return {**whole, "gone": gone}
 
     expected = compute(batching, asked, seed=1)["batching"]
-    with_gone = compute(replace(batching, points=points), asked, seed=1, folder=tmp_path)
+    with_gone = compute(replace(batching, jobs=jobs), asked, seed=1, folder=tmp_path)
     assert with_gone["batching"].equals(expected)
 
 

@@ -28,7 +28,7 @@ SEEDS = range(int(MORE)) if MORE else (264264,)
 CALLS = 5
 CODE = "src/dpol/noise/noises.py", "math.sqrt(2.0) * stream", "math.sqrt(3.0) * stream"
 PARTS = (
-    *("*.parquet", "points/**/*.parquet", "streams/*", "data/*"),
+    *("*.parquet", "games/**/*.parquet", "streams/*", "data/*"),
     *("tables/*", "figures/*.svg", "report/*"),
 )
 State = tuple[int, bool]

@@ -39,7 +39,7 @@ def playing() -> tuple[subprocess.Popen[str], int]:
         PLAY, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=hear
     )
     deadline = time.monotonic() + 100
-    while not any(Path("results").glob("test/logs/games_point/**/*.log")):
+    while not any(Path("results").glob("test/logs/games/**/*.log")):
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.02)
@@ -51,7 +51,7 @@ def playing() -> tuple[subprocess.Popen[str], int]:
 def results() -> dict[str, bytes]:
     """Bytes of the results, without what says when they were made."""
     base = Path("results/test")
-    kept = (file for place in ("streams", "points") for file in base.glob(f"{place}/**/*"))
+    kept = (file for place in ("streams", "games") for file in base.glob(f"{place}/**/*"))
     files = [*kept, *base.glob("*.parquet")]
     return {str(file): file.read_bytes() for file in files if file.is_file()}
 
@@ -66,7 +66,7 @@ def test_a_stopped_and_a_killed_run_continue_to_the_same_bytes() -> None:
     assert said.endswith("\nerror: stopped by Ctrl-C; the same command continues the run\n")
     assert not [file for file in Path("results").glob("**/.*") if file.is_file()]
 
-    shutil.rmtree("results/test/logs/games_point")
+    shutil.rmtree("results/test/logs/games")
     killed, job = playing()
     second = run(*PLAY)
     assert second.returncode != 0, "a second run at once is refused"
@@ -86,7 +86,7 @@ def test_a_stopped_and_a_killed_run_continue_to_the_same_bytes() -> None:
     succeed(run(*COMMAND, "--unlock"))
     succeed(run(*PLAY))
     continued = results()
-    assert any("points/" in name for name in continued)
+    assert any("/games/" in name for name in continued)
 
     shutil.rmtree("results")
     shutil.rmtree(".snakemake")

@@ -32,7 +32,7 @@ from dpol.studies.comparison.noise_memory import (
 )
 from dpol.studies.comparison.points import MemoryPoint
 from dpol.studies.comparison.settings import Comparison, NoiseMemories, NoiseRead
-from dpol.studies.comparison.study import STUDY, games_with_memory, points
+from dpol.studies.comparison.study import STUDY, games_with_memory, jobs
 from dpol.studies.study import Inputs, PlanFacts, schemas_in
 from small_config import GAINS, problems
 
@@ -158,16 +158,17 @@ def test_the_table_has_the_confidence_and_delta_of_the_run(
     pd.testing.assert_frame_equal(made, expected)
 
 
-def test_each_stream_and_unit_has_a_point() -> None:
+def test_each_stream_and_unit_has_a_place() -> None:
     facts = replace(FACTS, streams={"nm": "nm", "pa": "pa"})
-    systems, *labels = jobs = points(SETTINGS, facts)
-    assert jobs[systems].inputs == {"summary": "summary.parquet", "totals": "totals.parquet"}
-    assert labels == [f"{stream}/noise-memory/{w}-weeks" for stream in ("nm", "pa") for w in (1, 3)]
-    point = jobs["pa/noise-memory/3-weeks"]
-    assert isinstance(point.settings, MemoryPoint)
-    assert (point.settings.weeks, point.settings.replicates) == (3, 5)
-    assert point.inputs == {"stream": "streams/pa.parquet"}
-    ((algorithm, games),) = point.settings.readers
+    systems, *places = made = jobs(SETTINGS, facts)
+    assert made[systems].inputs == {"summary": "summary.parquet", "totals": "totals.parquet"}
+    assert places == [f"{stream}/noise-memory/{w}-weeks" for stream in ("nm", "pa") for w in (1, 3)]
+    job = made["pa/noise-memory/3-weeks"]
+    (point,) = job.points
+    assert isinstance(point, MemoryPoint)
+    assert (point.weeks, point.replicates) == (3, 5)
+    assert job.inputs == {"stream": "streams/pa.parquet"}
+    ((algorithm, games),) = point.readers
     assert algorithm == "random-effects"
     assert games[2:] == ((REMEMBERED, 0.2), (INDEPENDENT, 0.2))
 
@@ -179,12 +180,12 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
     ]
     asked = NoiseMemories(weeks=[3], mus=[0.5], rivals=rivals)
     settings = SETTINGS.model_copy(update={"memory": asked})
-    jobs = points(settings, FACTS)
-    *_, point = jobs.values()
-    assert "dpol.noise.noises" in point.code
-    assert "dpol.experts.cautious_mean" in point.code
-    assert isinstance(point.settings, MemoryPoint)
-    played = played_on(stream, 3, point.settings.readers)
+    *_, job = jobs(settings, FACTS).values()
+    assert "dpol.noise.noises" in job.code
+    assert "dpol.experts.cautious_mean" in job.code
+    (point,) = job.points
+    assert isinstance(point, MemoryPoint)
+    played = played_on(stream, 3, point.readers)
     frame = compare_memories(played, asked, delta=1e-6, confidence=0.9)
     rows = frame[frame["algorithm"] == "persistence"]
     epsilon = epsilon_of_delta(1e-6, 0.5)

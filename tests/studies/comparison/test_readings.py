@@ -15,9 +15,9 @@ from dpol.config.experiment import parse_experiment
 from dpol.core.intervals import half_width
 from dpol.core.schemas import write_frame
 from dpol.data.stream import UNMEASURED, UNMEASURED_SHARES, write_stream
-from dpol.studies.comparison.points import ReadingsPoint
-from dpol.studies.comparison.readings import agreed, play_readings, with_verdicts
-from dpol.studies.comparison.study import points
+from dpol.studies.comparison.points import ReadingPoint
+from dpol.studies.comparison.readings import agreed, play_reading, with_verdicts
+from dpol.studies.comparison.study import jobs
 from dpol.studies.study import Inputs, reading_label
 from game_tables import suite
 from small_config import COMPARED, changed, problems
@@ -74,15 +74,13 @@ def test_ours_and_each_rival_play_only_where_the_reading_may_matter(
     One is of a family, of which two suites play members. Differences agree with games played by
     hand.
     """
-    point = points(CONFIG.block("comparison"), CONFIG.plan_facts)["one/readings"]
-    assert dict(point.inputs) == {
+    planned = jobs(CONFIG.block("comparison"), CONFIG.plan_facts)
+    assert dict(planned["one@nines"].inputs) == {
         "stream": "streams/one.parquet",
-        "ranked": "points/comparison/standings/standings.parquet",
-        "ones": "streams/one@ones.parquet",
-        "nines": "streams/one@nines.parquet",
+        "ranked": "comparison/standings/standings.parquet",
+        "read": "streams/one@nines.parquet",
     }
-    assert isinstance(point.settings, ReadingsPoint)
-    settings, files, streams = replace(point.settings, replicates=4), {}, {}
+    files, streams = {}, {}
     for name, seed in (("stream", 1), ("ones", 2), ("nines", 3)):
         made = random_stream(12, 3, label="one" if name == "stream" else f"one@{name}", seed=seed)
         made = replace(made, capacity=np.full((12, 3), 50.0))
@@ -102,8 +100,14 @@ def test_ours_and_each_rival_play_only_where_the_reading_may_matter(
     ]
     files["ranked"] = tmp_path / "standings.parquet"
     write_frame(standings_of(rows, OURS), files["ranked"])
-    inputs = Inputs(seed=5, memory_mb=1e3, files=files)
-    played = play_readings(settings, inputs)
+
+    def play(reading: str) -> pd.DataFrame:
+        (point,) = planned[f"one@{reading}"].points
+        assert isinstance(point, ReadingPoint)
+        inputs = Inputs(seed=5, memory_mb=1e3, files={**files, "read": files[reading]})
+        return play_reading(replace(point, replicates=4), inputs)
+
+    played = pd.concat([play("ones"), play("nines")], ignore_index=True)
     others = {INF: ("rw-ftpl", "capacity"), 0.25: ("ridge-w8-weak", "isotropic")}
     expected = [
         (reading, mu, *other)
@@ -127,7 +131,7 @@ def test_ours_and_each_rival_play_only_where_the_reading_may_matter(
     assert made["difference_half_width"].iloc[3] == pytest.approx(half, rel=1e-12)
     calm = replace(random_stream(12, 3, label="one"), provenance={})
     write_stream(calm, files["stream"])
-    assert play_readings(settings, inputs).empty
+    assert play("ones").empty
 
 
 def test_readings_need_our_method() -> None:

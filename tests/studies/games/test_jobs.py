@@ -23,8 +23,9 @@ class Files(dict):
 class Params(dict):
     __getattr__ = dict.__getitem__
 
-point = {"suite": ["rw-ftpl", "rw-meta", "random-effects"], "noise": "capacity", "mu": 0.5,
-         "replicates": 2, "memory": "designed", "keep_rounds": True}
+point = {"suite": "local", "algorithms": ["rw-ftpl", "rw-meta", "random-effects"],
+         "noise": "capacity", "mu": 0.5, "block": [100, 101], "memory": "designed",
+         "keep_rounds": True}
 snakemake = Facts(
     log=["results/run/logs/job.log"],
     input=Files(stream="stream.parquet"),

@@ -15,7 +15,7 @@ from dpol.data.stream import write_stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.studies.games.in_paper import InPaper
 from dpol.studies.games.names import BEST_FIXED, ORACLE, TABLE_2, UNIFORM
-from dpol.studies.games.scores import score_tables
+from dpol.studies.games.scores import column, score_tables
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.games.study import STUDY
 from dpol.studies.games.summary import cumulative_curves, schema, summarize
@@ -218,7 +218,9 @@ def test_a_table_is_written_only_if_it_matches_its_schema(streams, tmp_path, mon
     stream = tmp_path / "stream.parquet"
     played = suite_of(runs([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]))
     inputs = {"stream": [str(stream)]}
-    for name, table in score_tables(played).items():
+    tables = score_tables(played)
+    tables["curves"] = tables["curves"].add_column(0, "suite", column(["local"]))
+    for name, table in tables.items():
         inputs[name] = [str(tmp_path / f"scores/{name}.parquet")]
         write_frame(table, *inputs[name])
     write_stream(streams["nm"], stream)

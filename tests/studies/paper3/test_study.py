@@ -25,7 +25,7 @@ from dpol.studies.paper3 import compute as module
 from dpol.studies.paper3.compute import COLUMNS, collect, run
 from dpol.studies.paper3.points import ClassesPoint, Setting
 from dpol.studies.paper3.settings import Labels
-from dpol.studies.paper3.study import points
+from dpol.studies.paper3.study import jobs
 from dpol.studies.study import Facts, Inputs
 from labels import plain
 
@@ -46,7 +46,7 @@ def rows_of(study, setting, seed, stream=None):
         values = {name: getattr(study, name) for name in shared}
         point = ClassesPoint(classes=(setting,), **values)
     else:
-        point = points(study, FACTS)["hospitals-PA"].settings
+        (point,) = jobs(study, FACTS)["hospitals-PA"].points
     with tempfile.TemporaryDirectory() as folder:
         files = {} if stream is None else {"stream": Path(folder, "stream.parquet")}
         for path in files.values():
@@ -105,27 +105,24 @@ def test_points_change_one_number_each():
             "epsilons": [0.5, 4],
         },
     )
-    by_label = points(study, FACTS)
-    hospitals = by_label.pop("hospitals-PA")
+    made = jobs(study, FACTS)
+    hospitals = made.pop("hospitals-PA")
     assert hospitals.inputs == {"stream": "streams/PA.parquet"}
-    assert hospitals.settings.epsilons == (0.5, 4)
-    points_of = {label: point.settings.classes for label, point in by_label.items()}
-    values = {
-        label: [dataclasses.astuple(each) for each in classes]
-        for label, classes in points_of.items()
-    }
-    assert values == {
-        "rounds-0": [("rounds", "random", 4, 6, 10, 2), ("rounds", "hard", 4, 4, 10, 2)],
-        "rounds-1": [("rounds", "random", 4, 6, 20, 2), ("rounds", "hard", 4, 4, 20, 2)],
-        "labels": [("labels", "random", 4, 7, 60, 2)],
-        "hypotheses": [("hypotheses", "random", 8, 6, 60, 2)],
-        "epsilons": [("epsilons", "random", 4, 6, 60, epsilon) for epsilon in (0.5, 4)],
-    }
-    assert not points(config(), FACTS)
+    assert [it.epsilons for it in hospitals.points] == [(0.5, 4)]
+    (sweeps,) = made.values()
+    values = [[dataclasses.astuple(each) for each in it.classes] for it in sweeps.points]
+    assert values == [
+        [("rounds", "random", 4, 6, 10, 2), ("rounds", "hard", 4, 4, 10, 2)],
+        [("rounds", "random", 4, 6, 20, 2), ("rounds", "hard", 4, 4, 20, 2)],
+        [("labels", "random", 4, 7, 60, 2)],
+        [("hypotheses", "random", 8, 6, 60, 2)],
+        [("epsilons", "random", 4, 6, 60, epsilon) for epsilon in (0.5, 4)],
+    ]
+    assert not jobs(config(), FACTS)
 
 
 def first_classes(study):
-    return points(study, FACTS)["rounds-0"].settings.classes
+    return jobs(study, FACTS)["sweeps"].points[0].classes
 
 
 def test_the_hard_class_is_even_and_needs_enough_rounds():

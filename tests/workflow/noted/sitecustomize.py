@@ -21,10 +21,10 @@ def write():
     job = getattr(sys.modules["__main__"], "snakemake", None)
     if not hasattr(job, "rule"):  # not a script of the workflow
         return
-    point, code = job.wildcards.get("point", ""), job.params.get("code")
+    place, code = "/".join(job.wildcards), job.params.get("code")
     modules = [name for name in sys.modules if name.partition(".")[0] == "dpol"]
     notes = {"rule": job.rule, "code": code, "modules": modules, "opened": sorted(opened)}
-    name = f"{job.rule} {point}".replace("/", " ")
+    name = f"{job.rule} {place}".replace("/", " ")
     folder = Path(os.environ["NOTES"])
     folder.mkdir(exist_ok=True)
     (folder / f"{name}.json").write_text(json.dumps(notes))

@@ -141,5 +141,5 @@ def test_other_noises_and_single_runs_have_no_rows() -> None:
 def test_a_run_without_the_papers_algorithms_has_no_rows() -> None:
     assert claims(summary().iloc[:0]) == {}
     facts = Facts({}, simulated=True, confidence=0.95)
-    point = STUDY.points(Claims(), facts)["experts-in-this-run"]
-    assert point.inputs == {"summary": "summary.parquet", "totals": "totals.parquet"}
+    job = STUDY.jobs(Claims(), facts)["experts-in-this-run"]
+    assert job.inputs == {"summary": "summary.parquet", "totals": "totals.parquet"}

@@ -238,7 +238,7 @@ def test_points_do_not_change_the_study():
     settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0], alternating_epsilons=[2.0])
     whole = study_lazy(settings, seed=5, confidence=0.9)
     facts = Facts({}, simulated=True, confidence=0.95)
-    assert len(package.points(settings, facts)) == 2
+    assert list(package.jobs(settings, facts)) == ["T24", "T12"]
     pd.testing.assert_frame_equal(study_lazy(settings, seed=5, confidence=0.9), whole)
     keys = whole[["adversary", "T", "epsilon"]].drop_duplicates().itertuples(index=False, name=None)
     games = [*itertools.product(["stochastic"], (24, 12), (4.0, 1.0)), ("alternating", 24, 2.0)]
