@@ -157,6 +157,8 @@ def asked(rule, over=({},)):
 
 def describe_rules():
     """Let `snakemake --list` say what each rule makes, and for which wildcards."""
+    if SAME:  # the first inclusion said it
+        return
     for name, over in every_job.items():
         known = getattr(rules, name).rule
         files = [re.sub(r",[^{}]*}", "}", it) for it in known.output]  # wildcards only by name
