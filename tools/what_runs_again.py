@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/explanation/what-runs-again.md"
 MARKED = re.compile(r"(<!-- dry runs -->\n).*?(<!-- /dry runs -->)", re.DOTALL)
 COMMAND = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+DEFAULT_RUN = [*COMMAND, "--configfile", str(ROOT / "config/config.yaml"), "--cores", "2"]
 Config = dict[str, Any]
 
 MINE: Config = {"mine": {"algorithms": [{"algorithm": "rw-ftpl", "label": "mine"}]}}
@@ -246,7 +247,7 @@ def shipped(name: str) -> Config:
 def main() -> None:
     config, states = shipped("config"), shipped("states")
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([*COMMAND, "--directory", folder, "--cores", "2"], check=True)
+        subprocess.run([*DEFAULT_RUN, "--directory", folder], check=True)
         rows = {it.words: pending(Path(folder), changed(config, it)) for it in CHANGES}
     page = PAGE.read_text()
     PAGE.write_text(

@@ -37,7 +37,7 @@ def test_results_are_those_of_a_run_on_one_machine(
     text = project.run()
     assert project.results() == expected
     jobs = {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)}
-    assert jobs["games_point"] == 2
+    assert jobs["games_point"] == 4
     # All on the cluster and none twice; only `all` is done by snakemake itself.
     assert text.count("submitted with SLURM jobid") == jobs["total"] - 1
     assert "Nothing to be done" in project.run()
@@ -89,7 +89,7 @@ def test_a_scheduler_killed_for_long_comes_back(project: Project, expected: Resu
     one_node.run(project.cluster, "/usr/sbin/slurmctld")
     one_node.kill(held, signal.SIGCONT)
     one_node.wait_until(
-        lambda: len(list(project.base.glob("games/**/scores.parquet"))) == 2, "the runs"
+        lambda: len(list(project.base.glob("games/**/scores.parquet"))) == 4, "the runs"
     )
     started.send_signal(signal.SIGINT)
     assert started.wait(timeout=60) != 0

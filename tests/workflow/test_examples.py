@@ -50,6 +50,6 @@ def test_a_table_of_gains(tmp_path: Path) -> None:
     shown = (results / "tables/privacy.md").read_text()
     assert "Protected: one round. Adjacent inputs: two streams that" in shown
     assert "person" not in shown
-    played = [log.read_text() for log in (results / "logs/games_point").rglob("*.log")]
+    played = [log.read_text() for log in (results / "logs/games").rglob("*.log")]
     for name in ("tree-ftpl-min-noise", "l2p"):
         assert any(f" {name}, rounds: 120 done in " in text for text in played)

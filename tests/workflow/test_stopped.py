@@ -20,10 +20,10 @@ PLAY = *COMMAND, "games", "--cores", "2"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with a config whose game takes a second."""
+    """The working folder, with a config whose only job of games takes a second."""
     monkeypatch.chdir(tmp_path)
     text = (ROOT / ".test/config/config.yaml").read_text()
-    slower = text.replace("replicates: 3", "replicates: 2000").replace("weeks: 20", "weeks: 100")
+    slower = text.replace("replicates: 3", "replicates: 100").replace("weeks: 20", "weeks: 2000")
     Path("config.yaml").write_text(slower)
     return tmp_path
 

@@ -16,9 +16,10 @@ pytestmark = pytest.mark.workflow
 def pending(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     """After a run of config/config.yaml, the files of jobs that would run, by the change."""
     folder = tmp_path_factory.mktemp("default")
-    succeed(run(*again.COMMAND, "--directory", str(folder), "--cores", "2"))
+    succeed(run(*again.DEFAULT_RUN, "--directory", str(folder)))
     config = again.shipped("config")
-    assert again.pending(folder, config) == [], "the run is finished"
+    left = again.pending(folder, config)  # the page has another text of the config
+    assert not (again.games_in(left) or again.tables_in(left) or again.exhibits_in(left))
     return {
         words: again.pending(folder, again.changed(config, change))
         for words, change in CHANGES.items()

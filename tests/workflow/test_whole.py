@@ -225,7 +225,7 @@ def planned(folder: Path) -> tuple[set[str], set[str]]:
     """Return the rules with jobs to run, and the suites of the main experiment to play."""
     printed = succeed(run_copy(folder, "--dry-run"))
     rules = set(re.findall(r"^(\w+) +\d+$", printed, re.MULTILINE)) - {"all", "total"}
-    return rules, set(re.findall(r"Games: [^,]+, [^,]+, ([^,]+), ", printed))
+    return rules, set(re.findall(r"Games: [^,\n]+, [^,\n]+, ([^,\n]+), \d+-", printed))
 
 
 def jobs_of(*studies: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""The job of a chapter of the page: draw the figures of its sections, render their tables.
+"""The job that shows a study: draw the figures of its sections, render their tables.
 
 It imports `show.py` of a study and `drawn.py` of the package that draws, not the plan of the study,
 which may name algorithms.
