@@ -19,7 +19,6 @@ from dpol.core.errors import DpolError
 from dpol.report.page import build_page, write_report
 from dpol.report.record import read_record
 from dpol.reruns.notes import Note, checksums, digest, write_note
-from dpol.studies.drawing import drawn_of
 from report.crates import checked_crate
 from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, files_of, page
 
@@ -259,9 +258,8 @@ def test_each_figure_and_table_names_its_results_and_the_function_that_made_it(
     source = "https://github.com/a/b/blob/0123abc"
     linked = build_page(files_of(folder), config(*STUDIES), replace(PROVENANCE, source=source))
     for section in (it for study, block in shown for it in study.sections_of(block, facts)):
-        drawn = drawn_of(section)
-        made = [("figures", it.name, "svg", drawn.figures[it.name]) for it in section.figures]
-        made += [("tables", it.name, "csv", drawn.tables[it.name]) for it in section.tables]
+        made = [("figures", it.name, "svg", it.function) for it in section.figures]
+        made += [("tables", it.name, "csv", it.function) for it in section.tables]
         for kind, name, suffix, function in made:
             own = whole[whole.index(f"../{kind}/{name}.{suffix}") :].split("</p>")[0]
             for result in section.results:

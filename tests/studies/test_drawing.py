@@ -16,7 +16,7 @@ STUDIES = load_studies().values()
 DRAWING = [
     "dpol.studies.showing",
     *(study.showing for study in STUDIES),
-    *{section.drawing for study in STUDIES for section in study.sections},
+    *{it for study in STUDIES for section in study.sections for it in section.drawing},
 ]
 
 

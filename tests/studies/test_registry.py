@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from dpol.config.experiment import load_experiment
-from dpol.studies.drawing import drawn_of
+from dpol.core.plugins import load
 from dpol.studies.jobs import compute, settings_from
 from dpol.studies.registry import EVERY_RUN, PACKAGES, STUDIES, load_study
 from dpol.studies.study import schemas_in
@@ -68,26 +68,10 @@ def test_its_functions_take_what_jobs_give(study):
         assert len(signature(collect).parameters) == 3
 
 
-DRAWN = {section.package: drawn_of(section) for _, section in SECTIONS}
-
-
-@pytest.mark.parametrize("package", DRAWN)
-def test_a_package_draws_what_sections_ask_of_it_and_nothing_else(package: str) -> None:
-    drawn, own = DRAWN[package], [it for _, it in SECTIONS if it.package == package]
-    assert drawn.figures.keys() == {it.name for section in own for it in section.figures}
-    assert drawn.tables.keys() == {it.name for section in own for it in section.tables}
-    assert drawn.widgets.keys() == {section.name for section in own if section.widget}
-
-
-def test_every_package_that_draws_is_named_by_a_section() -> None:
-    src = ROOT / "src"
-    folders = [it.parent.relative_to(src) for it in src.glob("dpol/studies/**/drawn.py")]
-    assert {".".join(folder.parts) for folder in folders} == DRAWN.keys()
-
-
-def test_an_exhibit_is_a_function_of_frames_and_facts() -> None:
-    kinds = [kind for drawn in DRAWN.values() for kind in vars(drawn).values()]
-    for function in chain.from_iterable(kind.values() for kind in kinds):
+def test_an_exhibit_is_a_function_of_frames_and_facts(shown) -> None:
+    section, _ = shown
+    made = [it.function for it in (*section.figures, *section.tables)]
+    for function in (*made, *([load(section.widget)] if section.widget else [])):
         assert [*signature(function).parameters] == ["frames", "facts"], function
 
 

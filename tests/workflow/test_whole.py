@@ -24,7 +24,7 @@ from matplotlib import pyplot
 from dpol.config.experiment import parse_experiment
 from dpol.plan import inputs_of, make_plan
 from dpol.reruns.code_hashes import files_by_reader, hash_by_room, parts_of_job
-from dpol.studies.drawing import drawn_of, frames_of
+from dpol.studies.drawing import frames_of
 from dpol.studies.jobs import collect
 from dpol.studies.registry import EVERY_RUN, STUDIES, load_study
 from dpol.studies.study import Facts, SomeFacts, Study
@@ -145,11 +145,10 @@ def unread(study: Study, base: Path) -> set[str]:
     drawing = Read({name: getattr(config.facts, name) for name in study.draws})
     for section in study.sections_of(block, facts):
         frames = frames_of(study.package, {it: base / f"{it}.parquet" for it in section.results})
-        drawn = drawn_of(section)
         for figure in section.figures:
-            pyplot.close(drawn.figures[figure.name](frames, drawing))
+            pyplot.close(figure.function(frames, drawing))
         for table in section.tables:
-            drawn.tables[table.name](frames, drawing)
+            table.function(frames, drawing)
     found = ((study.collects, collecting), (study.draws, drawing))
     return {name for names, own in found for name in {*names} - vars(own).get("read", set())}
 
@@ -194,7 +193,8 @@ def code_of_jobs() -> dict[str, frozenset[str]]:
         codes[f"{study.name}_point"] = parts_of_job("study_point", study.computing)
         called = study.module, study.collecting
         codes[f"{study.name}_results"] = parts_of_job("study_results", *called)
-        drawing = [it.drawing for it in study.sections_of(block, plan.config.plan_facts) if it.made]
+        sections = study.sections_of(block, plan.config.plan_facts)
+        drawing = [module for it in sections if it.made for module in it.drawing]
         codes[f"{study.name}_shown"] = parts_of_job(
             "study_shown", study.showing, *drawing, *IN_EVERY_RUN
         )

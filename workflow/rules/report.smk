@@ -2,7 +2,7 @@ SNAKEFILE = Path(workflow.source_path("../Snakefile"))
 # The page reads the whole config, which may name every study.
 SHOWING = [
     *(study.showing for study, _ in plan.studies),
-    *(it.drawing for study, _ in plan.studies for it in study.sections),
+    *(it for study, _ in plan.studies for part in study.sections for it in part.drawing),
     *(study.module for study in load_studies().values()),
 ]
 

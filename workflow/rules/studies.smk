@@ -175,7 +175,10 @@ for study, block in plan.studies:
             "../envs/dpol.yaml"
         params:
             code=code_of_job(
-                "study_shown", study.showing, *[it.drawing for it in sections], *IN_EVERY_RUN
+                "study_shown",
+                study.showing,
+                *(module for part in sections for module in part.drawing),
+                *IN_EVERY_RUN,
             ),
             facts={name: FACTS[name] for name in study.draws},
             study=study.package,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dpol.studies.study import FigureSpec
+from dpol.studies.study import Exhibit
 
 Links = Mapping[str, str]
 """Addresses by their texts; code that nobody can link has none."""
@@ -23,7 +23,7 @@ class Picture:
         files: links to its files and its code.
     """
 
-    spec: FigureSpec
+    spec: Exhibit
     image: str
     width: float
     finding: str

@@ -19,6 +19,7 @@ from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
+from dpol.core.plugins import load
 from dpol.data.panel import last_warnings
 from dpol.data.settings import HOLDS_RAW_COUNTS
 from dpol.data.stream import read_stream
@@ -34,9 +35,9 @@ from dpol.report.record import CONFIG, CRATE
 from dpol.reruns.notes import check_notes, checksums, read_notes
 from dpol.show.pages import load_template
 from dpol.studies.answer.lead import chosen_rules, first_level, leads_of
-from dpol.studies.drawing import PageFacts, Widget, drawn_of, frames_of
+from dpol.studies.drawing import PageFacts, Widget, frames_of
 from dpol.studies.games.levels import ordered_levels
-from dpol.studies.study import FigureSpec, Frames, PlanFacts, Section, Study
+from dpol.studies.study import Exhibit, Frames, PlanFacts, Section, Study
 
 
 def write_report(
@@ -148,7 +149,7 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
             titled = replace(section, title=section.title or study.title)
             part = _part(files, titled, provenance.source)
             if section.widget:
-                widget = drawn_of(section).widgets[section.name](results, facts)
+                widget = load(section.widget)(results, facts)
                 part = _with_widget(part, widget)
                 widgets[widget.name] = _json(widget.data)
             chapters[section.chapter].parts.append(part)
@@ -251,13 +252,12 @@ LONGEST_TABLE = 60
 
 def _part(files: RunFiles, section: Section, source: str) -> Part:
     """Build a section. Tables below figures and long tables are folded; some are only linked."""
-    drawn = drawn_of(section)
     results = {f"{name}.parquet": f"../{name}.parquet" for name in section.results}
     shown: dict[str, list[Shown]] = {place: [] for place in ("first", "seen", "folded")}
     links = {} if section.made else results
     for spec in section.tables:
         stem = f"tables/{spec.name}"
-        made = _files(stem, ("csv", "tex")) | results | _code(drawn.tables[spec.name], source)
+        made = _files(stem, ("csv", "tex")) | results | _code(spec.function, source)
         if spec.place == "file":
             links |= {spec.title: f"../{stem}.html"} | made
             continue
@@ -271,8 +271,7 @@ def _part(files: RunFiles, section: Section, source: str) -> Part:
         intro=section.about,
         first=shown["first"],
         pictures=[
-            _picture(files, it, results | _code(drawn.figures[it.name], source))
-            for it in section.figures
+            _picture(files, it, results | _code(it.function, source)) for it in section.figures
         ],
         tables=shown["seen"],
         folded=shown["folded"],
@@ -280,7 +279,7 @@ def _part(files: RunFiles, section: Section, source: str) -> Part:
     )
 
 
-def _picture(files: RunFiles, figure: FigureSpec, beside: dict[str, str]) -> Picture:
+def _picture(files: RunFiles, figure: Exhibit, beside: dict[str, str]) -> Picture:
     stem = f"figures/{figure.name}"
     image, width, finding = read_image(files.file(f"{stem}.svg"))
     made = _files(stem, ("png", "pdf", "svg")) | beside

@@ -18,7 +18,7 @@ from dpol.core.suggestions import nearest
 from dpol.core.words import counted, listed, short_repr
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.record import CONFIG, Record, disagreements, read_config, read_record
-from dpol.studies.drawing import drawn_of, frames_of
+from dpol.studies.drawing import frames_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,15 +76,16 @@ class Run:
         """
         config = parse_experiment(self.config, str(self.folder / CONFIG)).config
         figures = {
-            figure.name: (study, section)
+            figure.name: (study, section, figure)
             for study, block in config.studies()
             for section in study.sections_of(block, config.plan_facts)
             for figure in section.figures
         }
-        study, section = figures[self._one_of("figure", name, figures)]
+        study, section, figure = figures[self._one_of("figure", name, figures)]
         files = {it: self.record.file(f"{it}.parquet") for it in section.results}
         frames = frames_of(study.package, files)
-        return drawn_of(section).figures[name](frames, config.facts)
+        drawn: Figure = figure.function(frames, config.facts)
+        return drawn
 
     @property
     def _tables(self) -> dict[str, str]:

@@ -1,29 +1,21 @@
-"""Functions that draw the sections of studies, and the facts that the page of a run states.
+"""What the page of a run states besides its exhibits: facts, and interactive figures.
 
-A package that draws has `DRAWN` in `drawn.py`: a function for each figure, table and interactive
-figure of the sections that name the package. Each takes (frames, facts): result tables by name, and
-facts about the run. A column of a table has what it needs of the config of a study. The functions
-import no algorithm.
+A section with an interactive figure names a function that makes its `Widget` from (frames, facts):
+result tables by name, and `PageFacts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpol.core.schemas import read_frame
 from dpol.data.question import Gain
 from dpol.data.tables.settings import Columns
 from dpol.studies.registry import EVERY_RUN, PACKAGES
-from dpol.studies.study import Facts, Frames, Section, schemas_in
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from dpol.show.table import Table
+from dpol.studies.study import Facts, Frames, schemas_in
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,28 +60,6 @@ class Widget:
     values: Mapping[str, Any] = field(default_factory=dict)
     title: str = ""
     intro: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Drawn:
-    """The functions of the sections that a package draws.
-
-    Args:
-        figures: by name of a figure, the function that draws it; the label of the figure is its
-            finding in a sentence.
-        tables: by name of a table, the function that builds it.
-        widgets: by name of a section, the function that makes its interactive figure.
-    """
-
-    figures: Mapping[str, Callable[[Frames, Facts], Figure]] = field(default_factory=dict)
-    tables: Mapping[str, Callable[[Frames, Facts], Table]] = field(default_factory=dict)
-    widgets: Mapping[str, Callable[[Frames, PageFacts], Widget]] = field(default_factory=dict)
-
-
-def drawn_of(section: Section) -> Drawn:
-    """Return the functions of the package that draws a section."""
-    drawn: Drawn = import_module(section.drawing).DRAWN
-    return drawn
 
 
 def frames_of(package: str, results: Mapping[str, str | Path]) -> Frames:

@@ -1,7 +1,7 @@
 """The job that shows a study: draw the figures of its sections, render their tables.
 
-It imports `show.py` of a study and `drawn.py` of the package that draws, not the plan of the study,
-which may name algorithms.
+It imports `show.py` of a study and the modules of the functions that draw, not the plan of the
+study, which may name algorithms.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dpol.show.rendering import write_table
 from dpol.show.style import save_figure
-from dpol.studies.drawing import drawn_of, frames_of
+from dpol.studies.drawing import frames_of
 from dpol.studies.study import Facts, sections_in
 
 
@@ -31,11 +31,11 @@ def write_shown(
         DataError: a result table is missing, or does not fit its schema.
     """
     (section,) = (section for section in sections_in(package) if section.name == name)
-    drawn, targets = drawn_of(section), list(map(Path, files))
+    targets = list(map(Path, files))
     frames = frames_of(package, {table: results[table] for table in section.results})
     for figure in section.figures:
         if paths := [path for path in targets if path.match(f"figures/{figure.name}.*")]:
-            save_figure(drawn.figures[figure.name](frames, facts), paths)
+            save_figure(figure.function(frames, facts), paths)
     for table in section.tables:
         if paths := [path for path in targets if path.match(f"tables/{table.name}.*")]:
-            write_table(drawn.tables[table.name](frames, facts), *paths)
+            write_table(table.function(frames, facts), *paths)

@@ -8,9 +8,8 @@ and words of its figures and tables. `results.yaml` has the columns of its resul
 changes recompute no point. A plan imports `study.py` and `show.py`, so these import neither tables
 nor figures.
 
-A section names the package that draws it, which need not be the study: its `drawn.py` has `DRAWN`,
-the functions that make the figures and tables, by name. A job that draws imports `show.py` and
-`drawn.py`, so these import no algorithm: tables have all that they show.
+A figure or a table names the function that makes it. A job that draws imports `show.py` and the
+modules of these functions, so they import no algorithm: tables have all that they show.
 
 The settings of a point are a frozen dataclass, which `compute.py` names as `POINT`: a plan writes
 them as plain values, and a job reads them back. The class is in `points.py`, which both import, so
@@ -31,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from pydantic_core import to_jsonable_python
 
+from dpol.core.plugins import load
 from dpol.core.schemas import Schema, read_schemas
 from dpol.core.settings import Settings
 
@@ -169,37 +169,32 @@ def reading_label(stream: str, reading: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FigureSpec:
-    """A figure of a study, in words; `DRAWN` has the function that draws it.
+class Exhibit:
+    """A figure or a table of a study: its words, and the function that makes it.
 
     Args:
-        name: its files below figures/, without suffix.
+        name: its files below figures/ or tables/, without suffix.
+        made_by: `module:function` that makes it from (frames, facts): result tables by name, and
+            facts about the run. The label of a figure is its finding in a sentence. The function
+            imports no algorithm; a column of a table has what it needs of the config.
         title: what it shows, in a few words.
-        description: what is drawn where.
-        place: whether the page shows it or folds it.
+        description: what is drawn where; for figures.
+        place: whether the page shows it, a table perhaps above the figures (`first`), folds it, or
+            only links it (`file`). By default it is shown, but a table is folded below a figure.
+            Its files are always made.
     """
 
     name: str
+    made_by: str
     title: str
-    description: str
-    place: Literal["seen", "folded"] = "seen"
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableSpec:
-    """A table of a study, in words; `DRAWN` has the function that builds it.
-
-    Args:
-        name: its files below tables/, without suffix.
-        title: what it shows, in a few words.
-        place: whether the page shows it above the figures (`first`) or below them, folds it, or
-            only links it; by default it is shown, but folded below a figure. Its files are always
-            made.
-    """
-
-    name: str
-    title: str
+    description: str = ""
     place: Literal["first", "seen", "folded", "file"] | None = None
+
+    @property
+    def function(self) -> Callable[[Frames, Any], Any]:
+        """The function that makes it."""
+        function: Callable[[Frames, Any], Any] = load(self.made_by)
+        return function
 
 
 ChapterKey = Literal[
@@ -214,25 +209,24 @@ class Section:
 
     Args:
         name: its anchor on the page, and the name of its job.
-        package: dotted name of the package that draws it.
         title: its heading; by default the title of the study.
         about: its topic in one or two sentences.
         results: result tables that it shows, of the study or of the main study
             (`dpol.studies.games`). The section is left out if the run does not make one of them.
         figures: its figures.
         tables: its tables.
-        widget: whether the page has an interactive figure of it (`dpol.studies.drawing`).
+        widget: `module:function` that makes its interactive figure (`dpol.studies.drawing`); empty
+            for none.
         chapter: chapter of the page.
     """
 
     name: str
-    package: str
     title: str = ""
     about: str
     results: tuple[str, ...]
-    figures: tuple[FigureSpec, ...] = ()
-    tables: tuple[TableSpec, ...] = ()
-    widget: bool = False
+    figures: tuple[Exhibit, ...] = ()
+    tables: tuple[Exhibit, ...] = ()
+    widget: str = ""
     chapter: ChapterKey = "beyond"
 
     @property
@@ -241,9 +235,10 @@ class Section:
         return bool(self.figures or self.tables)
 
     @property
-    def drawing(self) -> str:
-        """Dotted name of the module with `DRAWN`."""
-        return f"{self.package}.drawn"
+    def drawing(self) -> tuple[str, ...]:
+        """Dotted names of the modules with the functions that make its exhibits."""
+        made_by = *(it.made_by for it in (*self.figures, *self.tables)), self.widget
+        return tuple(sorted({name.partition(":")[0] for name in made_by if name}))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,6 @@ from dpol.studies.comparison.points import StandingsPoint
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.comparison.standings import standings
 from dpol.studies.comparison.study import STUDY as STANDINGS
-from dpol.studies.drawing import drawn_of
 from dpol.studies.games.collect import results_from
 from dpol.studies.games.scores import PlayedSuite
 from dpol.studies.games.settings import GamesSettings, Report
@@ -88,13 +87,12 @@ def texts_of(levels: Sequence[str], noises: Sequence[str], kinds: Sequence[str])
     texts = {"lead": " ".join(itertools.chain(*leads_of(frames["standings"], facts)))}
     for study, block in ((GAMES, main), (STANDINGS, Comparison())):
         for section in study.sections_of(block, planned):
-            drawn = drawn_of(section)
             for spec in section.figures:
-                figure = drawn.figures[spec.name](frames, facts)
+                figure = spec.function(frames, facts)
                 texts[spec.name] = " ".join([figure.get_label(), *_texts_in(figure)])
                 pyplot.close(figure)
             for table in section.tables:
-                texts[table.name] = str(drawn.tables[table.name](frames, facts))
+                texts[table.name] = str(table.function(frames, facts))
     return texts
 
 

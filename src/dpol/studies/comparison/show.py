@@ -1,18 +1,18 @@
 """The sections of the page on the standings, and on noises for other promises."""
 
-from dpol.studies.study import FigureSpec, Section, TableSpec
+from dpol.studies.study import Exhibit, Section
 
 SECTIONS = (
     Section(
         name="privacy-utility",
-        package="dpol.studies.answer",
         chapter="answer",
         title="What privacy costs",
         about="The share of the possible gain that is left at each privacy level.",
         results=("standings",),
         figures=(
-            FigureSpec(
+            Exhibit(
                 name="privacy-utility",
+                made_by="dpol.studies.answer.privacy_utility:draw_privacy_utility",
                 title="What privacy costs",
                 description="There is a panel per stream, or per question with means over streams."
                 " The vertical axis is the share of the possible gain: 0% is an expert drawn"
@@ -26,28 +26,40 @@ SECTIONS = (
                 " joint intervals for the noise; they do not cover other places or years.",
             ),
         ),
-        tables=(TableSpec(name="answer", title="Share of the possible gain kept", place="seen"),),
-        widget=True,
+        tables=(
+            Exhibit(
+                name="answer",
+                made_by="dpol.studies.answer.privacy_utility:answer_table",
+                title="Share of the possible gain kept",
+                place="seen",
+            ),
+        ),
+        widget="dpol.studies.answer.slider:answer_widget",
     ),
     Section(
         name="privacy",
-        package="dpol.studies.answer",
         chapter="privacy",
         title="Right guesses",
         about="How often an attacker who knows everybody else’s data guesses right about one"
         " person, at most. The command dpol account --promise lists noises for other promises.",
         results=("summary", "standings"),
-        tables=(TableSpec(name="privacy", title="How private is it?"),),
+        tables=(
+            Exhibit(
+                name="privacy",
+                made_by="dpol.studies.answer.privacy:privacy_table",
+                title="How private is it?",
+            ),
+        ),
     ),
     Section(
         name="league",
-        package="dpol.studies.answer",
         title="Every system at every level",
         about="Systems are ranked among those that promise the same.",
         results=("standings",),
         figures=(
-            FigureSpec(
+            Exhibit(
                 name="league",
+                made_by="dpol.studies.answer.league:draw_league",
                 title="The best systems at the strictest level",
                 description="Each line is a system with the share of the possible gain that it"
                 " keeps. Black is our method, or the reader’s. No other system is surely above one"
@@ -55,18 +67,25 @@ SECTIONS = (
                 place="folded",
             ),
         ),
-        tables=(TableSpec(name="league", title="The league", place="folded"),),
+        tables=(
+            Exhibit(
+                name="league",
+                made_by="dpol.studies.answer.league:league_table",
+                title="The league",
+                place="folded",
+            ),
+        ),
     ),
     Section(
         name="promises",
-        package="dpol.studies.answer",
         title="Which noise for which promise",
         about="The same person can be promised different things. The promise decides which noise"
         " is the smallest, and how much of the possible gain is left.",
         results=("memory", "summary"),
         figures=(
-            FigureSpec(
+            Exhibit(
                 name="promises",
+                made_by="dpol.studies.answer.promises:draw_promises",
                 title="Which noise for which promise",
                 description="Top left: for noises with the same best guess of an attacker, the"
                 " smallest false negatives of any test against its false positives; pure guessing"
@@ -77,7 +96,13 @@ SECTIONS = (
                 " the noise on these streams.",
             ),
         ),
-        tables=(TableSpec(name="promises", title="Share kept, by promise, noise and stay"),),
+        tables=(
+            Exhibit(
+                name="promises",
+                made_by="dpol.studies.answer.promises:promises_table",
+                title="Share kept, by promise, noise and stay",
+            ),
+        ),
     ),
 )
 """Sections of the page, in their order."""

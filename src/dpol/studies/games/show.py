@@ -1,19 +1,19 @@
 """The sections of the main study."""
 
-from dpol.studies.study import FigureSpec, Section, TableSpec
+from dpol.studies.study import Exhibit, Section
 
 SECTIONS = (
     Section(
         name="paper",
-        package="dpol.studies.paper1",
         chapter="first",
         title="Table 2 and Figure 2: gains of the algorithms",
         about="The paper’s algorithms on the data of this run. Numbers in grey are the paper’s"
         " own, for the same question.",
         results=("summary", "cumulative", "standings", "totals"),
         figures=(
-            FigureSpec(
+            Exhibit(
                 name="figure-2",
+                made_by="dpol.studies.paper1.figure_2:draw_figure_2",
                 title="The paper’s Figure 2",
                 description="Mean cumulative gain against time: one row of panels per stream, one"
                 " column per privacy level; all share both axes. Lines are RW-Meta and the two"
@@ -23,18 +23,25 @@ SECTIONS = (
                 " linear model.",
             ),
         ),
-        tables=(TableSpec(name="table-2", title="The paper’s Table 2", place="first"),),
+        tables=(
+            Exhibit(
+                name="table-2",
+                made_by="dpol.studies.paper1.table_2:table_2",
+                title="The paper’s Table 2",
+                place="first",
+            ),
+        ),
     ),
     Section(
         name="switches",
-        package="dpol.studies.answer",
         title="Regret against sequences that switch",
         about="The best fixed expert never switches, the oracle switches as often as it likes. The"
         " figure shows how many switches a sequence needs to gain more than a system.",
         results=("switches", "standings"),
         figures=(
-            FigureSpec(
+            Exhibit(
                 name="switches",
+                made_by="dpol.studies.answer.switches:draw_switches",
                 title="Regret against the best sequence with at most S switches",
                 description="One panel per stream, at one privacy level. The vertical axis is"
                 " regret, in shares of the possible gain, against the sequence of experts that in"
@@ -48,13 +55,12 @@ SECTIONS = (
     ),
     Section(
         name="replay",
-        package="dpol.studies.answer",
         chapter="replay",
         title="Week by week",
         about="One run, choice by choice. Every choice is made before the numbers of its"
         " round are seen.",
         results=("replay",),
-        widget=True,
+        widget="dpol.studies.answer.replay:replay_widget",
     ),
 )
 """Sections of the page, in their order."""

@@ -1,20 +1,20 @@
 """The section of the page on learning from private labels."""
 
 from dpol.show.papers import DISTRIBUTIONS, cited
-from dpol.studies.study import FigureSpec, Section
+from dpol.studies.study import Exhibit, Section
 
 SECTIONS = (
     Section(
         name="labels",
-        package="dpol.studies.paper3",
         chapter="third",
         about="A learner predicts labels from messages that hide each label. This is the"
         f" system of {cited(DISTRIBUTIONS)}, which reports no experiments. Measured"
         " risk is drawn beside the rate of its Theorem 5.",
         results=("labels",),
         figures=(
-            FigureSpec(
+            Exhibit(
                 name="labels-risk",
+                made_by="dpol.studies.paper3.figures:risk",
                 title="Risk beside the rate of Theorem 5",
                 description="KL risk in nats, on a logarithmic axis, against the number of rounds"
                 " T, of labels M and of hypotheses K, and the privacy ε of a message. All rounds of"
@@ -30,8 +30,9 @@ SECTIONS = (
                 " smallest risk over all weeks. Log loss is larger by the entropy of the labels,"
                 " the same for all.",
             ),
-            FigureSpec(
+            Exhibit(
                 name="labels-selection",
+                made_by="dpol.studies.paper3.figures:selection",
                 title="Selecting the true hypothesis",
                 description="Total variation distance between estimate and truth against the"
                 " number of rounds T, both on logarithmic axes. There is a panel for each class of"

@@ -11,7 +11,6 @@ from dpol.privacy.auditing.bounds import exceeds
 from dpol.show.marks import Mark
 from dpol.show.table import Column, Line, Table, TableCell, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
-from dpol.studies.drawing import Drawn
 from dpol.studies.ledger.audits.core import OUTSIDE
 from dpol.studies.study import Facts, Frames
 
@@ -99,6 +98,3 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
         TableCell(f"{_METHODS[row['method']]}{runs}"),
         TableCell(verdict, mark=mark),
     )
-
-
-DRAWN = Drawn(tables={"audits-closest": closest_audits, "audits": audits_table})

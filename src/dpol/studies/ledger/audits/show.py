@@ -1,11 +1,10 @@
 """The section of the page on audits."""
 
-from dpol.studies.study import Section, TableSpec
+from dpol.studies.study import Exhibit, Section
 
 SECTIONS = (
     Section(
         name="audits",
-        package="dpol.studies.ledger.audits",
         chapter="privacy",
         title="Attacks on the mechanisms",
         about="dpol attacks each mechanism. The success of an attack gives a lower bound on the"
@@ -13,8 +12,18 @@ SECTIONS = (
         " say what ran.",
         results=("audits",),
         tables=(
-            TableSpec(name="audits-closest", title="What the outputs prove", place="folded"),
-            TableSpec(name="audits", title="Audits of privacy", place="file"),
+            Exhibit(
+                name="audits-closest",
+                made_by="dpol.studies.ledger.audits.drawn:closest_audits",
+                title="What the outputs prove",
+                place="folded",
+            ),
+            Exhibit(
+                name="audits",
+                made_by="dpol.studies.ledger.audits.drawn:audits_table",
+                title="Audits of privacy",
+                place="file",
+            ),
         ),
     ),
 )

@@ -12,7 +12,6 @@ from dpol.show.marks import Mark
 from dpol.show.names import marked
 from dpol.show.papers import EXPERTS, cited
 from dpol.show.table import Column, Line, Table, TableCell, one_section
-from dpol.studies.drawing import Drawn
 from dpol.studies.ledger.claims.core import OF_SUBSTANCE, ClaimVerdict
 from dpol.studies.study import Facts, Frames
 
@@ -150,6 +149,3 @@ def _notes(texts: Mapping[str, object]) -> tuple[str, ...]:
 def _number(value: float, digits: int = 4) -> str:
     """Format a number with four digits, and commas between thousands."""
     return f"{value:,.0f}" if 10**4 <= abs(value) < 10**9 else f"{value:.{digits}g}"
-
-
-DRAWN = Drawn(tables={"claims-open": open_claims_table, "claims": claims_table})

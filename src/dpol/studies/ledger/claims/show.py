@@ -1,17 +1,26 @@
 """The section of the page on the claims ledger."""
 
-from dpol.studies.study import Section, TableSpec
+from dpol.studies.study import Exhibit, Section
 
 SECTIONS = (
     Section(
         name="claims",
-        package="dpol.studies.ledger.claims",
         chapter="claims",
         about="Each statement that a computation can check, the computed value, and the verdict.",
         results=("claims",),
         tables=(
-            TableSpec(name="claims-open", title="Claims that fail or are open", place="folded"),
-            TableSpec(name="claims", title="The whole ledger", place="file"),
+            Exhibit(
+                name="claims-open",
+                made_by="dpol.studies.ledger.claims.drawn:open_claims_table",
+                title="Claims that fail or are open",
+                place="folded",
+            ),
+            Exhibit(
+                name="claims",
+                made_by="dpol.studies.ledger.claims.drawn:claims_table",
+                title="The whole ledger",
+                place="file",
+            ),
         ),
     ),
 )

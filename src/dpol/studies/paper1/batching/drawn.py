@@ -12,9 +12,6 @@ from dpol.show.names import BATCHES, OUR_MARK
 from dpol.show.papers import EXPERTS
 from dpol.show.table import Group, Line, Table, TableCell, TableSection
 from dpol.show.words import mu_title
-from dpol.studies.drawing import Drawn
-from dpol.studies.paper1.figure_1 import draw_figure_1
-from dpol.studies.paper1.table_1 import table_1
 from dpol.studies.study import Facts, Frames
 
 PAPER = f"“{EXPERTS}”"
@@ -125,9 +122,3 @@ def _sections(
         TableSection(f"n = {n}", f"T = {rows['T'].iloc[0]}", groups(rows))
         for n, rows in frame.groupby("n", sort=False)
     )
-
-
-DRAWN = Drawn(
-    figures={"figure-1": draw_figure_1},
-    tables={"table-1": table_1, "amplification": amplification, "batching": batching},
-)

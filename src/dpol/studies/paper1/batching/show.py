@@ -1,12 +1,11 @@
 """The section of the page on RW-AdaBatch: amplified privacy, and the cost of batching."""
 
 from dpol.show.papers import EXPERTS, cited
-from dpol.studies.study import FigureSpec, Section, TableSpec
+from dpol.studies.study import Exhibit, Section
 
 SECTIONS = (
     Section(
         name="batching",
-        package="dpol.studies.paper1.batching",
         chapter="first",
         title="Figure 1 and Table 1: amplified privacy and regret",
         about="RW-AdaBatch repeats its action while its leader is far ahead. Somebody who"
@@ -14,8 +13,9 @@ SECTIONS = (
         f" allow. Figure 1 and Table 1 are those of {cited(EXPERTS)}.",
         results=("amplification", "batching", "rates"),
         figures=(
-            FigureSpec(
+            Exhibit(
                 name="figure-1",
+                made_by="dpol.studies.paper1.figure_1:draw_figure_1",
                 title="The paper’s Figure 1",
                 description="There is a panel for each number of experts n and each μ. A curve has"
                 " the smallest rate of false negatives with which somebody who sees only the"
@@ -26,9 +26,24 @@ SECTIONS = (
             ),
         ),
         tables=(
-            TableSpec(name="table-1", title="The paper’s Table 1", place="folded"),
-            TableSpec(name="amplification", title="Amplified privacy", place="folded"),
-            TableSpec(name="batching", title="The cost of batching", place="folded"),
+            Exhibit(
+                name="table-1",
+                made_by="dpol.studies.paper1.table_1:table_1",
+                title="The paper’s Table 1",
+                place="folded",
+            ),
+            Exhibit(
+                name="amplification",
+                made_by="dpol.studies.paper1.batching.drawn:amplification",
+                title="Amplified privacy",
+                place="folded",
+            ),
+            Exhibit(
+                name="batching",
+                made_by="dpol.studies.paper1.batching.drawn:batching",
+                title="The cost of batching",
+                place="folded",
+            ),
         ),
     ),
 )

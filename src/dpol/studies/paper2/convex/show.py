@@ -1,20 +1,20 @@
 """The section of the page on L2P for convex losses."""
 
 from dpol.show.papers import LAZY, cited
-from dpol.studies.study import FigureSpec, Section, TableSpec
+from dpol.studies.study import Exhibit, Section
 
 SECTIONS = (
     Section(
         name="convex",
-        package="dpol.studies.paper2",
         chapter="second",
         title="Table 1: convex losses",
         about="L2P for online convex optimisation on a ball, as in"
         f" {cited(LAZY)}. Theorem 3.12 covers other convex sets and Lipschitz losses too.",
         results=("convex", "convex_pairs"),
         figures=(
-            FigureSpec(
+            Exhibit(
                 name="convex-regret",
+                made_by="dpol.studies.paper2.lazy.exhibits:draw_learned",
                 title="What each algorithm learns",
                 description="There is a row for each algorithm, the best on top, a panel for each"
                 " kind of losses and ε, and a marker for each dimension d. 0% is the regret of a"
@@ -26,8 +26,9 @@ SECTIONS = (
             ),
         ),
         tables=(
-            TableSpec(
+            Exhibit(
                 name="convex-stated-rates",
+                made_by="dpol.studies.paper2.lazy.rates:rates_table",
                 title="The paper’s Table 1, convex losses",
                 place="folded",
             ),

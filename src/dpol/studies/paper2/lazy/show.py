@@ -2,12 +2,11 @@
 
 from dpol.show.papers import LAZY, cited
 from dpol.studies.paper2.lazy.settings import TURN
-from dpol.studies.study import FigureSpec, Section, TableSpec
+from dpol.studies.study import Exhibit, Section
 
 SECTIONS = (
     Section(
         name="lazy",
-        package="dpol.studies.paper2",
         chapter="second",
         title="Table 1 and Figure 1: experts",
         about="L2P rarely redraws its action, and hides the reason. The study measures the"
@@ -15,16 +14,18 @@ SECTIONS = (
         " rates, not measurements.",
         results=("lazy", "lazy_pairs"),
         figures=(
-            FigureSpec(
+            Exhibit(
                 name="lazy-rates",
+                made_by="dpol.studies.paper2.lazy.rates:draw_rates",
                 title="The paper’s Figure 1",
                 description="The exponent b of the regret T^b against a, where ε = T^(−a). The"
                 " lines are formulas from the paper; nothing is measured. The panels are the"
                 " paper’s, in its order.",
                 place="folded",
             ),
-            FigureSpec(
+            Exhibit(
                 name="lazy-regret",
+                made_by="dpol.studies.paper2.lazy.exhibits:draw_learned",
                 title="What each algorithm learns",
                 description="There is a row for each algorithm, the best on top, a panel for each"
                 " game and ε, and a marker for each number of experts d. 0% is the regret of"
@@ -39,8 +40,11 @@ SECTIONS = (
             ),
         ),
         tables=(
-            TableSpec(
-                name="lazy-stated-rates", title="The paper’s Table 1, experts", place="folded"
+            Exhibit(
+                name="lazy-stated-rates",
+                made_by="dpol.studies.paper2.lazy.rates:rates_table",
+                title="The paper’s Table 1, experts",
+                place="folded",
             ),
         ),
     ),
