@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.data.stream import GainStream
-from dpol.studies.comparison.points import StandingsPoint
+from dpol.studies.comparison.settings import StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.games.collect import results_from
 from dpol.studies.games.settings import GamesSettings, Report, Suite

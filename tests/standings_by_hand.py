@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.studies.comparison.points import StandingsPoint
+from dpol.studies.comparison.settings import StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.study import schemas_in
 from tables_by_hand import summary

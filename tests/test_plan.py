@@ -21,7 +21,7 @@ from dpol.core.files import sha256, write_text
 from dpol.plan import Plan, inputs_of, make_plan
 from dpol.reruns.code_hashes import parts_of_job
 from dpol.reruns.job import job_log
-from dpol.studies.comparison.points import ComparisonPoint
+from dpol.studies.comparison.settings import ComparisonPoint
 from dpol.studies.jobs import settings_from
 from dpol.studies.registry import STUDIES, load_study
 from pipeline import ROOT, run, succeed, write_config
@@ -274,7 +274,7 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
     rooms = "registry", "study", "paper1", "paper2", "ledger"
     rooms += "games.names", "games.in_paper", "games.exhibits", "comparison.promises"
     shared = {f"dpol.studies.{name}" for name in rooms}
-    files = "", ".study", ".settings", ".points"
+    files = "", ".study", ".settings"
     expected = {f"{it}{file}" for it in packages for file in files}
     expected |= {load_study(name).showing for name in ("games", "comparison")}  # of the config
     assert of_studies == shared | expected

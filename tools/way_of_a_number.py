@@ -25,7 +25,7 @@ from dpol.data.panel import provenance_of_stream
 from dpol.data.stream import build_stream, write_stream
 from dpol.show.rendering import write_table
 from dpol.studies.games.collect import collect
-from dpol.studies.games.points import GamePoint
+from dpol.studies.games.settings import GamePoint
 from dpol.studies.jobs import write_points
 from dpol.studies.paper1.table_2 import table_2
 from dpol.studies.study import Inputs, Job

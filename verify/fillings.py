@@ -22,7 +22,7 @@ import yaml
 from made_with import asked, note, read_config, systems_of
 
 from dpol.show.reported import FILLINGS
-from dpol.studies.comparison.points import StandingsPoint
+from dpol.studies.comparison.settings import StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.games.names import LINEAR, TITLES
 

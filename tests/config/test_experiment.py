@@ -14,7 +14,7 @@ from dpol.config.experiment import load_experiment, parse_experiment
 from dpol.config.models import Unit
 from dpol.noise import find_noise
 from dpol.studies.games import study
-from dpol.studies.games.points import GamePoint
+from dpol.studies.games.settings import GamePoint
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted(CONFIG.glob("*.yaml"))

@@ -20,9 +20,8 @@ from dpol.privacy.account import best_guess
 from dpol.privacy.noise_laws import LAWS
 from dpol.studies.answer.promises import promises_table
 from dpol.studies.comparison.noise_memory import compare_memories, play_memories
-from dpol.studies.comparison.points import MemoryPoint
 from dpol.studies.comparison.promises import EPSILON, promises_of
-from dpol.studies.comparison.settings import NoiseMemories, NoiseRead
+from dpol.studies.comparison.settings import MemoryPoint, NoiseMemories, NoiseRead
 from dpol.studies.comparison.study import games_with_memory
 from dpol.studies.study import Facts, Inputs
 from noise.geometric import LAW

@@ -23,7 +23,7 @@ from dpol.report.run import Run
 from dpol.show.rendering import render
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import draw_privacy_utility
-from dpol.studies.comparison.points import StandingsPoint
+from dpol.studies.comparison.settings import StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.comparison.study import STUDY
 from dpol.studies.games.collect import results_from

@@ -12,8 +12,8 @@ A figure or a table names the function that makes it. A job that draws imports `
 modules of these functions, so they import no algorithm: tables have all that they show.
 
 The settings of a point are a frozen dataclass, which `compute.py` names as `POINT`: a plan writes
-them as plain values, and a job reads them back. The class is in `points.py`, which both import, so
-that no other change of a plan recomputes a point.
+them as plain values, and a job reads them back. The class is in `settings.py`, which both import,
+so that no change of `study.py` recomputes a point.
 
 A study has one line in `dpol.studies.registry`.
 """

@@ -30,8 +30,7 @@ from dpol.studies.comparison.noise_memory import (
     compare_memories,
     play_memories,
 )
-from dpol.studies.comparison.points import MemoryPoint
-from dpol.studies.comparison.settings import Comparison, NoiseMemories, NoiseRead
+from dpol.studies.comparison.settings import Comparison, MemoryPoint, NoiseMemories, NoiseRead
 from dpol.studies.comparison.study import STUDY, games_with_memory, jobs
 from dpol.studies.study import Inputs, PlanFacts, schemas_in
 from small_config import GAINS, problems

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpol.data.stream import UNMEASURED_SHARES
-from dpol.studies.comparison.points import StandingsPoint
+from dpol.studies.comparison.settings import StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.study import schemas_in
 from standings_by_hand import standings_of, tables

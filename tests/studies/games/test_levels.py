@@ -16,8 +16,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from dpol.report.page import page_facts
 from dpol.studies.answer.lead import leads_of
-from dpol.studies.comparison.points import StandingsPoint
-from dpol.studies.comparison.settings import Comparison
+from dpol.studies.comparison.settings import Comparison, StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.comparison.study import STUDY as STANDINGS
 from dpol.studies.games.collect import results_from

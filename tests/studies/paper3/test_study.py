@@ -23,8 +23,7 @@ from dpol.labels.hypotheses import hard_class, random_class
 from dpol.labels.registry import SELECTORS, variants
 from dpol.studies.paper3 import compute as module
 from dpol.studies.paper3.compute import COLUMNS, collect, run
-from dpol.studies.paper3.points import ClassesPoint, Setting
-from dpol.studies.paper3.settings import Labels
+from dpol.studies.paper3.settings import ClassesPoint, Labels, Setting
 from dpol.studies.paper3.study import jobs
 from dpol.studies.study import Facts, Inputs
 from labels import plain

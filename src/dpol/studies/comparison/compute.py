@@ -6,9 +6,8 @@ import pandas as pd
 
 from dpol.core.schemas import read_frame
 from dpol.studies.comparison.noise_memory import compare_memories, play_memories
-from dpol.studies.comparison.points import ComparisonPoint, MemoryPoint, ReadingPoint
 from dpol.studies.comparison.readings import agreed, play_reading, with_verdicts
-from dpol.studies.comparison.settings import Comparison
+from dpol.studies.comparison.settings import Comparison, ComparisonPoint, MemoryPoint, ReadingPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.games.summary import schema
 from dpol.studies.jobs import read_points

@@ -17,9 +17,8 @@ from dpol.noise import CAPACITY, MEMORY, find_noise
 from dpol.noise.noises import memory_of
 from dpol.privacy.chains import Chains
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.studies.comparison.points import MemoryPoint
 from dpol.studies.comparison.promises import SAME
-from dpol.studies.comparison.settings import NoiseMemories
+from dpol.studies.comparison.settings import MemoryPoint, NoiseMemories
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played
 from dpol.studies.study import Inputs

@@ -14,7 +14,7 @@ from dpol.core.intervals import add_intervals, standard_error
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
 from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
-from dpol.studies.comparison.points import ReadingPoint
+from dpol.studies.comparison.settings import ReadingPoint
 from dpol.studies.comparison.standings import SYSTEM, is_system
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played

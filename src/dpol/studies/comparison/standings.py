@@ -7,7 +7,7 @@ of systems, so a system may be named after one has seen which is the best.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,10 +19,12 @@ from dpol.data.stream import MANY_UNMEASURED, UNMEASURED_SHARES
 from dpol.privacy.account import best_guess
 from dpol.privacy.stays import STAYS
 from dpol.studies.comparison.names import ONE_WEEK, OUR_METHOD, RAW, THE_BASELINE, THE_LEVEL, WEAKER
-from dpol.studies.comparison.points import StandingsPoint
 from dpol.studies.games.names import META, TABLE_2
 from dpol.studies.games.totals import CELL, gains_by_cell
 from dpol.studies.verdicts import verdicts_on
+
+if TYPE_CHECKING:
+    from dpol.studies.comparison.settings import StandingsPoint
 
 SYSTEM = ["algorithm", "noise"]
 _LEVEL = ["question", "stream", "mu"]

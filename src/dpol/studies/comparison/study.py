@@ -6,14 +6,15 @@ from itertools import chain, product
 
 from dpol.experts.registry import modules_of
 from dpol.noise import CAPACITY, MEMORY, module_of_noise
-from dpol.studies.comparison.points import (
+from dpol.studies.comparison.settings import (
+    Comparison,
     ComparisonPoint,
     MemoryPoint,
     NoiseLevel,
+    NoiseMemories,
     ReadingPoint,
     StandingsPoint,
 )
-from dpol.studies.comparison.settings import Comparison, NoiseMemories
 from dpol.studies.study import Job, PlanFacts, Study, reading_label
 
 

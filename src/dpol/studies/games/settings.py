@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
@@ -10,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from dpol.core.plugins import OF_ANOTHER
 from dpol.core.settings import Label, Settings, Several, all_different
 from dpol.experts.interface import Member
-from dpol.noise import ISOTROPIC, NOISES, find_noise
+from dpol.noise import ISOTROPIC, NOISES, MemoryChoice, find_noise
 from dpol.noise.noises import known_memory
 from dpol.studies.games.names import LINEAR
 
@@ -112,3 +113,26 @@ class GamesSettings(Settings):
     def has_table_2(self, facts: Facts) -> bool:
         """Return whether a run plays all of the paper's Table 2, under one question."""
         return self.plays_table_2 and not facts.asks_several
+
+
+@dataclass(frozen=True, kw_only=True)
+class GamePoint:
+    """The games of a suite on a stream, with one noise and one level, of a block of replicates.
+
+    Args:
+        suite: label of the suite.
+        algorithms: its algorithms, as in the config.
+        noise: name of the noise.
+        mu: Gaussian-DP parameter; infinity without noise.
+        block: number of the first replicate, and of the last.
+        memory: memory of the noise `capacity-memory`.
+        keep_rounds: whether every round is kept.
+    """
+
+    suite: str
+    algorithms: tuple[Any, ...]
+    noise: str
+    mu: float
+    block: tuple[int, int]
+    memory: MemoryChoice
+    keep_rounds: bool

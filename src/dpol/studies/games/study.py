@@ -7,8 +7,7 @@ from itertools import product
 
 from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NO_NOISE, module_of_noise
-from dpol.studies.games.points import GamePoint
-from dpol.studies.games.settings import GamesSettings, Suite
+from dpol.studies.games.settings import GamePoint, GamesSettings, Suite
 from dpol.studies.study import Facts, Job, PlanFacts, Study
 
 _SECONDS_OF_REPLICATE = 0.002

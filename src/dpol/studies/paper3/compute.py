@@ -34,8 +34,14 @@ from dpol.labels.learners import LabelLearner, Terms
 from dpol.labels.registry import SELECTORS, Variant, make_learner, variants
 from dpol.labels.scheffe import ScheffeTournament
 from dpol.studies.jobs import read_points
-from dpol.studies.paper3.points import ClassesPoint, HospitalsPoint, LabelsPoint, Setting
-from dpol.studies.paper3.settings import HOSPITALS, Labels
+from dpol.studies.paper3.settings import (
+    HOSPITALS,
+    ClassesPoint,
+    HospitalsPoint,
+    Labels,
+    LabelsPoint,
+    Setting,
+)
 from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -51,3 +52,50 @@ COLUMN_OF = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsil
 """Column of the table of risks that each sweep changes, by the name of the sweep."""
 HOSPITALS = "hospitals"
 """Name, in place of a sweep, of the rows on the streams."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """A synthetic class: K, M, T and the privacy of a message, one of them swept."""
+
+    sweep: str
+    kind: Literal["random", "hard"]
+    K: int
+    M: int
+    T: int
+    epsilon: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassesPoint:
+    """Learn some synthetic classes.
+
+    Args:
+        classes: the classes, in the order of the rows.
+        delta: privacy delta of private WMA.
+        replicates: runs of every setting.
+    """
+
+    classes: tuple[Setting, ...]
+    delta: float
+    replicates: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class HospitalsPoint:
+    """Learn the hospital of a random patient of each week of a stream.
+
+    Args:
+        patients_per_week: labels per week.
+        epsilons: privacy epsilons of one message.
+        delta: privacy delta of private WMA.
+        replicates: runs of every setting.
+    """
+
+    patients_per_week: int
+    epsilons: tuple[float, ...]
+    delta: float
+    replicates: int
+
+
+LabelsPoint = ClassesPoint | HospitalsPoint

@@ -7,8 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from dpol.labels.hard_pairs import hardness
-from dpol.studies.paper3.points import ClassesPoint, HospitalsPoint, LabelsPoint, Setting
-from dpol.studies.paper3.settings import COLUMN_OF, Labels
+from dpol.studies.paper3.settings import (
+    COLUMN_OF,
+    ClassesPoint,
+    HospitalsPoint,
+    Labels,
+    LabelsPoint,
+    Setting,
+)
 from dpol.studies.study import Facts, Job, Study
 
 

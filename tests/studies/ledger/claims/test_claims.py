@@ -35,7 +35,7 @@ from dpol.studies.ledger.claims.core import (
     worst,
 )
 from dpol.studies.ledger.claims.experts import TurncoatBank
-from dpol.studies.ledger.claims.points import ClaimsPoint
+from dpol.studies.ledger.claims.settings import ClaimsPoint
 from dpol.studies.ledger.claims.study import STUDY
 from dpol.studies.study import Inputs, schemas_in
 from ledger import SEED

@@ -16,8 +16,7 @@ from dpol.studies.ledger.audits.experts import (
     audit_trees,
 )
 from dpol.studies.ledger.audits.labels import audit_messages
-from dpol.studies.ledger.audits.points import AuditPoint
-from dpol.studies.ledger.audits.settings import Audits
+from dpol.studies.ledger.audits.settings import AuditPoint, Audits
 from dpol.studies.study import Inputs
 
 POINT = AuditPoint

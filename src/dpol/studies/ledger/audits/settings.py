@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
@@ -23,3 +24,16 @@ class Audits(Settings):
     """Gaussian-DP parameter of the audited mechanisms."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """Privacy delta of private WMA."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditPoint:
+    """All audits of one auditor.
+
+    Args:
+        auditor: name of the auditor.
+        audits: settings that all audits share.
+    """
+
+    auditor: str
+    audits: Audits

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dpol.studies.ledger.audits.points import AuditPoint
-from dpol.studies.ledger.audits.settings import Audits
+from dpol.studies.ledger.audits.settings import AuditPoint, Audits
 from dpol.studies.study import Facts, Job, Study
 
 _AUDITORS = {

@@ -28,7 +28,7 @@ from dpol.studies.ledger.claims import (
     lower_bound,
 )
 from dpol.studies.ledger.claims.core import Claim, ClaimCheck, Finding, Findings, Statement, decided
-from dpol.studies.ledger.claims.points import ClaimsPoint
+from dpol.studies.ledger.claims.settings import ClaimsPoint
 from dpol.studies.study import Inputs
 
 POINT = ClaimsPoint

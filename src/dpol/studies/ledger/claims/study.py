@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from dpol.studies.ledger.claims.points import ClaimsPoint
-from dpol.studies.ledger.claims.settings import Claims, Paper
+from dpol.studies.ledger.claims.settings import Claims, ClaimsPoint, Paper
 from dpol.studies.study import Facts, Job, Study
 
 

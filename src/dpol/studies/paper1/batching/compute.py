@@ -22,8 +22,7 @@ from dpol.experts.switching import BOUNDS
 from dpol.noise import CONSTANT, NoisyGains, privatize
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.jobs import read_points
-from dpol.studies.paper1.batching.points import BatchingPoint
-from dpol.studies.paper1.batching.settings import Batching
+from dpol.studies.paper1.batching.settings import Batching, BatchingPoint
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = BatchingPoint

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dpol.studies.paper1.batching.points import BatchingPoint
-from dpol.studies.paper1.batching.settings import Batching
+from dpol.studies.paper1.batching.settings import Batching, BatchingPoint
 from dpol.studies.study import Facts, Job, Study
 
 

@@ -24,8 +24,7 @@ from dpol.lazy.convex.measure import measure_for
 from dpol.lazy.transform import play_measure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_points
-from dpol.studies.paper2.convex.points import ConvexPoint
-from dpol.studies.paper2.convex.settings import Convex
+from dpol.studies.paper2.convex.settings import Convex, ConvexPoint
 from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, compared, regrets
 from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from dpol.studies.paper2.convex.points import ConvexPoint
-from dpol.studies.paper2.convex.settings import Convex
+from dpol.studies.paper2.convex.settings import Convex, ConvexPoint
 from dpol.studies.study import Facts, Job, Study
 
 

@@ -25,7 +25,6 @@ from dpol.lazy.transform import play_measure
 from dpol.lazy.weights import PairedWeights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_points
-from dpol.studies.paper2.lazy.points import LazyPoint
 from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, compared, regrets
 from dpol.studies.paper2.lazy.settings import (
     ADVERSARIES,
@@ -40,6 +39,7 @@ from dpol.studies.paper2.lazy.settings import (
     TURN,
     WEIGHTS,
     Lazy,
+    LazyPoint,
 )
 from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs

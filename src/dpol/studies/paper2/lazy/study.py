@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dpol.studies.paper2.lazy.points import LazyPoint
-from dpol.studies.paper2.lazy.settings import ALGORITHMS, LEADERS, Lazy
+from dpol.studies.paper2.lazy.settings import ALGORITHMS, LEADERS, Lazy, LazyPoint
 from dpol.studies.study import Facts, Job, Study
 
 LARGEST_TREE = 3_000_000
