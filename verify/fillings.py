@@ -92,7 +92,7 @@ def main() -> None:
     rows = rows[(rows["model"] == "local") | rows["family"].isin(TITLES)]
     first = ["treatment", "read_as"]
     rows[[*first, *CELL]].to_csv(FILLINGS, index=False, float_format="%.6g")
-    note("fillings", plays(), __file__)
+    note("fillings", plays())
 
 
 def plays() -> dict[str, Any]:

@@ -189,4 +189,4 @@ def plays() -> dict[str, Any]:
 
 if __name__ == "__main__":
     pd.DataFrame(measured())[COLUMNS].to_csv(OUT, index=False, float_format="%.6g")
-    note("hidden", plays(), __file__)
+    note("hidden", plays())

@@ -1,4 +1,4 @@
-"""Write what a record was made with into verify/runs/made-with.yaml: labels, settings and code.
+"""Write what a record was made with into verify/runs/made-with.yaml: release, labels, settings.
 
 tests/test_records.py fails where the script of a record would now play other labels or settings.
 """
@@ -17,13 +17,10 @@ import dpol
 from dpol.experts.interface import Member
 from dpol.experts.registry import make_members
 from dpol.noise import ISOTROPIC
-from dpol.reruns.code_hashes import every_module, hash_by_room
 
 FOLDER = Path(__file__).parent
 CONFIGS = FOLDER.parent / "config"
 MADE_WITH = FOLDER / "runs" / "made-with.yaml"
-NO_RESULTS = "__main__", "checks", "cli", "plan", "report", "show"
-"""Rooms that make no number of a record."""
 
 
 def read_config(run: str) -> dict[str, Any]:
@@ -50,17 +47,14 @@ def asked(labels: Iterable[str], settings: object) -> dict[str, Any]:
     return {"labels": sorted({*labels}), "settings": hashlib.sha256(text.encode()).hexdigest()[:12]}
 
 
-def note(name: str, played: Mapping[str, Any], script: str) -> None:
-    """Write what a record was made with: what it played, and hashes of script and rooms.
+def note(name: str, played: Mapping[str, Any]) -> None:
+    """Write what a record was made with.
 
     Args:
         name: name of the record.
         played: what `asked` returned.
-        script: file of its script.
     """
-    own = hashlib.sha256(Path(script).read_bytes()).hexdigest()[:12]
-    code = {Path(script).name: own, **hash_by_room(every_module(*NO_RESULTS))}
     known = yaml.safe_load(MADE_WITH.read_text(encoding="utf-8"))
-    known[name] = {"dpol": dpol.__version__, **played, "code": code}
+    known[name] = {"dpol": dpol.__version__, **played}
     text = yaml.safe_dump(known, default_flow_style=None, width=100)
     MADE_WITH.write_text(text, encoding="utf-8")

@@ -269,7 +269,7 @@ def main(base: Path) -> None:
     """Write the recorded columns of a run's results, what made them, and how long it took."""
     config = yaml.safe_load((base / "provenance" / "config.yaml").read_text(encoding="utf-8"))
     assert config == read_config(base.name), "another config"
-    note(base.name, plays(config), __file__)
+    note(base.name, plays(config))
     record_size(base)
     folder = RUNS / base.name
     folder.mkdir(parents=True, exist_ok=True)

@@ -176,7 +176,7 @@ def main() -> None:
             cell = {"algorithm": algorithm, "mean_gain": totals[place].mean()}
             rows.append({"regressors": reading, "mu": mu, **cell, "ci_half_width": half})
     pd.DataFrame(rows).to_csv(OUT, index=False, float_format="%.7g")
-    note("regressors", plays(), __file__)
+    note("regressors", plays())
 
 
 def plays() -> dict[str, Any]:

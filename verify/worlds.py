@@ -194,4 +194,4 @@ def plays() -> dict[str, Any]:
 if __name__ == "__main__":
     rows = [rows_of(world, mu) for world in WORLDS for mu in MUS]
     pd.concat(rows).to_csv(OUT, index=False, float_format="%.6g")
-    note("worlds", plays(), __file__)
+    note("worlds", plays())

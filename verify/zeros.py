@@ -282,4 +282,4 @@ if __name__ == "__main__":
         print(rows.to_string(index=False))
     else:
         rows.to_csv(OUT, index=False, float_format="%.5g")
-        note("zeros", plays(), __file__)
+        note("zeros", plays())
