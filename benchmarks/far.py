@@ -90,7 +90,7 @@ def collect(replicates: int) -> dict[str, float]:
         # In another process, so that the gains drawn here do not count in the peak.
         in_own_process(partial(write_games, folder, replicates))
         plan = plan_of(replicates)
-        games, facts = plan.config.games, plan.config.plan_facts
+        games, facts = plan.config.games, plan.config.facts
         inputs = {
             name: [str(folder / f"games/{it}/{name}.parquet") for it in plan.jobs["games"]]
             for name in STUDY.written_by_jobs(games, facts)

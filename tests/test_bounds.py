@@ -13,22 +13,21 @@ from matplotlib import pyplot
 from dpol.cli import main
 from dpol.core.rounding import AtLeast, AtMost
 from dpol.privacy.noise_laws import Promise
-from dpol.report.page import page_facts
+from dpol.report.lead import leads_of
+from dpol.report.slider import answer_widget
 from dpol.show import panels
 from dpol.show.words import joint_confidence, proved
-from dpol.studies.answer.lead import leads_of
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy import privacy_table
 from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility, level_title
 from dpol.studies.answer.promises import promise_in_words
-from dpol.studies.answer.slider import answer_widget
 from dpol.studies.answer.systems import attacked
 from report.run_by_hand import config
 from standings_by_hand import standings_of
 from tables_by_hand import INF, lines, run, summary
 
 MU, GUESS, WRONG = 2.0, "84.2", re.compile(r"(?<![\d.])84(?:\.1\d*)?(?![\d.])")
-FACTS = replace(page_facts(config()), streams={"nm": "Here"}, levels={"a": INF, "b": MU})
+FACTS = replace(config().facts, streams={"nm": "Here"}, levels={"a": INF, "b": MU})
 ROWS = [run("rw-ftpl", INF, 40.0), run("rw-ftpl", MU, 30.0)]
 
 
@@ -56,7 +55,9 @@ def axis():
 
 
 WAYS = {
-    "lead": lambda: " ".join(" ".join(it) for it in leads_of(frames()["standings"], FACTS)),
+    "lead": lambda: " ".join(
+        " ".join(it) for it in leads_of(frames()["standings"], FACTS, config())
+    ),
     "finding": lambda: attacked(MU),
     "level": lambda: level_title(MU),
     "figure": texts_of_figure,

@@ -258,7 +258,7 @@ from dpol.core.yaml_files import read_yaml
 from dpol.reruns.code_hashes import code_of_job
 plan = make_plan(read_yaml("config/beyond.yaml"), ["config/beyond.yaml"])
 for study, block in plan.studies:
-    for section in study.sections_of(block, plan.config.plan_facts):
+    for section in study.sections_of(block, plan.config.facts):
         plan.jobs, code_of_job("study_shown", study.showing, *section.drawing)
 print(*sys.modules)
 """

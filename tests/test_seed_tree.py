@@ -98,7 +98,7 @@ def recorded(experiment, whole_ledger, random_stream, tmp_path_factory):
     (main, settings), *studies = config.studies()
     comparison, *studies = studies
     for study, block in ((main, settings), comparison):
-        for job in study.jobs(block, config.plan_facts).values():
+        for job in study.jobs(block, config.facts).values():
             if "stream" not in job.inputs:
                 continue  # it only compares games
             files = {name: folder / path for name, path in job.inputs.items()}

@@ -72,7 +72,7 @@ class Plan:
     @cached_property
     def jobs(self) -> Mapping[str, Mapping[str, Job[Any]]]:
         """Jobs of each study, by study and place."""
-        facts = self.config.plan_facts
+        facts = self.config.facts
         return {study.name: study.jobs(block, facts) for study, block in self.studies}
 
     @property

@@ -42,7 +42,7 @@ def tiny(**changes):
 
 def jobs(made):
     """The jobs of games: stream, level, suite and block, each with its points."""
-    found = study.jobs(made.config.games, made.config.plan_facts)
+    found = study.jobs(made.config.games, made.config.facts)
     return {tuple(place.split("/")): job for place, job in found.items()}
 
 

@@ -27,7 +27,7 @@ def shown(name: str, kind: str) -> set[str]:
     shown = [
         (section, block)
         for study, block in config.studies()
-        for section in study.sections_of(block, config.plan_facts)
+        for section in study.sections_of(block, config.facts)
     ]
     if kind == "figures":
         return {it.name for section, _ in shown for it in section.figures}

@@ -207,7 +207,7 @@ def write_run(folder: Path) -> None:
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     (folder / "data/understood.svg").write_text(SVG)
     studies = config(*STUDIES).studies()
-    facts, planned = config(*STUDIES).facts, config(*STUDIES).plan_facts
+    facts, planned = config(*STUDIES).facts, config(*STUDIES).facts
     shown = [(own, block) for study, block in studies for own in study.sections_of(block, planned)]
     for figure in (it for section, _ in shown for it in section.figures):
         (folder / f"figures/{figure.name}.svg").write_text(SVG)

@@ -151,7 +151,7 @@ def test_only_the_papers_figures_have_numbers_and_all_have_their_findings(whole:
 
 def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:
     shown = config(*STUDIES).studies()
-    facts = config(*STUDIES).plan_facts
+    facts = config(*STUDIES).facts
     tables = [
         (table, bool(section.figures))
         for study, block in shown
@@ -254,7 +254,7 @@ def test_each_figure_and_table_names_its_results_and_the_function_that_made_it(
     folder: Path, whole: str
 ) -> None:
     """Its address is that of the commit, where a forge has it."""
-    shown, facts = config(*STUDIES).studies(), config(*STUDIES).plan_facts
+    shown, facts = config(*STUDIES).studies(), config(*STUDIES).facts
     source = "https://github.com/a/b/blob/0123abc"
     linked = build_page(files_of(folder), config(*STUDIES), replace(PROVENANCE, source=source))
     for section in (it for study, block in shown for it in study.sections_of(block, facts)):

@@ -14,7 +14,6 @@ import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from dpol.config.experiment import load_experiment
-from dpol.core.plugins import load
 from dpol.studies.jobs import compute, settings_from
 from dpol.studies.registry import EVERY_RUN, PACKAGES, STUDIES, load_study
 from dpol.studies.study import schemas_in
@@ -36,7 +35,7 @@ def block(name):
 def runs_of(name):
     """Return the settings of a study, and the facts, in all shipped configs that ask for it."""
     asking = (config for config in CONFIGS if config.block(name) is not None)
-    return [(config.block(name), config.plan_facts) for config in asking]
+    return [(config.block(name), config.facts) for config in asking]
 
 
 @pytest.fixture(params=STUDIES)
@@ -70,9 +69,8 @@ def test_its_functions_take_what_jobs_give(study):
 
 def test_an_exhibit_is_a_function_of_frames_and_facts(shown) -> None:
     section, _ = shown
-    made = [it.function for it in (*section.figures, *section.tables)]
-    for function in (*made, *([load(section.widget)] if section.widget else [])):
-        assert [*signature(function).parameters] == ["frames", "facts"], function
+    for exhibit in (*section.figures, *section.tables):
+        assert [*signature(exhibit.function).parameters] == ["frames", "facts"], exhibit
 
 
 def test_a_section_shows_known_results_in_words_that_the_page_needs(shown):
@@ -91,7 +89,7 @@ def test_every_result_table_is_asked_for(study):
 
 
 def test_jobs_get_the_settings_of_points_whose_places_and_inputs_can_be_files(study):
-    jobs = study.jobs(block(study.name), ASKED[study.name].plan_facts)
+    jobs = study.jobs(block(study.name), ASKED[study.name].facts)
     assert jobs
     for place, job in jobs.items():
         assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._@/-]{0,199}", place)
@@ -119,7 +117,7 @@ def test_names_of_files_and_sections_are_unique():
 
 def test_a_section_is_shown_only_where_its_results_are_asked_for():
     main = load_study("games")
-    plain, facts = block("games"), replace(ASKED["games"].plan_facts, replayed=False)
+    plain, facts = block("games"), replace(ASKED["games"].facts, replayed=False)
     asked = ("summary", "totals", "cumulative", "switches")
     assert main.results_of(plain, facts) == asked
     names = [section.name for section in main.sections_of(plain, facts)]

@@ -24,9 +24,9 @@ from matplotlib import pyplot
 from dpol.config.experiment import parse_experiment
 from dpol.plan import inputs_of, make_plan
 from dpol.reruns.code_hashes import files_by_reader, hash_by_room, parts_of_job
-from dpol.studies.drawing import frames_of
 from dpol.studies.jobs import collect
 from dpol.studies.registry import EVERY_RUN, STUDIES, load_study
+from dpol.studies.showing import frames_of
 from dpol.studies.study import Facts, SomeFacts, Study
 from pipeline import ROOT, Done, run, snakemake, succeed, write_config
 from report.crates import checked_crate
@@ -79,8 +79,8 @@ def test_every_output_of_a_run_exists(whole: Path) -> None:
     wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]
     config = parse_experiment(WHOLE, "small.yaml").config
     for study, block in config.studies():
-        wanted += [f"{name}.parquet" for name in study.results_of(block, config.plan_facts)]
-        for section in study.sections_of(block, config.plan_facts):
+        wanted += [f"{name}.parquet" for name in study.results_of(block, config.facts)]
+        for section in study.sections_of(block, config.facts):
             figures = [f"figures/{it.name}" for it in section.figures]
             tables = [f"tables/{it.name}" for it in section.tables]
             wanted += [f"{name}.{kind}" for name in figures for kind in ("svg", "png", "pdf")]
@@ -132,7 +132,7 @@ def unread(study: Study, base: Path) -> set[str]:
         AttributeError: it reads a fact that it does not name.
     """
     config = parse_experiment(WHOLE, "small.yaml").config
-    facts, block = config.plan_facts, config.block(study.name)
+    facts, block = config.facts, config.block(study.name)
     jobs = study.jobs(block, facts)
     files = {
         name: [base / study.name / place / f"{name}.parquet" for place in jobs]
@@ -193,7 +193,7 @@ def code_of_jobs() -> dict[str, frozenset[str]]:
         codes[f"{study.name}_point"] = parts_of_job("study_point", study.computing)
         called = study.module, study.collecting
         codes[f"{study.name}_results"] = parts_of_job("study_results", *called)
-        sections = study.sections_of(block, plan.config.plan_facts)
+        sections = study.sections_of(block, plan.config.facts)
         drawing = [module for it in sections if it.made for module in it.drawing]
         codes[f"{study.name}_shown"] = parts_of_job(
             "study_shown", study.showing, *drawing, *IN_EVERY_RUN

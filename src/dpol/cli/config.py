@@ -98,7 +98,7 @@ def _check(options: argparse.Namespace) -> None:
 
     for file in options.files:
         config = load_experiment(file).config
-        count = len(jobs(config.games, config.plan_facts))
+        count = len(jobs(config.games, config.facts))
         print(f"{file}: good (run {config.run}, {count} jobs of games)")
         for line in config.left_out:
             print(f"{file}: {line}")

@@ -19,11 +19,11 @@ from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream
 from dpol.experts.registry import make_members
 from dpol.privacy.settings import Mu
-from dpol.studies.comparison.settings import Comparison
+from dpol.studies.comparison.settings import Comparison, ComparisonSettings
 from dpol.studies.games.exhibits import lacks_of_table_2
 from dpol.studies.games.settings import GamesSettings, MemoryName, Report, Suite
 from dpol.studies.registry import load_studies
-from dpol.studies.study import Facts, PlanFacts, Study, reading_label
+from dpol.studies.study import Facts, Study, reading_label
 
 
 class Unit(Settings):
@@ -112,7 +112,7 @@ class Config(Settings):
 
     def block(self, study: str) -> Any:
         """Return the settings of a study, or None if the config has no block for it."""
-        return getattr(self, study, None)
+        return self.standings if study == "comparison" else getattr(self, study, None)
 
     @property
     def gains(self) -> dict[str, Gain]:
@@ -179,7 +179,7 @@ class Config(Settings):
 
     @property
     def facts(self) -> Facts:
-        """What the jobs that make result tables know about the run, and those that draw."""
+        """What studies and their jobs know about the run."""
         return Facts(
             streams={label: game.title for label, game in self.played.items()},
             simulated=self.dataset.simulated,
@@ -193,31 +193,29 @@ class Config(Settings):
         )
 
     @property
-    def plan_facts(self) -> PlanFacts:
-        """What studies know about the run before its first job."""
-        return PlanFacts(
-            **vars(self.facts),
-            replicates=self.replicates,
-            question_of={label: game.question for label, game in self.played.items()},
-            readings=tuple(self.dataset.readings),
-            entries=tuple(it for suite in self.suites.values() for it in suite.algorithms),
-            noises=tuple({noise: 1 for suite in self.suites.values() for noise in suite.noises}),
-            apart=all(
-                {*one.groups}.isdisjoint(other.groups)
-                for one, other in combinations(self.streams.values(), 2)
-            ),
-        )
-
-    @property
     def games(self) -> GamesSettings:
         """Settings of the main experiment, taken from the top level of the config."""
         return GamesSettings(
             suites=self.suites,
             keep_rounds=self.keep_rounds,
+            replicates=self.replicates,
             report=self.report,
             memory=self.privacy.memory,
             seed=self.seed,
             plays_table_2=not self._lacks_of_table_2,
+        )
+
+    @property
+    def standings(self) -> ComparisonSettings:
+        """Settings of the comparison: its block, and what it takes from other keys."""
+        pairs = combinations(self.streams.values(), 2)
+        return ComparisonSettings(
+            **dict(self.comparison),
+            suites=self.suites,
+            replicates=self.replicates,
+            questions={label: game.question for label, game in self.played.items()},
+            apart=all({*one.groups}.isdisjoint(other.groups) for one, other in pairs),
+            read_as=[*self.dataset.readings],
         )
 
 

@@ -88,6 +88,12 @@ _OF_LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
 """The keys of `columns` that a layout needs, and those that it does not use."""
 
 
+_PERIODS = {
+    **{(1, "day"): "day", (7, "day"): "week"},
+    **{(1, "month"): "month", (3, "month"): "quarter", (12, "month"): "year"},
+}
+
+
 class Dataset(Settings):
     """The table and how to read it."""
 
@@ -165,6 +171,12 @@ class Dataset(Settings):
         """The second table, if the columns name one."""
         second = self.columns and self.columns.capacity
         return [second.file] if isinstance(second, CapacityTable) else []
+
+    @property
+    def period(self) -> str:
+        """Name of a round: day, week, month, quarter, year or period."""
+        named = _PERIODS.get(self.periods.length, "period")
+        return "round" if self.columns is None else named
 
     @property
     def simulated(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from dpol.studies.study import Exhibit
 
@@ -37,6 +38,25 @@ class Shown:
     title: str
     html: str
     files: Links
+
+
+@dataclass(frozen=True, kw_only=True)
+class Widget:
+    """An interactive figure of a section, above its pictures.
+
+    Args:
+        name: name of its section, and of the template, style and script here that draw it.
+        data: what the script reads, as plain values.
+        values: values for the template.
+        title: heading of the section; by default its own.
+        intro: first paragraph of the section; by default its own.
+    """
+
+    name: str
+    data: Mapping[str, Any]
+    values: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
+    intro: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

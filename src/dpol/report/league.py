@@ -148,7 +148,7 @@ def league_of_run(run: Run, rows: Sequence[Path | str] = (), replay: float = 3) 
     theirs = results_from(*_scores_of(suite for *_, suite in sent), streams, config.games, facts)
     tables = ("summary", "totals")
     played = {it: pd.concat([run.table(it), theirs[it]], ignore_index=True) for it in tables}
-    point = STUDY.jobs(config.comparison, config.plan_facts)["standings"].points[0]
+    point = STUDY.jobs(config.standings, config.facts)["standings"].points[0]
     return League(_ranked(played, point, sent), facts)
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from inspect import getsourcelines
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +18,26 @@ from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
-from dpol.core.plugins import load
 from dpol.data.panel import last_warnings
 from dpol.data.settings import HOLDS_RAW_COUNTS
 from dpol.data.stream import read_stream
-from dpol.experts.registry import make_members
 from dpol.noise.released import template_of
-from dpol.report.chapters import Chapter, Part, Picture, Shown
+from dpol.report.chapters import Chapter, Part, Picture, Shown, Widget
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
 from dpol.report.door import RunFiles, answers
+from dpol.report.lead import leads_of
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
 from dpol.report.record import CONFIG, CRATE
+from dpol.report.replay import replay_widget
+from dpol.report.slider import answer_widget
 from dpol.reruns.notes import check_notes, checksums, read_notes
 from dpol.show.pages import load_template
-from dpol.studies.answer.lead import chosen_rules, first_level, leads_of
-from dpol.studies.drawing import PageFacts, Widget, frames_of
+from dpol.studies.answer.systems import chosen_rules, first_level
 from dpol.studies.games.levels import ordered_levels
-from dpol.studies.study import Exhibit, Frames, PlanFacts, Section, Study
+from dpol.studies.showing import frames_of
+from dpol.studies.study import Exhibit, Section
 
 
 def write_report(
@@ -85,7 +85,7 @@ def write_templates(files: RunFiles, config: Config) -> list[Path]:
     Raises:
         DataError: a file of the run is missing or invalid.
     """
-    rules, written = chosen_rules(_standings(files), page_facts(config)), []
+    rules, written = chosen_rules(_standings(files), config.facts), []
     stream = read_stream(files.file(f"streams/{next(iter(config.played))}.parquet"))
     for label, mu in config.privacy.levels.items():
         if mu == math.inf:
@@ -110,14 +110,14 @@ def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[st
     Raises:
         DataError: a file of the run has changed since its job wrote it, or is invalid.
     """
-    notes, facts, lines = read_notes(folder), page_facts(config), list[str]()
+    notes, facts, lines = read_notes(folder), config.facts, list[str]()
     files = answers(folder, notes, jobs)
     if "data/cleaning.json" in files.files:
         lines += last_warnings(files.file("data/cleaning.json"))
     lines += config.left_out
     if "standings.parquet" in files.files:
         standings = _standings(files)
-        answer, _, *following = leads_of(standings, facts)[first_level(standings, facts)]
+        answer, _, *following = leads_of(standings, facts, config)[first_level(standings, facts)]
         return [*lines, answer, *filter(None, [" ".join(following).rstrip()])]
     try:
         check_notes(folder, notes, {}, jobs)  # and a storage provider has the results
@@ -137,19 +137,24 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
     Raises:
         DataError: a file of the run is missing or invalid.
     """
-    facts, standings = page_facts(config), _standings(files)
-    leads, first = leads_of(standings, facts), first_level(standings, facts)
-    if rule := chosen_rules(standings, facts).get(ordered_levels(facts.levels)[first]):
-        facts = replace(facts, led=(rule["algorithm"], rule["noise"], rule["mu"]))
-    chapters = {key: Chapter(key=key, title=title) for key, title in _titles(facts).items()}
+    facts, period, standings = config.facts, config.dataset.period, _standings(files)
+    leads, first = leads_of(standings, facts, config), first_level(standings, facts)
+    rule = chosen_rules(standings, facts).get(ordered_levels(facts.levels)[first])
+    led = (rule["algorithm"], rule["noise"], rule["mu"]) if rule else None
+    interactive = {
+        "answer": partial(answer_widget, facts=facts),
+        "replay": partial(replay_widget, facts=facts, config=config, led=led),
+    }
+    chapters = {key: Chapter(key=key, title=title) for key, title in _titles(period).items()}
     widgets = dict[str, str]()
     for study, settings in config.studies():
-        results = _read_results(files, study, settings, config.plan_facts)
-        for section in study.sections_of(settings, config.plan_facts):
+        tables = study.results_of(settings, facts)
+        for section in study.sections_of(settings, facts):
             titled = replace(section, title=section.title or study.title)
             part = _part(files, titled, provenance.source)
-            if section.widget:
-                widget = load(section.widget)(results, facts)
+            if draw := interactive.get(section.name):
+                own = {name: files.file(f"{name}.parquet") for name in tables}
+                widget = draw(frames_of(study.package, own))
                 part = _with_widget(part, widget)
                 widgets[widget.name] = _json(widget.data)
             chapters[section.chapter].parts.append(part)
@@ -157,8 +162,7 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
         why = "It shows every count, so private tables have none unless report.replay is true."
         chapters["replay"].parts.append(Part(key="replay", title="Not shown", intro=why))
     source = read_source(files, config)
-    shown = config.facts.replayed
-    data = data_part(files, config.dataset, source, period=facts.period, shown=shown)
+    data = data_part(files, config.dataset, source, period=period, shown=facts.replayed)
     chapters["data"].parts.append(data)
     chapters["origin"].parts.append(provenance_part(config, provenance, source["sha256"]))
     return load_template("report.html.j2", "dpol.report").render(
@@ -178,7 +182,7 @@ def _standings(files: RunFiles) -> pd.DataFrame:
     return frames_of("dpol.studies.comparison", table)["standings"]
 
 
-def _titles(facts: PageFacts) -> dict[str, str]:
+def _titles(period: str) -> dict[str, str]:
     """Return the titles of all chapters, by key, in their order."""
     return {
         "answer": "What privacy costs",
@@ -186,7 +190,7 @@ def _titles(facts: PageFacts) -> dict[str, str]:
         "second": "Second paper",
         "third": "Third paper",
         "beyond": "All systems",
-        "replay": f"{facts.period.capitalize()} by {facts.period}",
+        "replay": f"{period.capitalize()} by {period}",
         "privacy": "Is it private?",
         "claims": "What the papers state, checked",
         "data": "Data",
@@ -197,53 +201,6 @@ def _titles(facts: PageFacts) -> dict[str, str]:
 def _json(data: Any) -> str:
     """Write values for a script; no text of theirs may end its element."""
     return json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
-
-
-_PERIODS = {
-    **{(1, "day"): "day", (7, "day"): "week"},
-    **{(1, "month"): "month", (3, "month"): "quarter", (12, "month"): "year"},
-}
-
-
-def page_facts(config: Config) -> PageFacts:
-    """Return the facts of a config's run for its page."""
-    dataset = config.dataset
-    period = _PERIODS.get(dataset.periods.length, "period")
-    return PageFacts(
-        **vars(config.facts),
-        gains=config.gains,
-        period="round" if dataset.columns is None else period,
-        columns=dataset.columns,
-        algorithms=config.report.algorithms,
-        chosen_on=config.comparison.chosen_on,
-        caveat=dataset.caveat or "",
-        run=config.run,
-        commands=_commands(config),
-    )
-
-
-def _commands(config: Config) -> dict[str, tuple[str, str]]:
-    """Return what `dpol choose` is given before and after the table, by label."""
-    source, (gain, *_) = config.dataset.source, config.gains.values()
-    largest = source.gain_range if source.kind == "gains" else gain.largest
-    commands = {}
-    for entry in chain.from_iterable(suite.algorithms for suite in config.suites.values()):
-        members = make_members(entry)
-        spec = shlex.quote(entry if isinstance(entry, str) else json.dumps(entry))
-        for member in (it for it in members if it.algorithm.model == "local"):
-            options = f" --learner {member.label}" * (len(members) > 1)
-            options += f" --range {largest:g}" * (largest != 1)
-            options += " --rounds {}" * member.algorithm.needs_rounds + f" --name {config.run}"
-            commands[member.label] = spec, options
-    return commands
-
-
-def _read_results(files: RunFiles, study: Study, settings: Any, facts: PlanFacts) -> Frames:
-    """Read the result tables of a study by name, if a widget or the lead needs them."""
-    if not any(it.widget for it in study.sections):
-        return {}
-    names = study.results_of(settings, facts)
-    return frames_of(study.package, {name: files.file(f"{name}.parquet") for name in names})
 
 
 LONGEST_TABLE = 60

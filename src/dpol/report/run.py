@@ -18,7 +18,7 @@ from dpol.core.suggestions import nearest
 from dpol.core.words import counted, listed, short_repr
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.record import CONFIG, Record, disagreements, read_config, read_record
-from dpol.studies.drawing import frames_of
+from dpol.studies.showing import frames_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,7 +78,7 @@ class Run:
         figures = {
             figure.name: (study, section, figure)
             for study, block in config.studies()
-            for section in study.sections_of(block, config.plan_facts)
+            for section in study.sections_of(block, config.facts)
             for figure in section.figures
         }
         study, section, figure = figures[self._one_of("figure", name, figures)]

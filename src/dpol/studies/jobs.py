@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from dpol.core.logs import progress
 from dpol.core.schemas import write_frame
 from dpol.studies.registry import study_in
-from dpol.studies.study import Facts, FileLists, Inputs, PlanFacts, Study, Values, schemas_in
+from dpol.studies.study import Facts, FileLists, Inputs, Study, Values, schemas_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,7 +163,7 @@ def compute(
     >>> list(compute(STUDY, asked, seed=1))
     ['amplification', 'batching', 'rates']
     """
-    facts = PlanFacts({label: label for label in streams}, True, confidence, delta=delta)
+    facts = Facts({label: label for label in streams}, True, confidence, delta=delta)
     with TemporaryDirectory() as made:
         written = study.written_by_jobs(settings, facts)
         files: dict[str, list[Path]] = {name: [] for name in written}

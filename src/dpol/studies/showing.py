@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from dpol.core.schemas import read_frame
 from dpol.show.rendering import write_table
 from dpol.show.style import save_figure
-from dpol.studies.drawing import frames_of
-from dpol.studies.study import Facts, sections_in
+from dpol.studies.registry import EVERY_RUN, PACKAGES
+from dpol.studies.study import Facts, Frames, schemas_in, sections_in
 
 
 def write_shown(
@@ -39,3 +40,18 @@ def write_shown(
     for table in section.tables:
         if paths := [path for path in targets if path.match(f"tables/{table.name}.*")]:
             write_table(table.function(frames, facts), *paths)
+
+
+def frames_of(package: str, results: Mapping[str, str | Path]) -> Frames:
+    """Read the result tables of a section, which may be of a study that every run has.
+
+    Args:
+        package: dotted name of the package of the study.
+        results: file of each result table.
+
+    Raises:
+        DataError: a result table is missing, or does not fit its schema.
+    """
+    packages = *(PACKAGES[it] for it in EVERY_RUN), package
+    schemas = {name: schema for it in packages for name, schema in schemas_in(it).items()}
+    return {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}

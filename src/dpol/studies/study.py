@@ -145,24 +145,6 @@ class SomeFacts(Facts):
         return super().__getattribute__(name)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlanFacts(Facts):
-    """Facts about a run that its plan knows: those of its jobs, and others that no job gets."""
-
-    replicates: int = 1
-    """Repetitions of every randomised run."""
-    question_of: Mapping[str, str] = field(default_factory=dict)
-    """Label of the question of each gain stream, by label of the stream."""
-    readings: Sequence[str] = ()
-    """Labels of further readings of numbers that nobody measured."""
-    entries: Sequence[Any] = ()
-    """Entries of the suites."""
-    noises: Sequence[str] = ()
-    """Names of the noises that the suites play."""
-    apart: bool = False
-    """Whether no two streams of a question count the same people."""
-
-
 def reading_label(stream: str, reading: str) -> str:
     """Return the label of a stream at a reading, which no stream of a config can have."""
     return f"{stream}@{reading}"
@@ -215,8 +197,6 @@ class Section:
             (`dpol.studies.games`). The section is left out if the run does not make one of them.
         figures: its figures.
         tables: its tables.
-        widget: `module:function` that makes its interactive figure (`dpol.studies.drawing`); empty
-            for none.
         chapter: chapter of the page.
     """
 
@@ -226,7 +206,6 @@ class Section:
     results: tuple[str, ...]
     figures: tuple[Exhibit, ...] = ()
     tables: tuple[Exhibit, ...] = ()
-    widget: str = ""
     chapter: ChapterKey = "beyond"
 
     @property
@@ -237,8 +216,8 @@ class Section:
     @property
     def drawing(self) -> tuple[str, ...]:
         """Dotted names of the modules with the functions that make its exhibits."""
-        made_by = *(it.made_by for it in (*self.figures, *self.tables)), self.widget
-        return tuple(sorted({name.partition(":")[0] for name in made_by if name}))
+        exhibits = *self.figures, *self.tables
+        return tuple(sorted({it.made_by.partition(":")[0] for it in exhibits}))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,8 +244,8 @@ class Study:
     settings: type[Settings]
     package: str
     results: tuple[str, ...]
-    optional: Callable[[Any, PlanFacts], frozenset[str]] = lambda settings, facts: frozenset()
-    jobs: Callable[[Any, PlanFacts], Mapping[str, Job[Any]]]
+    optional: Callable[[Any, Facts], frozenset[str]] = lambda settings, facts: frozenset()
+    jobs: Callable[[Any, Facts], Mapping[str, Job[Any]]]
     written: tuple[str, ...] = ()
     collects: tuple[str, ...] = ()
     draws: tuple[str, ...] = ()
@@ -297,17 +276,17 @@ class Study:
         """Sections that show its results, in their order on the page."""
         return sections_in(self.package)
 
-    def results_of(self, settings: Any, facts: PlanFacts) -> tuple[str, ...]:
+    def results_of(self, settings: Any, facts: Facts) -> tuple[str, ...]:
         """Return the names of the result tables that a run asks for."""
         left_out = self.optional(settings, facts)
         return tuple(name for name in self.results if name not in left_out)
 
-    def written_by_jobs(self, settings: Any, facts: PlanFacts) -> tuple[str, ...]:
+    def written_by_jobs(self, settings: Any, facts: Facts) -> tuple[str, ...]:
         """Return the names of the tables that each job writes."""
         left_out = self.optional(settings, facts)
         return tuple(name for name in self.written or self.results if name not in left_out)
 
-    def sections_of(self, settings: Any, facts: PlanFacts) -> tuple[Section, ...]:
+    def sections_of(self, settings: Any, facts: Facts) -> tuple[Section, ...]:
         """Return the sections that a run shows, with the figures and tables it asks for."""
         left_out = self.optional(settings, facts)
         shown = []

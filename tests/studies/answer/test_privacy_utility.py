@@ -10,18 +10,19 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from dpol.report.lead import leads_of
+from dpol.report.slider import answer_widget
 from dpol.show.looks import DASHED, GREY
 from dpol.show.table import Table
-from dpol.studies.answer.lead import first_level, leads_of
 from dpol.studies.answer.league import draw_league, league_table
 from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility
-from dpol.studies.answer.slider import answer_widget
-from dpol.studies.answer.systems import lines_of
-from dpol.studies.drawing import PageFacts
+from dpol.studies.answer.systems import first_level, lines_of
 from dpol.studies.games.levels import keeps_level
+from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines, points
+from report.run_by_hand import config
+from report.test_lead import FACTS, TWO, at_levels
 from standings_by_hand import Row, standings_of
-from studies.answer.test_lead import FACTS, TWO, at_levels
 from tables_by_hand import INF, rows, run, summary, texts
 
 LEVELS = {"none": INF, "low": 1.0}
@@ -30,15 +31,15 @@ BOTH = replace(TWO, levels=LEVELS)
 OURS = "ridge-w8-weak", "isotropic"
 
 
-def drawn(frame: pd.DataFrame, facts: PageFacts = LOW) -> Figure:
+def drawn(frame: pd.DataFrame, facts: Facts = LOW) -> Figure:
     return draw_privacy_utility({"standings": frame}, facts)
 
 
-def table(frame: pd.DataFrame, facts: PageFacts = LOW) -> Table:
+def table(frame: pd.DataFrame, facts: Facts = LOW) -> Table:
     return answer_table({"standings": frame}, facts)
 
 
-def league(frame: pd.DataFrame, facts: PageFacts = LOW) -> Table:
+def league(frame: pd.DataFrame, facts: Facts = LOW) -> Table:
     return league_table({"standings": frame}, facts)
 
 
@@ -104,7 +105,7 @@ def test_the_finding_is_of_the_level_of_the_first_lead(ours: tuple[str, str] | N
     made = (it for name, gain in gains.items() for it in at_levels(name, 45.0, 40.0, gain))
     frame = standings_of(made, ours)
     level = first_level(frame, FACTS)
-    answer, *_ = leads_of(frame, FACTS)[level]
+    answer, *_ = leads_of(frame, FACTS, config())[level]
     finding = drawn(frame, FACTS).get_label()
     assert level == 2
     assert finding.startswith("At μ = 0.25 ")

@@ -30,14 +30,19 @@ from dpol.studies.comparison.noise_memory import (
     compare_memories,
     play_memories,
 )
-from dpol.studies.comparison.settings import Comparison, MemoryPoint, NoiseMemories, NoiseRead
+from dpol.studies.comparison.settings import (
+    ComparisonSettings,
+    MemoryPoint,
+    NoiseMemories,
+    NoiseRead,
+)
 from dpol.studies.comparison.study import STUDY, games_with_memory, jobs
-from dpol.studies.study import Inputs, PlanFacts, schemas_in
+from dpol.studies.study import Facts, Inputs, schemas_in
 from small_config import GAINS, problems
 
-FACTS = PlanFacts({"nm": "New Mexico"}, simulated=True, confidence=0.9, replicates=5)
+FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.9)
 ASKED = NoiseMemories(weeks=[1, 3], mus=[0.5, 0.2])
-SETTINGS = Comparison(memory=ASKED)
+SETTINGS = ComparisonSettings(memory=ASKED, replicates=5)
 
 
 def played_on(

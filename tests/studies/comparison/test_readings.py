@@ -74,7 +74,7 @@ def test_ours_and_each_rival_play_only_where_the_reading_may_matter(
     One is of a family, of which two suites play members. Differences agree with games played by
     hand.
     """
-    planned = jobs(CONFIG.block("comparison"), CONFIG.plan_facts)
+    planned = jobs(CONFIG.block("comparison"), CONFIG.facts)
     assert dict(planned["one@nines"].inputs) == {
         "stream": "streams/one.parquet",
         "ranked": "comparison/standings/standings.parquet",

@@ -14,9 +14,8 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from dpol.report.page import page_facts
-from dpol.studies.answer.lead import leads_of
-from dpol.studies.comparison.settings import Comparison, StandingsPoint
+from dpol.report.lead import leads_of
+from dpol.studies.comparison.settings import ComparisonSettings, StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.comparison.study import STUDY as STANDINGS
 from dpol.studies.games.collect import results_from
@@ -35,7 +34,7 @@ SUITES: dict[str, list[Any]] = {
     "open": ["follow-the-leader"],
 }
 STREAMS = {"a": stream_of(12, 4, "a")}
-PAGE, PLANNED = page_facts(config()), config().plan_facts
+CONFIG = config()
 
 
 def subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -78,14 +77,14 @@ def texts_of(levels: Sequence[str], noises: Sequence[str], kinds: Sequence[str])
         "levels": {level: LEVELS[level] for level in levels},
         "replayed": False,
     }
-    facts, planned = replace(PAGE, **asked), replace(PLANNED, **asked)
+    facts = replace(CONFIG.facts, **asked)
     frames = results_from(*joined(own), STREAMS, main, facts)
     questions = dict.fromkeys(STREAMS, "")
     point = StandingsPoint(ours=None, questions=questions, apart=True, confidence=0.95)
     frames["standings"] = standings(frames["summary"], frames["totals"], point)
-    texts = {"lead": " ".join(itertools.chain(*leads_of(frames["standings"], facts)))}
-    for study, block in ((GAMES, main), (STANDINGS, Comparison())):
-        for section in study.sections_of(block, planned):
+    texts = {"lead": " ".join(itertools.chain(*leads_of(frames["standings"], facts, CONFIG)))}
+    for study, block in ((GAMES, main), (STANDINGS, ComparisonSettings())):
+        for section in study.sections_of(block, facts):
             for spec in section.figures:
                 figure = spec.function(frames, facts)
                 texts[spec.name] = " ".join([figure.get_label(), *_texts_in(figure)])

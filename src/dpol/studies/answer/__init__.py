@@ -1,1 +1,1 @@
-"""What a run answers: its lead, first figure, and the tables of systems, promises and questions."""
+"""What a run answers: its first figure, and the tables of systems, promises and questions."""

@@ -21,11 +21,11 @@ from dpol.show.looks import REFERENCES
 from dpol.show.names import OUR_MARK
 from dpol.show.table import Line, Table, TableCell, number, one_section
 from dpol.show.words import mu_title
-from dpol.studies.answer.lead import first_level
 from dpol.studies.answer.systems import (
     STRONGEST,
     SystemLine,
     attacked,
+    first_level,
     groups_of,
     lines_of,
     names_ours,

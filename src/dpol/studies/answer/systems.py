@@ -16,16 +16,20 @@ from dpol.privacy.guarantee import NO_NOISE
 from dpol.show.footers import plus_minus
 from dpol.show.looks import DASHED, GREY, SHORT, SOLID, Look, looks_of
 from dpol.show.names import marked, name_of
-from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
+from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
 from dpol.studies.comparison.standings import is_system
+from dpol.studies.games.levels import headline_level, ordered_levels
 from dpol.studies.games.names import REFERENCE_NAMES, REFERENCE_TOTALS
 from dpol.studies.study import Facts
+from dpol.studies.verdicts import BEHIND, BELOW
 
 STRONGEST, CURATOR = "the strongest rival", "a curator"
 """Names of lines whose system is chosen in hindsight: at each level, or over all."""
 THIN = 0.7
 """Width of lines beside the systems compared."""
 _THICK = 2.0
+Row = Mapping[Any, Any]
+"""A row of the standings."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,3 +205,53 @@ def sized_titles(titles: Mapping[str, str], rows: pd.DataFrame) -> dict[str, str
     """Return the titles of the streams by label, each with its number of experts."""
     sizes = rows.groupby("stream")["n_experts"].first()
     return {label: f"{titles[label]} (n = {sizes[label]})" for label in titles if label in sizes}
+
+
+def first_level(standings: pd.DataFrame, facts: Facts) -> int:
+    """Return the place of the level that the page tells of at first, among the ordered levels.
+
+    It is the middle one of a run that names our method. In any other it is the strictest level with
+    a rule above the best fixed choice, or else the strictest.
+    """
+    levels = ordered_levels(facts.levels)
+    if names_ours(standings):
+        return levels.index(headline_level(facts.levels))
+    rules = _rules_of(first_group(standings, facts)[1])
+    return levels.index(min(above_fixed(rules) or rules)) if rules else len(levels) - 1
+
+
+def chosen_rules(standings: pd.DataFrame, facts: Facts) -> dict[float, Row]:
+    """Return the row of the rule that the lead names at each level: ours, or the decision."""
+    rows = first_group(standings, facts)[1]
+    if not names_ours(standings):
+        return _rules_of(rows)
+    return {row["mu"]: row for row in rows[rows["role"] == OUR_METHOD].to_dict("records")}
+
+
+def first_group(standings: pd.DataFrame, facts: Facts) -> tuple[str, pd.DataFrame]:
+    """Return the first group of the standings with its title, without rows below their level."""
+    title, rows = next(iter(groups_of(standings, facts).items()))
+    return title, rows[rows["keeps_level"]].dropna(subset="gain_share")
+
+
+def _rules_of(rows: pd.DataFrame) -> dict[float, Row]:
+    """Return the simplest local rule of each level that is not below the strongest system.
+
+    It has the noise with which it keeps most.
+    """
+    level = rows[rows["promise"] == THE_LEVEL]
+    local = level[~level["to_strongest_verdict"].isin([BELOW, BEHIND])]
+    order = ["simplicity", "algorithm", "gain_share"]
+    ordered = local.sort_values(order, ascending=[True, True, False], kind="stable")
+    return {row["mu"]: row for row in ordered.drop_duplicates("mu").to_dict("records")}
+
+
+def above_fixed(rules: Mapping[float, Row]) -> list[float]:
+    """Return the levels with noise down to which every rule is above the best fixed choice."""
+    above = list[float]()
+    for mu in sorted((mu for mu in rules if mu < math.inf), reverse=True):
+        least = rules[mu]["gain_share"] - rules[mu]["gain_share_half_width"]
+        if least <= rules[mu]["best_fixed_share"]:
+            break
+        above.append(mu)
+    return above

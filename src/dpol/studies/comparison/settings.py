@@ -12,7 +12,7 @@ from dpol.core.settings import Different, Label, Settings, Several, all_differen
 from dpol.noise import find_noise
 from dpol.privacy.settings import FiniteMu
 from dpol.studies.comparison.promises import SAME, promises_of
-from dpol.studies.games.settings import AlgorithmSpec, NoiseName
+from dpol.studies.games.settings import AlgorithmSpec, NoiseName, Suite
 
 
 class System(Settings):
@@ -81,6 +81,21 @@ class Comparison(Settings):
     def system(self) -> tuple[str, str] | None:
         """Algorithm and noise of our method."""
         return None if self.ours is None else (self.ours.algorithm, self.ours.noise)
+
+
+class ComparisonSettings(Comparison):
+    """The block, and the keys of a config that the comparison depends on."""
+
+    suites: dict[Label, Suite] = {}
+    """The suites by label."""
+    replicates: int = 1
+    """Repetitions of every randomised run."""
+    questions: dict[str, str] = {}
+    """Label of the question of each gain stream, by label of the stream."""
+    apart: bool = False
+    """Whether no two streams of a question count the same people."""
+    read_as: Different[Label] = []
+    """Labels of further readings of numbers that nobody measured."""
 
 
 NoiseLevel = tuple[str, float]

@@ -34,7 +34,6 @@ SECTIONS = (
                 place="seen",
             ),
         ),
-        widget="dpol.studies.answer.slider:answer_widget",
     ),
     Section(
         name="privacy",

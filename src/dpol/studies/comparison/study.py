@@ -7,18 +7,18 @@ from itertools import chain, product
 from dpol.experts.registry import modules_of
 from dpol.noise import CAPACITY, MEMORY, module_of_noise
 from dpol.studies.comparison.settings import (
-    Comparison,
     ComparisonPoint,
+    ComparisonSettings,
     MemoryPoint,
     NoiseLevel,
     NoiseMemories,
     ReadingPoint,
     StandingsPoint,
 )
-from dpol.studies.study import Job, PlanFacts, Study, reading_label
+from dpol.studies.study import Facts, Job, Study, reading_label
 
 
-def jobs(settings: Comparison, facts: PlanFacts) -> dict[str, Job[ComparisonPoint]]:
+def jobs(settings: ComparisonSettings, facts: Facts) -> dict[str, Job[ComparisonPoint]]:
     """Return a job that makes the standings, and jobs that play games.
 
     They play each stream at each further reading, which needs the standings, and correlated and
@@ -29,8 +29,8 @@ def jobs(settings: Comparison, facts: PlanFacts) -> dict[str, Job[ComparisonPoin
             points=(
                 StandingsPoint(
                     ours=settings.system,
-                    questions={label: facts.question_of.get(label, "") for label in facts.streams},
-                    apart=facts.apart,
+                    questions={label: settings.questions.get(label, "") for label in facts.streams},
+                    apart=settings.apart,
                     confidence=facts.confidence,
                 ),
             ),
@@ -38,9 +38,12 @@ def jobs(settings: Comparison, facts: PlanFacts) -> dict[str, Job[ComparisonPoin
             seconds=4.0,
         )
     }
-    if facts.readings and (ours := settings.system):
-        code = [*chain(*map(modules_of, facts.entries)), *map(module_of_noise, facts.noises)]
-        for stream, reading in product(facts.streams, facts.readings):
+    if settings.read_as and (ours := settings.system):
+        suites = settings.suites.values()
+        entries = [*chain.from_iterable(it.algorithms for it in suites)]
+        noises = chain.from_iterable(it.noises for it in suites)
+        code = [*chain(*map(modules_of, entries)), *map(module_of_noise, dict.fromkeys(noises))]
+        for stream, reading in product(facts.streams, settings.read_as):
             read = reading_label(stream, reading)
             made[read] = Job(
                 points=(
@@ -48,8 +51,8 @@ def jobs(settings: Comparison, facts: PlanFacts) -> dict[str, Job[ComparisonPoin
                         stream=stream,
                         reading=reading,
                         ours=ours,
-                        entries=tuple(facts.entries),
-                        replicates=facts.replicates,
+                        entries=tuple(entries),
+                        replicates=settings.replicates,
                     ),
                 ),
                 inputs={
@@ -71,7 +74,9 @@ def jobs(settings: Comparison, facts: PlanFacts) -> dict[str, Job[ComparisonPoin
                 code += [*modules_of(rival.algorithm), module_of_noise(rival.noise)]
             made[f"{stream}/noise-memory/{weeks}-weeks"] = Job(
                 points=(
-                    MemoryPoint(readers=tuple(readers), weeks=weeks, replicates=facts.replicates),
+                    MemoryPoint(
+                        readers=tuple(readers), weeks=weeks, replicates=settings.replicates
+                    ),
                 ),
                 inputs={"stream": f"streams/{stream}.parquet"},
                 code=tuple(dict.fromkeys(code)),
@@ -85,16 +90,16 @@ def games_with_memory(memories: NoiseMemories) -> tuple[NoiseLevel, ...]:
     return tuple((noise.name, mu) for mu in memories.mus for noise in (MEMORY, CAPACITY))
 
 
-def not_asked(settings: Comparison, facts: PlanFacts) -> frozenset[str]:
+def not_asked(settings: ComparisonSettings, facts: Facts) -> frozenset[str]:
     """Return the names of the result tables that the run does not ask for."""
-    asked = {"memory": settings.memory is not None, "readings": bool(facts.readings)}
+    asked = {"memory": settings.memory is not None, "readings": bool(settings.read_as)}
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
 
 
 STUDY = Study(
     name="comparison",
     title="Standings",
-    settings=Comparison,
+    settings=ComparisonSettings,
     package="dpol.studies.comparison",
     results=("standings", "readings", "memory"),
     optional=not_asked,

@@ -102,6 +102,8 @@ class GamesSettings(Settings):
     """The suites by label."""
     keep_rounds: bool = False
     """Whether every round of every run is kept."""
+    replicates: int = 1
+    """Repetitions of every randomised run."""
     report: Report
     plays_table_2: bool = False
     """Whether the suites play all of the first paper's Table 2."""

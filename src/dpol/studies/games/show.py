@@ -60,7 +60,6 @@ SECTIONS = (
         about="One run, choice by choice. Every choice is made before the numbers of its"
         " round are seen.",
         results=("replay",),
-        widget="dpol.studies.answer.replay:replay_widget",
     ),
 )
 """Sections of the page, in their order."""

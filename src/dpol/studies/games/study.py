@@ -8,7 +8,7 @@ from itertools import product
 from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NO_NOISE, module_of_noise
 from dpol.studies.games.settings import GamePoint, GamesSettings, Suite
-from dpol.studies.study import Facts, Job, PlanFacts, Study
+from dpol.studies.study import Facts, Job, Study
 
 _SECONDS_OF_REPLICATE = 0.002
 """Expected seconds of one suite entry with 50 experts and 100 rounds; algorithms take 0.1 to 4
@@ -17,7 +17,7 @@ BLOCK = 100
 """Replicates of the first job of a place; each later job doubles the replicates so far."""
 
 
-def jobs(settings: GamesSettings, facts: PlanFacts) -> dict[str, Job[GamePoint]]:
+def jobs(settings: GamesSettings, facts: Facts) -> dict[str, Job[GamePoint]]:
     """Return a job for each stream, level, suite and block of replicates, in order of suites.
 
     A suite without privacy plays only at the level without noise.
@@ -32,7 +32,7 @@ def jobs(settings: GamesSettings, facts: PlanFacts) -> dict[str, Job[GamePoint]]
         for label, suite, noises in played
     }
     for stream, (label, suite, noises), (level, mu), (first, last) in product(
-        facts.streams, played, facts.levels.items(), blocks_of(facts.replicates)
+        facts.streams, played, facts.levels.items(), blocks_of(settings.replicates)
     ):
         if noises == [NO_NOISE] and mu < float("inf"):
             continue

@@ -10,21 +10,21 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dpol.data.question import Gain
-from dpol.report.page import page_facts
-from dpol.studies.answer.lead import first_level, leads_of
-from dpol.studies.drawing import PageFacts
+from dpol.report.lead import leads_of
+from dpol.studies.answer.systems import first_level
+from dpol.studies.study import Facts
 from report.run_by_hand import config
 from standings_by_hand import Row, standings_of
 from tables_by_hand import INF, run
 
 STREAMS = {"nm": "Here", "pa": "There"}
 TWO = replace(
-    page_facts(config()),
+    config().facts,
     streams=STREAMS,
     levels={"a": INF, "b": 1.0, "c": 0.25},
 )
 FACTS = replace(TWO, streams={"nm": "Here"})
+GAINS = {"source": {"kind": "gains", "file": "t.csv", "sensitivity": 1.0}}
 MINE = "rw-ftpl", "capacity"
 DECIDED = (
     "Each week an algorithm picks one e from noisy numbers."
@@ -40,11 +40,9 @@ def attacked(mu: float) -> str:
     return f"An attacker is right about a person at most {GUESSES[mu]} times in 100 (a coin: 50)."
 
 
-def leads(
-    frame: pd.DataFrame, facts: PageFacts = FACTS, chosen_on: str = "", caveat: str = ""
-) -> list[str]:
-    """Return each answer, which is short, and what stands below it."""
-    told = leads_of(frame, replace(facts, chosen_on=chosen_on, caveat=caveat))
+def leads(frame: pd.DataFrame, facts: Facts = FACTS, **changes: Any) -> list[str]:
+    """Return each answer, which is short, and what stands below it; the config may be changed."""
+    told = leads_of(frame, facts, config(**changes))
     for answer, *_ in told:
         assert len(answer.split()) <= 60
         assert max(len(it.split()) for it in re.split(r"(?<=\.) (?=[A-Z])", answer)) <= 25
@@ -78,7 +76,7 @@ def test_ours_stands_beside_the_papers_method_and_the_strongest_rival() -> None:
     frame = standings_of(compared([30.0, 36.0, 24.0]), MINE)
     assert leads(frame)[1].startswith("Your method keeps 50")
     assert "Your method is rw-ftpl, capacity noise †." in leads(frame)[1]
-    free, low, high = leads(frame, chosen_on="other data")
+    free, low, high = leads(frame, comparison={"chosen_on": "other data"})
     assert low == (
         f"Our method keeps 50 {POINTS}. It is above the paper’s method (30) and below the strongest"
         f" rival in hindsight (60). {attacked(1.0)} {DECIDED} Our method is rw-ftpl, capacity noise"
@@ -123,7 +121,8 @@ def test_it_says_on_which_data_ours_was_chosen_and_what_nobody_measured() -> Non
     some = {"unmeasured_periods": 13, "unmeasured_share": 0.06}
     rows = [it | some for it in compared([30.0, 36.0, 24.0])]
     frame = standings_of(rows, MINE)
-    lead = leads(frame, chosen_on="other data", caveat="Zeros may hide counts.")[1]
+    dataset = config().dataset.model_copy(update={"caveat": "Zeros may hide counts."})
+    lead = leads(frame, comparison={"chosen_on": "other data"}, dataset=dataset)[1]
     assert "It is ahead of the paper’s method (30) and behind the strongest rival" in lead
     assert "Numbers that nobody measured may decide who is ahead." in lead
     assert lead.endswith(
@@ -202,10 +201,9 @@ def test_the_cost_is_the_mean_over_streams_in_the_unit_of_the_count() -> None:
     frame = standings_of(rows, apart=True)
     # A quarter of both at mu = 1: 15 and 150.
     cost = 100 * (15 + 150) / 2 / 148
-    facts = replace(TWO, gains={"": Gain()})
-    assert f"Privacy costs {cost:.1f} ± 0.0 c per 100 k a week." in leads(frame, facts)[1]
-    counted = replace(TWO, gains={"": Gain(of="count", bound=40)})
-    assert f"Privacy costs {cost * 0.4:.1f} ± 0.0 c a week." in leads(frame, counted)[1]
+    assert f"Privacy costs {cost:.1f} ± 0.0 c per 100 k a week." in leads(frame, TWO)[1]
+    counted = {"of": "count", "bound": 40}
+    assert f"Privacy costs {cost * 0.4:.1f} ± 0.0 c a week." in leads(frame, TWO, gain=counted)[1]
 
 
 def test_the_interval_of_the_cost_is_that_of_both_gains() -> None:
@@ -249,24 +247,22 @@ def test_a_share_that_rounds_to_zero_has_no_minus() -> None:
 
 
 def test_a_table_of_gains_has_experts() -> None:
-    text = leads(standings_of([run("rw-meta", 1.0, 30.0)]), replace(FACTS, columns=None))[1]
+    text = leads(standings_of([run("rw-meta", 1.0, 30.0)]), dataset=GAINS)[1]
     assert "Each round an algorithm picks one expert from noisy gains. Its score is the" in text
 
 
 # --- The command that carries it out ---
 
-COMMANDS = {"ridge-w8-weak": ("ridge", " --learner ridge-w8-weak --rounds {}")}
 
-
-def nexts(frame: pd.DataFrame, facts: PageFacts = FACTS) -> list[tuple[str, str]]:
-    return [it[2:] for it in leads_of(frame, replace(facts, run="mine", commands=COMMANDS))]
+def nexts(frame: pd.DataFrame, facts: Facts = FACTS) -> list[tuple[str, str]]:
+    return [it[2:] for it in leads_of(frame, facts, config(run="mine"))]
 
 
 def test_each_lead_ends_with_the_command_for_the_rule_that_it_names() -> None:
     frame = standings_of(own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0]))
     free, *noisy = nexts(frame)
     assert free == ("A command chooses from noisy numbers only: take another level.", "")
-    words = "dpol choose ridge results/mine/choose/{}.csv --learner ridge-w8-weak --rounds 148"
+    words = "dpol choose ridge results/mine/choose/{}.csv --learner ridge-w8-weak --name mine"
     assert noisy == [("Next week:", words.format(it)) for it in "bc"]
     rows = own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0])
     rows += [it | {"stream": "pa"} for it in rows]

@@ -4,33 +4,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dpol.config.models import Config
 from dpol.core.intervals import NORMAL_95
 from dpol.core.randomness import Floats
 from dpol.core.words import counted
+from dpol.data.tables.settings import Columns
+from dpol.report.chapters import Widget
 from dpol.show.looks import looks_of
 from dpol.show.names import name_of
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
-from dpol.studies.drawing import PageFacts, Widget
-from dpol.studies.study import Frames
+from dpol.studies.study import Facts, Frames
 
+System = tuple[str, str, float]
+"""Algorithm, noise and mu."""
 _KEPT = 2  # fewest words of a name
 _EDGE = 0.01  # share of the noisy gains that may lie beyond each edge of the drawing
 
 
-def replay_widget(frames: Frames, facts: PageFacts) -> Widget:
-    """Build the replay of the first run on the first stream, choice by choice."""
+def replay_widget(frames: Frames, facts: Facts, config: Config, led: System | None) -> Widget:
+    """Build the replay of the first run on the first stream, choice by choice.
+
+    Args:
+        frames: its result tables.
+        facts: facts of the run.
+        config: config of the run.
+        led: the system of which the lead tells at first.
+    """
     replay, summary = frames["replay"], frames["summary"]
-    if next(iter(facts.gains.values())).of == "count":  # not a share
-        facts = replace(facts, columns=None)
-    data = replay_data(replay, summary, facts.algorithms, facts)
+    shares = next(iter(config.gains.values())).of != "count"
+    period, columns = config.dataset.period, config.dataset.columns if shares else None
+    words = _words(columns, period)
+    labels = dict.fromkeys([*config.report.algorithms, *(led or ())[:1]])
+    data = replay_data(replay, summary, [*labels], words, led)
     values = {
         "words": data["words"],
         "noisy": any(setting["noisy"] for setting in data["settings"]),
@@ -41,23 +53,29 @@ def replay_widget(frames: Frames, facts: PageFacts) -> Widget:
         name="replay",
         data=data,
         values=values,
-        title=f"{facts.period.capitalize()} by {facts.period}",
-        intro=replay_intro(replay, summary, facts),
+        title=f"{period.capitalize()} by {period}",
+        intro=replay_intro(replay, summary, words, facts.streams),
     )
 
 
-def replay_intro(replay: pd.DataFrame, summary: pd.DataFrame, facts: PageFacts) -> str:
+def replay_intro(
+    replay: pd.DataFrame,
+    summary: pd.DataFrame,
+    words: Mapping[str, str],
+    streams: Mapping[str, str],
+) -> str:
     """Introduce the run that is replayed, and tell what is left out.
 
     Args:
         replay: table of `dpol.studies.games.replay.replay_rows`.
         summary: summary of the run.
-        facts: facts of the run.
+        words: names of a period, an entity, a count and a capacity.
+        streams: titles of the streams.
     """
     own = summary[summary["stream"] == replay["stream"][0]].iloc[0]
-    period, entity = facts.period, _words(facts)["entity"]
+    period, entity = words["period"], words["entity"]
     parts = [
-        f"{facts.streams[own['stream']]}, first of {own['replicates']} runs. Every choice is made"
+        f"{streams[own['stream']]}, first of {own['replicates']} runs. Every choice is made"
         f" before the numbers of its {period} are seen."
     ]
     shown, rounds = replay.loc[replay["shown"], "expert"].nunique(), replay["round"].max()
@@ -82,7 +100,11 @@ def _missing(periods: pd.Series) -> int:
 
 
 def replay_data(
-    replay: pd.DataFrame, summary: pd.DataFrame, algorithms: Sequence[str], facts: PageFacts
+    replay: pd.DataFrame,
+    summary: pd.DataFrame,
+    algorithms: Sequence[str],
+    words: Mapping[str, str],
+    led: System | None,
 ) -> dict[str, Any]:
     """Return the data of the script `replay.js`; gains are integers in units of 1 / `one`.
 
@@ -92,25 +114,26 @@ def replay_data(
     Args:
         replay: table of `dpol.studies.games.replay.replay_rows`.
         summary: summary of the run; it says which algorithms see noisy gains only.
-        algorithms: labels of the report's algorithms, in its order.
-        facts: facts of the run.
+        algorithms: labels of the algorithms, in their order.
+        words: names of a period, an entity, a count and a capacity; gains have no count.
+        led: the system of which the lead tells at first.
     """
     first = replay[(replay["noise"] == replay["noise"][0]) & (replay["mu"] == replay["mu"][0])]
     shown = sorted(set(first.loc[first["shown"], "expert"]))
     # Not by gain: the order must reveal nothing before a choice.
     experts = [*shown, *sorted(set(replay["expert"]) - set(shown))]
     place = {expert: number for number, expert in enumerate(experts)}
-    one = 1000 if facts.columns else 1000 / max(first["gain"].max(), 1e-300)
+    one = 1000 if words["count"] else 1000 / max(first["gain"].max(), 1e-300)
     rows = replay.assign(at=replay["expert"].map(place), unseen=~replay["shown"])
     rows = rows.sort_values(["round", "at"], kind="stable")
     known = rows[rows["unseen"]].drop_duplicates(["round", "at"])
     first = rows.loc[rows.index.intersection(first.index, sort=False)]
     models = summary.drop_duplicates("algorithm").set_index("algorithm")["model"]
-    labels = [it for it in dict.fromkeys([*algorithms, facts.led[0]]) if it in models.index]
+    labels = [it for it in algorithms if it in models.index]
     looks, settings = looks_of(labels), _settings(rows, one, labels)
     rounds = first.drop_duplicates("round")
     return {
-        "words": _words(facts),
+        "words": words,
         "one": one,
         "shown": len(shown),
         "rounds": [f"{period:%Y-%m-%d}" if pd.notna(period) else "" for period in rounds["period"]],
@@ -123,13 +146,13 @@ def replay_data(
         ).ravel().tolist() if len(known) else [],
         "algorithms": [[one, models[one], text_colour(looks[one].colour)] for one in labels],
         "settings": settings,
-        "start": _start(settings, labels, facts),
+        "start": _start(settings, labels, led or ("", "", 0.0)),
     }  # fmt: skip
 
 
-def _start(settings: list[dict[str, Any]], labels: list[str], facts: PageFacts) -> list[int]:
+def _start(settings: list[dict[str, Any]], labels: list[str], lead: System) -> list[int]:
     """Return the places of the setting and the algorithm that are played first: the lead's."""
-    led, noise, mu = facts.led
+    led, noise, mu = lead
     ranks = [(it["noise"] == noise, it["mu"] == f"{mu:g}", bool(it["noisy"])) for it in settings]
     place = ranks.index(max(ranks))
     played = [k for k, chosen in enumerate(settings[place]["actions"]) if chosen]
@@ -139,12 +162,12 @@ def _start(settings: list[dict[str, Any]], labels: list[str], facts: PageFacts) 
     ]
 
 
-def _words(facts: PageFacts) -> dict[str, str]:
+def _words(columns: Columns | None, period: str) -> dict[str, str]:
     """Return the words of the table; a table of gains has experts and gains."""
-    if facts.columns is None:
-        return {"period": facts.period, "entity": "expert", "count": "", "capacity": ""}
-    called = {name: facts.columns.called(name) for name in ("entity", "count", "capacity")}
-    return {"period": facts.period, **called}
+    if columns is None:
+        return {"period": period, "entity": "expert", "count": "", "capacity": ""}
+    called = {name: columns.called(name) for name in ("entity", "count", "capacity")}
+    return {"period": period, **called}
 
 
 def short_names(experts: pd.DataFrame) -> list[str]:

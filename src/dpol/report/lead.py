@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import math
+import shlex
 from collections.abc import Mapping
-from typing import Any
+from itertools import chain
 
 import pandas as pd
 
+from dpol.config.models import Config
 from dpol.core.rounding import AtMost, fixed
 from dpol.core.words import counted
 from dpol.data.stream import MANY_UNMEASURED, unmeasured_in_words
+from dpol.experts.registry import make_members
 from dpol.show.words import privacy_title
-from dpol.studies.answer.systems import attacked, groups_of, names_ours, system_title
-from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
-from dpol.studies.drawing import PageFacts
-from dpol.studies.games.levels import headline_level, ordered_levels
+from dpol.studies.answer.systems import (
+    Row,
+    above_fixed,
+    attacked,
+    chosen_rules,
+    first_group,
+    names_ours,
+    system_title,
+)
+from dpol.studies.comparison.names import THE_BASELINE
+from dpol.studies.games.levels import ordered_levels
 from dpol.studies.study import Facts
 from dpol.studies.verdicts import ABOVE, AHEAD, BEHIND, BELOW, EQUAL, UNDECIDED
 
@@ -27,8 +38,6 @@ _WORDS = {
     **dict.fromkeys((EQUAL, UNDECIDED), "level with"),
 }
 """What a verdict says before the name of the other system."""
-Row = Mapping[Any, Any]
-"""A row of the standings."""
 _Said = tuple[list[str], list[str]]
 """Sentences of the answer, and sentences below it."""
 Lead = tuple[str, str, str, str]
@@ -36,20 +45,7 @@ Lead = tuple[str, str, str, str]
 is none; and the command. All but the command are short sentences."""
 
 
-def first_level(standings: pd.DataFrame, facts: Facts) -> int:
-    """Return the place of the level that the page tells of at first, among the ordered levels.
-
-    It is the middle one of a run that names our method. In any other it is the strictest level with
-    a rule above the best fixed choice, or else the strictest.
-    """
-    levels = ordered_levels(facts.levels)
-    if names_ours(standings):
-        return levels.index(headline_level(facts.levels))
-    rules = _rules_of(_first_group(standings, facts)[1])
-    return levels.index(min(_above_fixed(rules) or rules)) if rules else len(levels) - 1
-
-
-def leads_of(standings: pd.DataFrame, facts: PageFacts) -> list[Lead]:
+def leads_of(standings: pd.DataFrame, facts: Facts, config: Config) -> list[Lead]:
     """Say what a system keeps at each level and how well it hides a person, and what else to know.
 
     A run that names our method compares it with the paper's and with the strongest rival. Any other
@@ -59,50 +55,40 @@ def leads_of(standings: pd.DataFrame, facts: PageFacts) -> list[Lead]:
     Args:
         standings: the table; the lead describes its first group.
         facts: facts of the run.
+        config: config of the run.
     """
-    title, rows = _first_group(standings, facts)
+    title, rows = first_group(standings, facts)
     where = f" in {title}" if len(facts.streams) > 1 else ""
     question = next(iter(facts.questions), "")
     asked = standings[(standings["question"] == question) & (standings["stream"] != "")]
     if len(rows) and rows["stream"].iloc[0] == "":
         where = f" on average over {asked['stream'].nunique()} streams"
-    chosen = f"Our method was chosen on {facts.chosen_on}." if facts.chosen_on else ""
-    bounds = _unmeasured(asked, facts), facts.caveat, chosen
+    chosen_on, period = config.comparison.chosen_on, config.dataset.period
+    chosen = f"Our method was chosen on {chosen_on}." if chosen_on else ""
+    bounds = _unmeasured(asked, period), config.dataset.caveat, chosen
+    whose = "Our" if chosen_on else "Your"
+    scale = f"of 100 points{where}: 0 is a random choice, 100 the best of every {period}."
     compares, rules, leads = names_ours(standings), chosen_rules(standings, facts), []
     for mu in ordered_levels(facts.levels):
         rule, more = rules.get(mu), list[str]()
         if rule is None:
             answer = [f"No private algorithm was played at {privacy_title(mu)}."]
         elif compares:
-            answer, more = _of_ours(rule, rows[rows["mu"] == mu], facts, where)
+            answer, more = _of_ours(rule, rows[rows["mu"] == mu], whose, scale)
         else:
-            answer, more = _of_the_rule(rule, rules, facts, where)
+            answer, more = _of_the_rule(rule, rules, config, where, scale)
         if rule is not None:
             answer.append(_attacked(rule))
-            unit = rule["unit"].replace("round", facts.period)
+            unit = rule["unit"].replace("round", period)
             more.append(f"The attacker guesses about {unit}.")
-        rest = filter(None, (*_decided(facts), *more, *bounds))
-        leads.append((" ".join(answer), " ".join(rest), *_next(rule, facts)))
+        rest = filter(None, (*_decided(config), *more, *bounds))
+        leads.append((" ".join(answer), " ".join(rest), *_next(rule, facts, config)))
     return leads
 
 
-def chosen_rules(standings: pd.DataFrame, facts: Facts) -> dict[float, Row]:
-    """Return the row of the rule that the lead names at each level: ours, or the decision."""
-    rows = _first_group(standings, facts)[1]
-    if not names_ours(standings):
-        return _rules_of(rows)
-    return {row["mu"]: row for row in rows[rows["role"] == OUR_METHOD].to_dict("records")}
-
-
-def _first_group(standings: pd.DataFrame, facts: Facts) -> tuple[str, pd.DataFrame]:
-    """Return the first group of the standings with its title, without rows below their level."""
-    title, rows = next(iter(groups_of(standings, facts).items()))
-    return title, rows[rows["keeps_level"]].dropna(subset="gain_share")
-
-
-def _of_ours(ours: Row, at: pd.DataFrame, facts: PageFacts, where: str) -> _Said:
+def _of_ours(ours: Row, at: pd.DataFrame, whose: str, scale: str) -> _Said:
     """Say what our method keeps at a level, whether it is above the two others, and their names."""
-    beside, whose = list[str](), "Our" if facts.chosen_on else "Your"
+    beside = list[str]()
     more = [f"{whose} method is {system_title(ours['algorithm'], ours['noise'])}."]
     for baseline in at[at["role"] == THE_BASELINE].to_dict("records"):
         beside.append(_beside(ours["to_baseline_verdict"], "the paper’s method", baseline))
@@ -112,7 +98,7 @@ def _of_ours(ours: Row, at: pd.DataFrame, facts: PageFacts, where: str) -> _Said
         more.append(f"The strongest rival is {system_title(rival['algorithm'], rival['noise'])}.")
     if {ours["to_baseline_verdict"], ours["to_strongest_verdict"]} & {AHEAD, BEHIND}:
         more.append("Numbers that nobody measured may decide who is ahead.")
-    answer = [f"{whose} method keeps {_points(ours)} {_scale(where, facts)}"]
+    answer = [f"{whose} method keeps {_points(ours)} {scale}"]
     return answer + [f"It is {' and '.join(beside)}."] * bool(beside), more
 
 
@@ -120,11 +106,9 @@ def _beside(verdict: str, name: str, other: Row) -> str:
     return f"{_WORDS[verdict]} {name} ({_points(other)})"
 
 
-def _scale(where: str, facts: PageFacts) -> str:
-    return f"of 100 points{where}: 0 is a random choice, 100 the best of every {facts.period}."
-
-
-def _of_the_rule(rule: Row, rules: Mapping[float, Row], facts: PageFacts, where: str) -> _Said:
+def _of_the_rule(
+    rule: Row, rules: Mapping[float, Row], config: Config, where: str, scale: str
+) -> _Said:
     """Say which rule should choose at a level, what it keeps and what privacy costs there; and why.
 
     Or say that the runs do not tell it from a random choice. The cost is the difference between the
@@ -134,16 +118,16 @@ def _of_the_rule(rule: Row, rules: Mapping[float, Row], facts: PageFacts, where:
     if _undecided(rule):
         runs = counted(rule["replicates"], "run")
         return [f"{runs} cannot tell {system} from a random choice{where}. Raise replicates."], []
-    answer = [f"Let {system} choose. It keeps {_points(rule)} {_scale(where, facts)}"]
+    answer = [f"Let {system} choose. It keeps {_points(rule)} {scale}"]
     free = rules.get(math.inf)
     if free is not None and rule["mu"] < math.inf:
-        per, unit = _unit(facts)
+        per, unit = _unit(config)
         lost = per * (free["gain_per_round"] - rule["gain_per_round"])
         half = per * (free["gain_per_round_half_width"] + rule["gain_per_round_half_width"])
         answer.append(f"Privacy costs {fixed(lost, 1)} ± {fixed(half, 1)} {unit}.")
     always = rule["best_fixed"] or "the best of each stream"
     down_to = "No rule with noise is above that."
-    if above := _above_fixed(rules):
+    if above := above_fixed(rules):
         guesses = AtMost(100 * rules[above[-1]]["right_guesses"])
         down_to = f"A rule is above that down to {guesses} right guesses in 100."
     return answer, [
@@ -159,56 +143,49 @@ def _undecided(rule: Row) -> bool:
     return bool(rule["gain_share"] <= half)
 
 
-def _next(rule: Row | None, facts: PageFacts) -> tuple[str, str]:
+def _next(rule: Row | None, facts: Facts, config: Config) -> tuple[str, str]:
     """Say how the rule chooses next, with the command; or why there is no command."""
     if rule is None or (_undecided(rule) and not rule["role"]):
         return "", ""
-    if rule["algorithm"] not in facts.commands:
+    table = f"results/{config.run}/choose/{facts.labels[rule['mu']]}.csv"
+    command = _command(rule, table, config)
+    if not command:
         return "It needs a curator, somebody whom all trust with the raw numbers.", ""
     if rule["mu"] == math.inf:
         return "A command chooses from noisy numbers only: take another level.", ""
     streams = f", in {next(iter(facts.streams.values()))}" * (len(facts.streams) > 1)
-    spec, options = facts.commands[rule["algorithm"]]
-    table = f"results/{facts.run}/choose/{facts.labels[rule['mu']]}.csv"
-    words = f"dpol choose {spec} {table}{options.format(rule['n_rounds'])}"
-    return f"Next {facts.period}{streams}:", words
+    return f"Next {config.dataset.period}{streams}:", command
 
 
-def _rules_of(rows: pd.DataFrame) -> dict[float, Row]:
-    """Return the simplest local rule of each level that is not below the strongest system.
-
-    It has the noise with which it keeps most.
-    """
-    level = rows[rows["promise"] == THE_LEVEL]
-    local = level[~level["to_strongest_verdict"].isin([BELOW, BEHIND])]
-    order = ["simplicity", "algorithm", "gain_share"]
-    ordered = local.sort_values(order, ascending=[True, True, False], kind="stable")
-    return {row["mu"]: row for row in ordered.drop_duplicates("mu").to_dict("records")}
-
-
-def _above_fixed(rules: Mapping[float, Row]) -> list[float]:
-    """Return the levels with noise down to which every rule is above the best fixed choice."""
-    above = list[float]()
-    for mu in sorted((mu for mu in rules if mu < math.inf), reverse=True):
-        least = rules[mu]["gain_share"] - rules[mu]["gain_share_half_width"]
-        if least <= rules[mu]["best_fixed_share"]:
-            break
-        above.append(mu)
-    return above
+def _command(rule: Row, table: str, config: Config) -> str:
+    """Return the command with which a local algorithm chooses; empty for any other algorithm."""
+    label = rule["algorithm"]
+    source, (gain, *_) = config.dataset.source, config.gains.values()
+    largest = source.gain_range if source.kind == "gains" else gain.largest
+    for entry in chain.from_iterable(suite.algorithms for suite in config.suites.values()):
+        members = make_members(entry)
+        for member in (it for it in members if it.label == label and it.algorithm.model == "local"):
+            spec = shlex.quote(entry if isinstance(entry, str) else json.dumps(entry))
+            options = f" --learner {label}" * (len(members) > 1)
+            options += f" --range {largest:g}" * (largest != 1)
+            options += f" --rounds {rule['n_rounds']}" * member.algorithm.needs_rounds
+            return f"dpol choose {spec} {table}{options} --name {config.run}"
+    return ""
 
 
-def _unit(facts: PageFacts) -> tuple[float, str]:
+def _unit(config: Config) -> tuple[float, str]:
     """Return how many units of the count make a gain of 1, and the words for it."""
-    if facts.columns is None:
-        return 100.0, f"hundredths of a gain a {facts.period}"
-    count, capacity = facts.columns.called("count"), facts.columns.called("capacity")
-    gain = next(iter(facts.gains.values()))
+    columns, period = config.dataset.columns, config.dataset.period
+    if columns is None:
+        return 100.0, f"hundredths of a gain a {period}"
+    count, capacity = columns.called("count"), columns.called("capacity")
+    gain = next(iter(config.gains.values()))
     if gain.bound is not None:
-        return gain.bound, f"{count} a {facts.period}"
-    return 100.0, f"{count} per 100 {capacity} a {facts.period}"
+        return gain.bound, f"{count} a {period}"
+    return 100.0, f"{count} per 100 {capacity} a {period}"
 
 
-def _unmeasured(standings: pd.DataFrame, facts: PageFacts) -> str:
+def _unmeasured(standings: pd.DataFrame, period: str) -> str:
     """Say where numbers that nobody measured may decide who is ahead; empty if nowhere."""
     streams = standings.drop_duplicates("stream")
     many = streams[streams["unmeasured_share"] > MANY_UNMEASURED]
@@ -217,11 +194,11 @@ def _unmeasured(standings: pd.DataFrame, facts: PageFacts) -> str:
     if len(streams) > 1:
         return (
             f"In {len(many)} of {len(streams)} streams, nobody measured the best number of"
-            f" {facts.period}s with more than {100 * MANY_UNMEASURED:.0f}% of the possible gain."
+            f" {period}s with more than {100 * MANY_UNMEASURED:.0f}% of the possible gain."
         )
     (row,) = many.to_dict("records")
     periods, share = row["unmeasured_periods"], row["unmeasured_share"]
-    said = unmeasured_in_words(periods, share, of=row["n_rounds"], period=facts.period)
+    said = unmeasured_in_words(periods, share, of=row["n_rounds"], period=period)
     return f"{said[:1].upper()}{said[1:]}."
 
 
@@ -235,19 +212,19 @@ def _points(row: Row) -> int:
     return round(100 * float(row["gain_share"]))
 
 
-def _decided(facts: PageFacts) -> tuple[str, str]:
+def _decided(config: Config) -> tuple[str, str]:
     """Say what an algorithm picks, from what, and what it scores, for the first question."""
-    if (columns := facts.columns) is None:
+    if (columns := config.dataset.columns) is None:
         return (
             "Each round an algorithm picks one expert from noisy gains.",
             "Its score is the gain.",
         )
     called = columns.called
     entity, count, capacity = called("entity"), called("count"), called("capacity")
-    gain = next(iter(facts.gains.values()))
+    gain = next(iter(config.gains.values()))
     among = f" with at least {gain.min_capacity:g} {capacity}" if gain.min_capacity else ""
     divided = "" if gain.of == "count" else f" divided by its {capacity}"
     return (
-        f"Each {facts.period} an algorithm picks one {entity}{among} from noisy numbers.",
+        f"Each {config.dataset.period} an algorithm picks one {entity}{among} from noisy numbers.",
         f"Its score is the {entity}’s {count}{divided}.",
     )

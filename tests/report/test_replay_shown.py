@@ -4,36 +4,30 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dpol.report.page import page_facts
-from dpol.studies.answer.replay import replay_data, replay_intro, replay_widget
-from dpol.studies.drawing import PageFacts, Widget
+from dpol.report.chapters import Widget
+from dpol.report.replay import replay_intro, replay_widget
 from replays import games, replay_of, stream_of
 from report.run_by_hand import config, replay
 from tables_by_hand import summary
 
-FACTS = page_facts(config())
+WORDS = {"period": "week", "entity": "e", "count": "c", "capacity": "k"}
+TITLES = config().facts.streams
 
 
 def widget_of(frame: pd.DataFrame, **changes: Any) -> Widget:
     settings = config(**changes)
     frames = {"replay": frame, "summary": summary()}
-    return replay_widget(frames, page_facts(settings))
+    return replay_widget(frames, settings.facts, settings, None)
 
 
 def data_of(frame: pd.DataFrame, **changes: Any) -> Any:
     """Return the data of the script."""
     return widget_of(frame, **changes).data
-
-
-def facts_of_gains() -> PageFacts:
-    source = {"kind": "gains", "file": "t.csv", "sensitivity": 1.0}
-    return page_facts(config(dataset={"source": source}))
 
 
 def test_the_data_of_the_page_equal_the_table() -> None:
@@ -50,7 +44,7 @@ def test_the_data_of_the_page_equal_the_table() -> None:
         assert tree is None, "it did not play"
         assert len(leader) == 6
     assert data["algorithms"][0][:2] == ["rw-meta", "local"]
-    assert data["words"] == {"period": "week", "entity": "e", "count": "c", "capacity": "k"}
+    assert data["words"] == WORDS
 
 
 def test_noise_and_its_whiskers_equal_the_table() -> None:
@@ -102,7 +96,7 @@ def test_the_data_of_many_experts_and_rounds_stay_small() -> None:
     at = [places[name] for name in rows["name"]]
     known = zip(rows["round"] - 1, at, np.rint(1000 * rows["gain"]), strict=True)
     assert sorted(map(tuple, unseen.tolist())) == sorted(known)
-    told = replay_intro(frame, summary().assign(n_experts=343, n_rounds=250), FACTS)
+    told = replay_intro(frame, summary().assign(n_experts=343, n_rounds=250), WORDS, TITLES)
     assert "40 of 343 es have a row" in told
     assert "The replay covers the first 200 of 250 weeks." in told
 
@@ -113,18 +107,19 @@ def test_the_reader_is_told_why_dates_jump() -> None:
     start = pd.Timestamp("2021-01-01")
     whole = frame.assign(period=start + pd.to_timedelta(days, unit="D"))
     late = start + pd.to_timedelta(days + 14 * (frame["round"] > 3), unit="D")
-    assert "Dates jump" not in replay_intro(whole, summary(), FACTS)
-    assert replay_intro(whole.assign(period=late), summary(), FACTS).endswith(
+    assert "Dates jump" not in replay_intro(whole, summary(), WORDS, TITLES)
+    assert replay_intro(whole.assign(period=late), summary(), WORDS, TITLES).endswith(
         "Dates jump where the table has no row for a week: 2 weeks are missing."
     )
     undated = whole.assign(period=whole["period"].where(whole["round"] < 0))
-    assert "Dates jump" not in replay_intro(undated, summary(), FACTS)
+    assert "Dates jump" not in replay_intro(undated, summary(), WORDS, TITLES)
 
 
 def test_a_table_of_gains_has_gains_and_rounds() -> None:
     frame = replay()
     frame = frame.assign(gain=9e-7 * frame["gain"])
-    data = replay_data(frame, summary(), ["rw-meta"], facts_of_gains())
+    source = {"kind": "gains", "file": "t.csv", "sensitivity": 1.0}
+    data = data_of(frame, dataset={"source": source})
     assert max(data["truth"]) == 1000
     assert data["words"] == {"period": "round", "entity": "expert", "count": "", "capacity": ""}
 
@@ -133,16 +128,16 @@ def test_play_begins_with_the_rule_noise_and_level_of_the_lead() -> None:
     levels = {"none": math.inf, "low": 1.0, "high": 0.25}
     frame = replay_of(stream_of(6, 3), games(stream_of(6, 3), levels=levels), levels=levels)
     frame["chosen_by"] = frame["chosen_by"].str.replace("rw-ftpl", "ridge-w8-weak")
-    facts = page_facts(config())
-    assert "ridge-w8-weak" not in facts.algorithms
+    settings = config()
+    assert "ridge-w8-weak" not in settings.report.algorithms
     rows = pd.concat([summary(), summary().assign(algorithm="ridge-w8-weak", model="local")])
     frames = {"replay": frame, "summary": rows}
     for led in (("ridge-w8-weak", "capacity", 1.0), ("ridge-w8-weak", "isotropic", 0.25)):
-        data = replay_widget(frames, replace(facts, led=led)).data
+        data = replay_widget(frames, settings.facts, settings, led).data
         setting, algorithm = data["start"]
         played = data["settings"][setting]
         assert (played["noise"], played["mu"]) == (led[1], f"{led[2]:g}")
         assert data["algorithms"][algorithm][0] == led[0]
         assert played["actions"][algorithm]
-    other = replay_widget(frames, facts).data
+    other = replay_widget(frames, settings.facts, settings, None).data
     assert other["settings"][other["start"][0]]["noisy"], "without such a rule, with noise"

@@ -10,24 +10,24 @@ import pandas as pd
 
 from dpol.core.rounding import AtMost
 from dpol.privacy.account import best_guess
+from dpol.report.chapters import Widget
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
-from dpol.studies.answer.lead import first_level
 from dpol.studies.answer.privacy_utility import level_title
 from dpol.studies.answer.systems import (
     STRONGEST,
     SystemLine,
+    first_level,
     groups_of,
     lines_of,
     share_text,
     system_title,
 )
-from dpol.studies.drawing import PageFacts, Widget
 from dpol.studies.games.levels import ordered_levels
-from dpol.studies.study import Frames
+from dpol.studies.study import Facts, Frames
 
 
-def answer_widget(frames: Frames, facts: PageFacts) -> Widget:
+def answer_widget(frames: Frames, facts: Facts) -> Widget:
     """Build the figure of the systems of a run, for the script `answer.js`."""
     standings, levels = frames["standings"], ordered_levels(facts.levels)
     lines = lines_of(standings)
