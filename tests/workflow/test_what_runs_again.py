@@ -19,7 +19,7 @@ def pending(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     succeed(run(*again.DEFAULT_RUN, "--directory", str(folder)))
     config = again.shipped("config")
     left = again.pending(folder, config)  # the page has another text of the config
-    assert not (again.games_in(left) or again.tables_in(left) or again.exhibits_in(left))
+    assert {*again.games_in(left), *again.tables_in(left), *again.exhibits_in(left)} == set()
     return {
         words: again.pending(folder, again.changed(config, change))
         for words, change in CHANGES.items()
