@@ -19,6 +19,7 @@ from typing import Any
 
 import yaml
 
+from dpol.experts.registry import make_members
 from dpol.plan import make_plan
 
 ROOT = Path(__file__).parents[1]
@@ -133,7 +134,7 @@ CHANGES = (
 def labels_in(config: Config) -> set[str]:
     """Return the labels of the entries of the suites."""
     entries = [entry for suite in config["suites"].values() for entry in suite["algorithms"]]
-    return {it if isinstance(it, str) else it.get("label", it["algorithm"]) for it in entries}
+    return {member.label for entry in entries for member in make_members(entry)}
 
 
 def changed(config: Config, change: Change) -> Config:

@@ -32,6 +32,7 @@ REFUSED = [
     ({}, """
 replicats = 3: unknown key; did you mean replicates?
 points_per_job = 8: delete it: each job plays one suite at one level on one stream
+suites.noisy.algorithms[2] = {'algorithm': 'window-mean', 'label': 'window-mean-8', 'window': 9}: label 'window-mean-8' says 8, to which no parameter is set here; without a label it is window-mean-9
 streams.both.groups = 'A': must be a list, such as [a, b]
 privacy.levels = [1]: must be a block of keys
 streams.both.groups[0] = -1: must be text; put it in quotes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import re
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -231,6 +232,51 @@ def test_one_learner_can_be_given_a_label_and_several_cannot(monkeypatch):
     assert member.algorithm == LearnerAlone(LeaderBank())
     with pytest.raises(ValueError, match="ridge is several algorithms with labels; leave out"):
         make_members({"algorithm": "ridge", "label": "mine"})
+
+
+LABELLED = [
+    ({"algorithm": "mf-window"}, "mf-window"),
+    ({"algorithm": "mf-window", "window": 8}, "mf-window-8"),
+    ({"algorithm": "mf-discounted", "decay": 0.95}, "mf-discounted-0.95"),
+    ({"algorithm": "rw-adabatch", "bound": "reflection", "alpha": 0.1}, "rw-adabatch-reflection"),
+    (
+        {"algorithm": "rw-meta", "decorrelate": False, "exploration_floor": 0},
+        "rw-meta-0-no-decorrelate",
+    ),
+    ({"algorithm": "rw-meta", "learners": ["rw-ftpl"]}, "rw-meta"),
+    ({"algorithm": "random-effects", "scales": [0.1], "forgetting": 0.5}, "random-effects-0.5"),
+    ({"algorithm": "mf-window", "window": 9, "label": "nine"}, "nine"),
+    ({"algorithm": "mf-window", "window": 9, "label": "long-9"}, "long-9"),
+    (
+        {
+            "algorithm": "rw-meta",
+            "label": "w-5",
+            "learners": [{"learner": "ridge", "windows": [5]}],
+        },
+        "w-5",
+    ),
+    ({"algorithm": "rw-meta-floor-0", "label": "rw-meta-floor-0"}, "rw-meta-floor-0"),
+    ({"algorithm": "rw-meta", "label": "exp3-v2"}, "exp3-v2"),
+]
+
+
+@pytest.mark.parametrize(("spec", "label"), LABELLED, ids=[label for _, label in LABELLED])
+def test_a_label_has_the_parameters_that_are_set(spec, label):
+    (member,) = make_members(spec)
+    assert member.label == label
+
+
+@pytest.mark.parametrize("label", ["mf-window-8", "mf-window-1", "x-9.5", "8", "x_8_y"])
+def test_a_label_with_another_number_is_refused(label):
+    with pytest.raises(ValueError, match=r"to which no parameter is set here; .* is mf-window-9$"):
+        make_members({"algorithm": "mf-window", "label": label, "window": 9})
+
+
+def test_a_number_in_a_registered_name_is_the_value_of_a_parameter_that_it_fixes():
+    told = {name: re.findall(r"(?<=-)[0-9.]+", name) for name in REGISTRY}
+    for name in (name for name, numbers in told.items() if numbers):
+        fixed = [it for it in REGISTRY[name].fixed.values() if isinstance(it, int | float)]
+        assert [*map(float, told[name])] == fixed
 
 
 def test_the_default_label_is_that_of_the_registry_or_the_class():

@@ -33,6 +33,15 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{fixed(100 * share, digits)}%"
 
 
+def shortest(value: float) -> str:
+    """Return the shortest text that reads back as a number; whole numbers have no decimals.
+
+    >>> shortest(1.0), shortest(0.25), shortest(1e-6), shortest(math.inf)
+    ('1', '0.25', '1e-06', 'inf')
+    """
+    return repr(value if isinstance(value, int) else float(value)).removesuffix(".0")
+
+
 @dataclass(frozen=True)
 class AtMost:
     """An upper bound, whose only text is rounded up: the printed number is a bound, too.

@@ -7,12 +7,14 @@ An entry imports its class only when it is asked for, so playing one algorithm l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from dpol.core.plugins import is_foreign, load_named, target_of
+from dpol.core.rounding import shortest
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import LABEL, AnyAlgorithm, LearnerBank, Member, check_class, check_made
 from dpol.experts.learners.joined import LearnerAlone
@@ -62,6 +64,27 @@ class Registration:
             usual = parameter.default if factory is MISSING else factory()
             defaults[parameter.name] = self.defaults.get(parameter.name, usual)
         return {key: value for key, value in defaults.items() if key not in self.fixed}
+
+    def told(self, name: str, parameters: Mapping[str, Any]) -> list[str]:
+        """Return given parameters that differ from the defaults of the class, as parts of a label.
+
+        Lists, blocks and texts that no name of a file can have are left out.
+
+        >>> REGISTRY["mf-window"].told("mf-window", {"window": 8})
+        ['8']
+        """
+        parts = []
+        for parameter in fields(self.load(name)):  # type: ignore[arg-type]
+            value = parameters.get(parameter.name, parameter.default)
+            if value == parameter.default:
+                continue
+            if isinstance(value, bool | None):
+                parts.append(f"{'' if value else 'no-'}{parameter.name.replace('_', '-')}")
+            elif isinstance(value, int | float):
+                parts.append(shortest(value))
+            elif isinstance(value, str) and LABEL.fullmatch(value):
+                parts.append(value)
+        return parts
 
     def make(self, name: str, parameters: Mapping[str, Any]) -> Any:
         """Return an instance of the class.
@@ -125,31 +148,60 @@ def simplicity_of(name: str) -> int:
 def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     """Return the algorithms that an entry of a suite stands for.
 
+    Its label is its name, with the values of the given parameters that differ from the defaults of
+    the class.
+
     Args:
         spec: registered name or `package.module:Class`; or a block with `algorithm`, optionally
-            `label`, and the parameters of that algorithm.
+            another `label`, and the parameters of that algorithm.
 
     Raises:
-        ValueError: the name is unknown, or a parameter is unknown or out of range.
+        ValueError: the name is unknown, a parameter is unknown or out of range, or the label has a
+            number to which no parameter is set.
 
-    >>> [member.label for member in make_members("rw-ftpl")]
-    ['rw-ftpl']
+    >>> [m.label for m in make_members({"algorithm": "mf-window", "window": 8})]
+    ['mf-window-8']
     >>> [m.label for m in make_members({"algorithm": "ridge", "windows": [8]})]
     ['ridge-w8-weak', 'ridge-w8-medium', 'ridge-w8-strong']
     """
     name, entry, parameters = _named(spec, "algorithm")
     label = parameters.pop("label", None)
-    if label is not None and not (isinstance(label, str) and LABEL.fullmatch(label)):
-        raise ValueError(f"label {label!r} must be letters, digits, '.', '_' and '-'")
     family, made = name.rpartition(":")[2], entry.make(name, parameters)
     algorithms = {family: made}
     if isinstance(made, LearnerBank):
         singles = (LearnerAlone(*made.single(place)) for place in range(len(made.labels)))
         algorithms = {alone.label: alone for alone in singles}
-    if label is not None and len(algorithms) > 1:
-        raise ValueError(f"{family} is several algorithms with labels; leave out its label")
     foreign = any(map(is_foreign, modules_of(spec)))
-    return tuple(Member(label or name, family, each, foreign) for name, each in algorithms.items())
+    if len(algorithms) > 1:
+        if label is not None:
+            raise ValueError(f"{family} is several algorithms with labels; leave out its label")
+        return tuple(Member(own, family, each, foreign) for own, each in algorithms.items())
+    ((own, algorithm),) = algorithms.items()
+    derived = "-".join([own, *entry.told(name, parameters)])
+    label = derived if label is None else label
+    if not (isinstance(label, str) and LABEL.fullmatch(label)):
+        raise ValueError(f"label {label!r} must be up to 64 letters, digits, '.', '_' and '-'")
+    known = {*_numbers(family), *_numbers(parameters)}
+    if label != derived and (wrong := [it for it in _numbers(label) if it not in known]):
+        raise ValueError(
+            f"label {label!r} says {shortest(wrong[0])}, to which no parameter is set here; without"
+            f" a label it is {derived}"
+        )
+    return (Member(label, family, algorithm, foreign),)
+
+
+_NUMBER = re.compile(r"(?<![A-Za-z0-9.])[0-9]+(\.[0-9]+)?(e-?[0-9]+)?(?![A-Za-z0-9.])")
+
+
+def _numbers(value: object) -> list[float]:
+    """Return the numbers in a label, or in the values of parameters."""
+    if isinstance(value, str):
+        return [float(it.group()) for it in _NUMBER.finditer(value)]
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [number for it in value for number in _numbers(it)]
+    return [abs(float(value))] if isinstance(value, int | float) else []
 
 
 def make_bank(spec: str | Mapping[str, Any]) -> LearnerBank[Any]:

@@ -57,7 +57,7 @@ class Suite(Settings):
     noises: Several[NoiseName] = [ISOTROPIC.name]
     """Noises, with one run for each; ignored by algorithms without privacy."""
     algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
-    """Names, or blocks with `algorithm`, perhaps `label`, and parameters; all must have the same
+    """Names, or blocks with `algorithm`, parameters and perhaps `label`; all must have the same
     model."""
 
 
