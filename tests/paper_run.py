@@ -32,7 +32,7 @@ FACTS = Facts(
     {"a": "A & B", "b": "Bavaria"},
     simulated=False,
     confidence=0.95,
-    levels={"low": 1.0, "none": math.inf, "high": 0.25},
+    levels=(1.0, math.inf, 0.25),
     asks_the_papers=True,
     reported={"a": None, "b": None},
 )
@@ -48,10 +48,10 @@ def frames(*, varied: bool = False) -> dict[str, pd.DataFrame]:
     main = VARIED if varied else MAIN
     facts: dict[str, Any] = {"seed": 5, "replicates": range(REPLICATES)}
     played = [
-        suite(stream, own.algorithms, noise=noise, mu=FACTS.levels[level], **facts)
+        suite(stream, own.algorithms, noise=noise, mu=mu, **facts)
         for stream in streams().values()
         for own in main.suites.values()
-        for noise, level in product(noises_of(own), FACTS.levels)
+        for noise, mu in product(noises_of(own), FACTS.levels)
     ]
     made = results_from(*joined(played), streams(), main, FACTS)
     point = StandingsPoint(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.study import Facts
 from game_tables import joined, suite
 
-LEVELS = {"none": math.inf, "low": 1.0}
+LEVELS = math.inf, 1.0
 LOCAL, FREE = ("rw-ftpl", "persistence"), ("follow-the-leader",)
 SEED = 7
 
@@ -37,12 +37,12 @@ def games(
     stream: GainStream,
     noises: Sequence[str] = ("isotropic", "capacity"),
     replicates: int = 2,
-    levels: Mapping[str, float] = LEVELS,
+    levels: tuple[float, ...] = LEVELS,
 ) -> list[PlayedSuite]:
     """Play local algorithms, and one without privacy."""
     return [
         suite(stream, specs, noise=noise, mu=mu, seed=SEED, replicates=range(replicates))
-        for specs, kinds, mus in ((LOCAL, noises, levels.values()), (FREE, ("none",), (math.inf,)))
+        for specs, kinds, mus in ((LOCAL, noises, levels), (FREE, ("none",), (math.inf,)))
         for noise in kinds
         for mu in mus
     ]
@@ -55,7 +55,7 @@ def played_in(suites: Sequence[PlayedSuite]) -> list[Played]:
 MAIN = GamesSettings(report=Report(algorithms=[*LOCAL, *FREE]), seed=SEED)
 
 
-def facts_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Facts:
+def facts_of(stream: GainStream, levels: tuple[float, ...] = LEVELS) -> Facts:
     return Facts(
         {stream.label: stream.label},
         simulated=True,
@@ -68,7 +68,7 @@ def facts_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Facts:
 def replay_of(
     stream: GainStream,
     suites: Sequence[PlayedSuite] | None = None,
-    levels: Mapping[str, float] = LEVELS,
+    levels: tuple[float, ...] = LEVELS,
 ) -> pd.DataFrame:
     """Return the table of a game."""
     _, cells = joined(games(stream) if suites is None else suites)

@@ -26,7 +26,7 @@ streams:
   one: {groups: [A]}
   both: {groups: [A, B]}
 privacy:
-  levels: {none: .inf, high: 0.25}
+  levels: [.inf, 0.25]
 suites:
   noisy: {algorithms: [rw-ftpl, ridge]}
   trusted: {algorithms: [tree-ftpl-min-noise]}

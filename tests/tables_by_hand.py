@@ -17,7 +17,7 @@ from dpol.studies.games.summary import conclude
 from dpol.studies.study import Facts
 
 INF = math.inf
-LEVELS = {"none": INF, "low": 1.0}
+LEVELS = INF, 1.0
 STREAM = Stream(groups=["NM"], title="New Mexico", reported_as="NM")
 
 

@@ -27,7 +27,7 @@ from standings_by_hand import standings_of
 from tables_by_hand import INF, lines, run, summary
 
 MU, GUESS, WRONG = 2.0, "84.2", re.compile(r"(?<![\d.])84(?:\.1\d*)?(?![\d.])")
-FACTS = replace(config().facts, streams={"nm": "Here"}, levels={"a": INF, "b": MU})
+FACTS = replace(config().facts, streams={"nm": "Here"}, levels=(INF, MU))
 ROWS = [run("rw-ftpl", INF, 40.0), run("rw-ftpl", MU, 30.0)]
 
 

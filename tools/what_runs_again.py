@@ -21,6 +21,7 @@ import yaml
 
 from dpol.experts.registry import make_members
 from dpol.plan import make_plan
+from dpol.privacy.settings import label_of_level
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/explanation/what-runs-again.md"
@@ -49,7 +50,7 @@ class Change:
     is_new: Callable[..., bool] = lambda place, first: False
 
 
-def with_levels(config: Config, change: Callable[[Config], Config]) -> Config:
+def with_levels(config: Config, change: Callable[[list[float]], list[float]]) -> Config:
     levels = change(config["privacy"]["levels"])
     return config | {"privacy": config["privacy"] | {"levels": levels}}
 
@@ -77,21 +78,21 @@ def titled(config: Config) -> Config:
 CHANGES = (
     Change(
         words="a privacy level more, at the end",
-        change=lambda config: with_levels(config, lambda levels: levels | {"mu-2": 2}),
+        change=lambda config: with_levels(config, lambda levels: [*levels, 2]),
         is_new=lambda place, first: place[1] == "mu-2",
     ),
     Change(
         words="a privacy level more, at the beginning",
-        change=lambda config: with_levels(config, lambda levels: {"mu-2": 2} | levels),
+        change=lambda config: with_levels(config, lambda levels: [2, *levels]),
         is_new=lambda place, first: place[1] == "mu-2",
     ),
     Change(
         words="the last level less",
-        change=lambda config: with_levels(config, lambda levels: dict([*levels.items()][:-1])),
+        change=lambda config: with_levels(config, lambda levels: levels[:-1]),
     ),
     Change(
         words="the levels in another order",
-        change=lambda config: with_levels(config, turned),
+        change=lambda config: with_levels(config, lambda levels: levels[::-1]),
     ),
     Change(
         words="a suite more, at the end",
@@ -152,10 +153,10 @@ def grid(config: Config) -> list[tuple[str, str, str, str]]:
     questions = [f"-{it}" for it in config.get("questions", ())] or [""]
     blocks = {100: ["0-99"], 200: ["0-99", "100-199"]}[config["replicates"]]
     return [
-        (f"{stream}{question}", level, suite, block)
+        (f"{stream}{question}", label_of_level(mu), suite, block)
         for stream in config["streams"]
         for question in questions
-        for level, mu in config["privacy"]["levels"].items()
+        for mu in config["privacy"]["levels"]
         for suite in config["suites"]
         for block in blocks
         if suite != "non-private" or mu == math.inf

@@ -159,7 +159,7 @@ def stream_of(config: Mapping[str, Any]) -> dpol.GainStream:
 def main() -> None:
     """Play and record each reading."""
     config = read_config("central-texas")
-    stream, levels = stream_of(config), config["privacy"]["levels"].values()
+    stream, levels = stream_of(config), config["privacy"]["levels"]
     runs, comparisons = range(config["replicates"]), 2 * len(READINGS) * len(levels)
     rows = []
     for mu, (reading, bank) in product(map(float, levels), READINGS.items()):

@@ -211,7 +211,7 @@ def played(run: str, only: Collection[str] = ()) -> Iterator[dict[str, Any]]:
         return
     gains = {label: gain for label, gain in config.gains.items() if gain.of == "share"}
     panel, _ = clean_table(config.raw_file, config.dataset, config.streams, [*gains.values()])
-    levels = [float(mu) for mu in config.privacy.levels.values()]
+    levels = config.privacy.levels
     for question, gain in gains.items():
         streams = {
             label: [

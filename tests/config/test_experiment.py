@@ -30,7 +30,7 @@ def tiny(**changes):
     """One stream, one local suite of two noises, one without privacy, two levels."""
     blocks = {
         "streams": {"NM": {"groups": ["NM"]}},
-        "privacy": {"levels": {"none": math.inf, "high": 0.25}},
+        "privacy": {"levels": [math.inf, 0.25]},
         "suites": {
             "noisy": {"noises": ["isotropic", "capacity"], "algorithms": ["rw-ftpl", "ridge"]},
             "open": {"algorithms": ["follow-the-leader"]},
@@ -57,15 +57,15 @@ def test_every_shipped_config_is_good_and_has_jobs(path):
 
 def test_jobs_come_in_the_order_of_the_config():
     assert list(jobs(tiny())) == [
-        ("NM", "none", "noisy", "0-99"),
-        ("NM", "high", "noisy", "0-99"),
-        ("NM", "none", "open", "0-99"),
+        ("NM", "mu-inf", "noisy", "0-99"),
+        ("NM", "mu-0.25", "noisy", "0-99"),
+        ("NM", "mu-inf", "open", "0-99"),
     ]
 
 
 def test_a_job_holds_just_what_it_depends_on():
     made = tiny(replicates=10)
-    job = jobs(made)["NM", "high", "noisy", "0-9"]
+    job = jobs(made)["NM", "mu-0.25", "noisy", "0-9"]
     isotropic, capacity = job.points
     assert replace(isotropic, noise="capacity") == capacity
     assert capacity == GamePoint(
@@ -142,6 +142,6 @@ def test_a_longer_unit_of_privacy_is_not_the_papers():
 def test_a_suite_without_privacy_runs_once_at_the_level_without_noise():
     suites = tiny().config.model_dump()["suites"]
     suites["open"]["noises"] = ["isotropic", "capacity"]
-    levels = {"low": 2, "off": math.inf, "high": 0.5}
+    levels = [2, math.inf, 0.5]
     played = jobs(tiny(privacy={"levels": levels}, suites=suites))
-    assert [level for _, level, suite, _ in played if suite == "open"] == ["off"]
+    assert [level for _, level, suite, _ in played if suite == "open"] == ["mu-inf"]

@@ -15,7 +15,7 @@ from dpol.config.experiment import parse_experiment
 from dpol.core.errors import ConfigError
 from dpol.experts.registry import REGISTRY
 from dpol.noise import NOISES
-from small_config import COMPARED, DELETED, GAINS, LOCAL, SMALL, WEB, changed, parts, problems
+from small_config import COMPARED, DELETED, GAINS, LOCAL, SMALL, WEB, changed, problems
 
 FROM_WEB, FROM_FILE = {"dataset.source": WEB}, {"dataset.source": LOCAL}
 STUDIED = {"batching": {"n_experts": [2, 10], "mus": [0.5]}}
@@ -34,24 +34,25 @@ replicats = 3: unknown key; did you mean replicates?
 points_per_job = 8: delete it: each job plays one suite at one level on one stream
 suites.noisy.algorithms[2] = {'algorithm': 'window-mean', 'label': 'window-mean-8', 'window': 9}: label 'window-mean-8' says 8, to which no parameter is set here; without a label it is window-mean-9
 streams.both.groups = 'A': must be a list, such as [a, b]
-privacy.levels = [1]: must be a block of keys
+privacy.levels = 1: must be a list, such as [a, b]
+privacy.levels = {'mu-1': 1, 'half': 0.5}: must be a list of numbers, from which dpol makes the labels: write [1, 0.5]
 streams.both.groups[0] = -1: must be text; put it in quotes
 replicates = 2.5: must be a whole number
-privacy.levels.high = None: must be a number
+privacy.levels[1] = None: must be a number
 dataset.periods.first = '2021-13-01': must be a date such as 2021-01-31
-privacy.levels.high = 0: must be from 0.001 to 1000, or .inf for no noise
+privacy.levels[1] = 0: must be from 0.001 to 1000, or .inf for no noise
 dataset.cleaning.negative_counts = 'mising': must be 'error' or 'missing'; did you mean missing?
 dataset.cleaning.entities = ['h1', 'h2', ' h1']: must not hold h1 twice
 dataset.periods = {'first': '2022-01-02', 'last': '2022-01-01'}: first (2022-01-02) must not be after last (2022-01-01)
-privacy.levels.other = 0.25: must differ from the mu of high
-privacy.levels = {'high': 0.25}: must have a level .inf because suite open has no privacy
+privacy.levels = [0.25, 0.25]: must not hold 0.25 twice
+privacy.levels = [0.25]: must have a level .inf because suite open has no privacy
 suites.trusted.noises = ['isotropic-constant']: must be among isotropic, capacity in the central model
 suites.open.algorithms[0] = 'follow-leader': algorithm 'follow-leader' is not one of <all>; did you mean follow-the-leader?
 suites.noisy.algorithms[2] = {'algorithm': 'rw-meta', 'exploration_floor': -1}: exploration_floor must be a number from 0 to 1e6, got -1
 report.algorithms[0] = 'rw-fptl': no suite plays it; did you mean rw-ftpl?
-privacy.levels.high = '1e400': must be from 0.001 to 1000, or .inf for no noise
+privacy.levels[1] = '1e400': must be from 0.001 to 1000, or .inf for no noise
 replicates = True: must be a whole number
-privacy.levels.high = False: must be a number
+privacy.levels[1] = False: must be a number
 """),
     (FROM_WEB, """
 dataset.source.endpoints[0].kind = 'socrat': must be 'socrata' or 'file'; did you mean socrata?
@@ -142,7 +143,7 @@ def test_a_broken_rule_is_told_in_one_line():
 
 OUT_OF_RANGE = {
     "privacy.count_sensitivity": math.inf,
-    "privacy.levels.high": math.nan,
+    "privacy.levels[1]": math.nan,
     "privacy.memory": [True, 0.5],
     "dataset.source.sensitivity": math.inf,
     "suites.noisy.algorithms[1]": {"algorithm": "ridge", "windows": [10**12]},
@@ -182,11 +183,11 @@ def test_a_key_that_yaml_reads_as_no_text_is_named(key, block):
 def test_all_mistakes_are_listed_at_once():
     lines = problems(
         {"replicats": 10, "seed": -1, "dataset.cleaning.max_cary": 3, "streams.both.groups": []},
-        {"privacy.levels.high": 0, "suites.trusted.algorithms[0]": "tree-ftpl-min-nose"},
+        {"privacy.levels[1]": 0, "suites.trusted.algorithms[0]": "tree-ftpl-min-nose"},
     )
     assert sorted(line.split(" = ")[0] for line in lines) == [
         "dataset.cleaning.max_cary",
-        "privacy.levels.high",
+        "privacy.levels[1]",
         "replicats",
         "seed",
         "streams.both.groups",
@@ -197,25 +198,41 @@ def test_all_mistakes_are_listed_at_once():
 
 
 def test_rules_across_keys_are_listed_together_too():
-    broken = {"privacy.levels.low": 0.25, "streams.one.groups": ["A", "C"]}
+    broken = {
+        "privacy.unit": {"weeks": 2},
+        "privacy.memory": [0.9, 0.3],
+        "streams.one.groups": ["A", "C"],
+    }
     lines = problems(broken, {"suites.noisy.algorithms[0]": "rw-fptl"})
     keys = [line.split(" = ")[0] for line in lines]
-    assert keys == ["suites.noisy.algorithms[0]", "streams.one.groups", "privacy.levels.low"]
+    assert keys == ["suites.noisy.algorithms[0]", "streams.one.groups", "privacy.memory"]
+
+
+def test_levels_with_labels_are_refused_with_the_list_to_write():
+    (line,) = problems({"privacy.levels": {"mu-inf": math.inf, "strict": 0.25}})
+    assert line.endswith("from which dpol makes the labels: write [.inf, 0.25]")
+
+
+def test_levels_may_be_texts_as_from_the_command_line():
+    """Snakemake reads --config 'privacy={levels: [.inf, 1]}' as texts."""
+    config = parse_experiment(changed({"privacy.levels": [".inf", "1"]}), "my.yaml").config
+    assert config.privacy.levels == [math.inf, 1.0]
+    (line,) = problems({"privacy.levels": ["inf", 1]})
+    assert line.startswith("privacy.levels[0] = 'inf': must be from 0.001 to 1000, or .inf")
 
 
 def test_a_decimal_comma_is_refused_with_the_remedy():
-    (line,) = problems({"privacy.levels.high": "0,25"})
+    (line,) = problems({"privacy.levels[1]": "0,25"})
     assert line == (
-        "privacy.levels.high = '0,25': must be a number; write a decimal point, and no comma"
+        "privacy.levels[1] = '0,25': must be a number; write a decimal point, and no comma"
     )
 
 
 @pytest.mark.parametrize("label", ["../a", "", "x" * 65, 7], ids=repr)
 def test_a_label_unfit_for_a_file_name_is_refused(label):
-    for place, value in {"streams": {"groups": ["A"]}, "privacy.levels": 2.0}.items():
-        (line,) = problems({(*parts(place), label): value})
-        assert line.startswith(place)
-        assert f" = {label!r}: must" in line, "the value that is wrong is the label itself"
+    (line,) = problems({("streams", label): {"groups": ["A"]}})
+    assert line.startswith("streams")
+    assert f" = {label!r}: must" in line, "the value that is wrong is the label itself"
 
 
 def test_a_key_named_like_the_kind_of_source_does_not_confuse_the_places():

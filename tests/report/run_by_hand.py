@@ -135,7 +135,7 @@ def config(*studies: str, **changes: Any) -> Config:
                 "columns": columns,
             },
             "streams": {"nm": STREAM.model_dump()},
-            "privacy": {"levels": LEVELS},
+            "privacy": {"levels": [*LEVELS]},
             "suites": {
                 "local": {"algorithms": ["rw-meta", "ridge"]},
                 "central": {"algorithms": ["tree-ftpl-min-noise", "tree-ftpl-min-regret"]},

@@ -47,8 +47,8 @@ def test_a_run_that_answers_its_plan_tells_doubts_and_answer(jobs: dict[str, str
     *_, answer, command = lines(jobs)
     assert answer.startswith("Let ridge-w64-strong with")
     assert command == (
-        "Next week: dpol choose ridge results/hand/choose/low.csv --learner ridge-w64-strong --name"
-        " hand"
+        "Next week: dpol choose ridge results/hand/choose/mu-1.csv --learner ridge-w64-strong"
+        " --name hand"
     )
 
 

@@ -21,7 +21,7 @@ STREAMS = {"nm": "Here", "pa": "There"}
 TWO = replace(
     config().facts,
     streams=STREAMS,
-    levels={"a": INF, "b": 1.0, "c": 0.25},
+    levels=(INF, 1.0, 0.25),
 )
 FACTS = replace(TWO, streams={"nm": "Here"})
 GAINS = {"source": {"kind": "gains", "file": "t.csv", "sensitivity": 1.0}}
@@ -263,7 +263,7 @@ def test_each_lead_ends_with_the_command_for_the_rule_that_it_names() -> None:
     free, *noisy = nexts(frame)
     assert free == ("A command chooses from noisy numbers only: take another level.", "")
     words = "dpol choose ridge results/mine/choose/{}.csv --learner ridge-w8-weak --name mine"
-    assert noisy == [("Next week:", words.format(it)) for it in "bc"]
+    assert noisy == [("Next week:", words.format(it)) for it in ("mu-1", "mu-0.25")]
     rows = own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0])
     rows += [it | {"stream": "pa"} for it in rows]
     assert nexts(standings_of(rows), TWO)[1][0] == "Next week, in Here:"

@@ -48,11 +48,11 @@ def test_the_data_of_the_page_equal_the_table() -> None:
 
 
 def test_noise_and_its_whiskers_equal_the_table() -> None:
-    levels = {"none": math.inf, "low": 1.0, "high": 0.25}
+    levels = math.inf, 1.0, 0.25
     stream = stream_of(6, 3)
     played = games(stream, ("isotropic", "capacity", "capacity-memory"), levels=levels)
     frame = replay_of(stream, played, levels=levels)
-    data = data_of(frame, privacy={"levels": levels})
+    data = data_of(frame, privacy={"levels": [*levels]})
     groups = frame.groupby(["noise", "mu"], sort=False)
     for setting, ((_, mu), own) in zip(data["settings"], groups, strict=True):
         if mu == math.inf:
@@ -67,10 +67,10 @@ def test_noise_and_its_whiskers_equal_the_table() -> None:
 
 
 def test_without_any_noise_the_truth_alone_is_replayed() -> None:
-    levels = {"none": math.inf}
+    levels = (math.inf,)
     stream = stream_of(6, 3)
     frame = replay_of(stream, games(stream, levels=levels), levels=levels)
-    data = data_of(frame, privacy={"levels": levels})
+    data = data_of(frame, privacy={"levels": [*levels]})
     assert [setting["noisy"] for setting in data["settings"]] == [None, None]
     assert [setting["halves"] for setting in data["settings"]] == [None, None]
     assert [widget_of(it).values["noisy"] for it in (frame, replay())] == [False, True]
@@ -125,7 +125,7 @@ def test_a_table_of_gains_has_gains_and_rounds() -> None:
 
 
 def test_play_begins_with_the_rule_noise_and_level_of_the_lead() -> None:
-    levels = {"none": math.inf, "low": 1.0, "high": 0.25}
+    levels = math.inf, 1.0, 0.25
     frame = replay_of(stream_of(6, 3), games(stream_of(6, 3), levels=levels), levels=levels)
     frame["chosen_by"] = frame["chosen_by"].str.replace("rw-ftpl", "ridge-w8-weak")
     settings = config()

@@ -31,7 +31,7 @@ def test_example_tables_are_those_of_their_script(tmp_path: Path) -> None:
 def test_a_table_of_gains(tmp_path: Path) -> None:
     """The config that the page prints is run, with fewer replicates and levels."""
     (printed,) = (block.code for block in blocks(PAGE) if block.file == "clicks.yaml")
-    levels = {"levels": {"mu-inf": float("inf"), "mu-1": 1}}
+    levels = {"levels": [float("inf"), 1]}
     write_config(tmp_path, yaml.safe_load(printed), replicates=3, privacy=levels)
     succeed(snakemake(tmp_path, "results/clicks/tables/privacy.md"))
     table = pd.read_parquet(EXAMPLES / "clicks.parquet")

@@ -46,7 +46,7 @@ def test_hidden_counts_are_read_in_two_ways_and_raw_counts_stay_here(tmp_path: P
             "readings": {"other": {"suppressed_value": 2}},
         },
         "streams": {"all": {"groups": ["all"]}},
-        "privacy": {"levels": {"mu-inf": float("inf")}},
+        "privacy": {"levels": [float("inf")]},
         "suites": {
             "local": {"noises": ["capacity"], "algorithms": ["persistence", "rw-ftpl"]},
         },

@@ -8,6 +8,7 @@ from dpol.core.errors import DpolError, in_one_line
 from dpol.core.words import listed
 from dpol.data.settings import HOLDS_RAW_COUNTS
 from dpol.plan import code_of, inputs_of, make_plan
+from dpol.privacy.settings import label_of_level
 from dpol.reruns.code_hashes import code_of_job
 from dpol.reruns.notes import asked as as_asked, digest
 from dpol.studies.registry import EVERY_RUN, load_studies

@@ -23,8 +23,8 @@ rule render_report:
         parts=[f"{RESULTS}/provenance/{name}" for name in ("Snakefile", "config.yaml")],
         # Without numbers; `dpol choose` reads them with numbers.
         templates=[
-            f"{RESULTS}/choose/{label}.csv"
-            for label, mu in settings.privacy.levels.items()
+            f"{RESULTS}/choose/{label_of_level(mu)}.csv"
+            for mu in settings.privacy.levels
             if mu < float("inf")
         ],
     log:

@@ -7,18 +7,20 @@ schema takes whole descriptions, the manual first paragraphs. Rules across keys 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from typing import Annotated, Any
 
-from pydantic import Field, create_model
+from pydantic import BeforeValidator, Field, create_model
 
-from dpol.core.settings import Label, Settings
+from dpol.core.settings import Label, Settings, Several
 from dpol.core.shipped import place_of
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream
 from dpol.experts.registry import make_members
-from dpol.privacy.settings import Mu
+from dpol.privacy.settings import DELTA, Mu
 from dpol.studies.comparison.settings import Comparison, ComparisonSettings
 from dpol.studies.games.exhibits import lacks_of_table_2
 from dpol.studies.games.settings import GamesSettings, MemoryName, Report, Suite
@@ -34,13 +36,23 @@ class Unit(Settings):
     (a larger mu)."""
 
 
+def _without_labels(levels: object) -> object:
+    """Return the levels of a config. Raises ValueError for numbers with labels."""
+    if isinstance(levels, Mapping):
+        numbers = ", ".join(".inf" if mu == math.inf else str(mu) for mu in levels.values())
+        raise ValueError(
+            f"must be a list of numbers, from which dpol makes the labels: write [{numbers}]"
+        )
+    return levels
+
+
 class Privacy(Settings):
     """Privacy levels, and what they protect: one person in one period, or one round of gains."""
 
-    levels: Annotated[dict[Label, Mu], Field(min_length=1)]
-    """Gaussian-DP parameter mu of each level; `.inf` means no privacy. Labels appear in file
-    names."""
-    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
+    levels: Annotated[Several[Mu], BeforeValidator(_without_labels)]
+    """Gaussian-DP parameter mu of each level; `.inf` means no privacy. In names of files, 0.5 is
+    `mu-0.5`."""
+    delta: Annotated[float, Field(gt=0, lt=1)] = DELTA
     """Delta at which epsilon is reported next to mu."""
     count_sensitivity: Annotated[float, Field(ge=1e-3, le=1e3)] = 1.0
     """Largest change that one person can make to one count.
@@ -184,7 +196,7 @@ class Config(Settings):
             streams={label: game.title for label, game in self.played.items()},
             simulated=self.dataset.simulated,
             confidence=self.report.confidence,
-            levels=self.privacy.levels,
+            levels=tuple(self.privacy.levels),
             delta=self.privacy.delta,
             replayed=self.report.replay or not self.dataset.private,
             asks_the_papers=self.asks_the_papers,

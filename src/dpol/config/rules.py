@@ -46,19 +46,15 @@ def groups(config: Config, members: Members) -> Iterator[Problem]:
 
 
 def levels(config: Config, members: Members) -> Iterator[Problem]:
-    """Require different levels, and a level without noise if a suite has no privacy."""
-    place, given = ("privacy", "levels"), config.privacy.levels
-    first: dict[float, str] = {}
-    for label, mu in given.items():
-        if first.setdefault(mu, label) != label:
-            yield Problem((*place, label), mu, f"must differ from the mu of {first[mu]}")
+    """Require a level without noise if a suite has no privacy."""
     reasons = [
         f"suite {label} has no privacy"
         for label, made in members.items()
         if any(member.algorithm.model == "none" for member in made)
     ]
-    if reasons and math.inf not in given.values():
-        yield Problem(place, given, f"must have a level .inf because {' and '.join(reasons)}")
+    if reasons and math.inf not in config.privacy.levels:
+        allowed = f"must have a level .inf because {' and '.join(reasons)}"
+        yield Problem(("privacy", "levels"), config.privacy.levels, allowed)
 
 
 def gains(config: Config, members: Members) -> Iterator[Problem]:

@@ -15,6 +15,7 @@ from dpol.core.rounding import AtMost, fixed
 from dpol.core.words import counted
 from dpol.data.stream import MANY_UNMEASURED, unmeasured_in_words
 from dpol.experts.registry import make_members
+from dpol.privacy.settings import label_of_level
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import (
     Row,
@@ -147,7 +148,7 @@ def _next(rule: Row | None, facts: Facts, config: Config) -> tuple[str, str]:
     """Say how the rule chooses next, with the command; or why there is no command."""
     if rule is None or (_undecided(rule) and not rule["role"]):
         return "", ""
-    table = f"results/{config.run}/choose/{facts.labels[rule['mu']]}.csv"
+    table = f"results/{config.run}/choose/{label_of_level(rule['mu'])}.csv"
     command = _command(rule, table, config)
     if not command:
         return "It needs a curator, somebody whom all trust with the raw numbers.", ""

@@ -115,7 +115,7 @@ def league(
     streams = {stream.label: stream}
     sent = [it for file in rows for it in read_rows(file, streams, levels, asked, replay=replay)]
     titles, simulated = {stream.label: stream.label}, bool(stream.provenance.get("simulated"))
-    facts = Facts(titles, simulated, confidence, levels={f"mu-{mu:g}": mu for mu in levels})
+    facts = Facts(titles, simulated, confidence, levels=tuple(levels))
     settings = GamesSettings(report=Report(algorithms=labels, confidence=confidence))
     scores, cells = _scores_of([*games, *(suite for *_, suite in sent)])
     played = results_from(scores, cells, streams, settings, facts)
@@ -143,7 +143,7 @@ def league_of_run(run: Run, rows: Sequence[Path | str] = (), replay: float = 3) 
     sent = [
         it
         for file in rows
-        for it in read_rows(file, streams, facts.labels, asked, run=config.run, replay=replay)
+        for it in read_rows(file, streams, facts.levels, asked, run=config.run, replay=replay)
     ]
     theirs = results_from(*_scores_of(suite for *_, suite in sent), streams, config.games, facts)
     tables = ("summary", "totals")

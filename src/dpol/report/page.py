@@ -22,6 +22,7 @@ from dpol.data.panel import last_warnings
 from dpol.data.settings import HOLDS_RAW_COUNTS
 from dpol.data.stream import read_stream
 from dpol.noise.released import template_of
+from dpol.privacy.settings import label_of_level
 from dpol.report.chapters import Chapter, Part, Picture, Shown, Widget
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
@@ -87,14 +88,14 @@ def write_templates(files: RunFiles, config: Config) -> list[Path]:
     """
     rules, written = chosen_rules(_standings(files), config.facts), []
     stream = read_stream(files.file(f"streams/{next(iter(config.played))}.parquet"))
-    for label, mu in config.privacy.levels.items():
+    for mu in config.privacy.levels:
         if mu == math.inf:
             continue
         rule, table = rules.get(mu), ""
         if rule and rule["model"] == "local":
             made = template_of(stream, rule["noise"], mu, config.privacy.memory)
             table = made.to_csv(index=False, lineterminator="\n")
-        written.append(files.folder / f"choose/{label}.csv")
+        written.append(files.folder / f"choose/{label_of_level(mu)}.csv")
         write_text(written[-1], table)
     return written
 

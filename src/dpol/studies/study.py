@@ -33,6 +33,7 @@ from pydantic_core import to_jsonable_python
 from dpol.core.plugins import load
 from dpol.core.schemas import Schema, read_schemas
 from dpol.core.settings import Settings
+from dpol.privacy.settings import DELTA
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +95,7 @@ class Facts:
         streams: title of each gain stream, by label.
         simulated: whether the data are simulated.
         confidence: confidence of the intervals that are shown together.
-        levels: mu of each privacy level, by label.
+        levels: mu of each privacy level.
         delta: delta at which epsilon is reported.
         replayed: whether a run is replayed round by round, with every true count.
         asks_the_papers: whether gains, data columns and privacy are defined as in the first paper,
@@ -107,18 +108,13 @@ class Facts:
     streams: Mapping[str, str]
     simulated: bool
     confidence: float
-    levels: Mapping[str, float] = field(default_factory=dict)
-    delta: float = 1e-6
+    levels: tuple[float, ...] = ()
+    delta: float = DELTA
     replayed: bool = False
     asks_the_papers: bool = False
     reported: Mapping[str, str | None] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
     form: tuple[float, bool] = (math.inf, True)
-
-    @property
-    def labels(self) -> dict[float, str]:
-        """Labels of the privacy levels by mu."""
-        return {mu: label for label, mu in self.levels.items()}
 
     @property
     def asks_several(self) -> bool:

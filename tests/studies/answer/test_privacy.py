@@ -13,7 +13,7 @@ from dpol.studies.study import Facts
 from standings_by_hand import standings_of
 from tables_by_hand import INF, lines, run, summary
 
-FACTS = Facts({"nm": "NM"}, simulated=False, confidence=0.95, levels={"none": INF, "low": 1.0})
+FACTS = Facts({"nm": "NM"}, simulated=False, confidence=0.95, levels=(INF, 1.0))
 STAYS = "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"
 # Phi(sqrt(w) / 2) for w = 1 and 8 is 0.69146 and 0.92135.
 INDEPENDENT = ("69.2%", "92.2% in 8 rounds")
@@ -33,7 +33,7 @@ def test_guesses_are_the_largest_and_rounded_up_and_the_file_has_the_rest() -> N
         run("rw-meta", INF, 1.0),
         run("rw-meta", 1.0, 1.0, epsilon=4.5, taken_as_public="the list"),
         run("rw-ftpl", 0.5, 1.0, epsilon=4.886),
-        levels={"none": INF, "low": 1.0, "high": 0.5},
+        levels=(INF, 1.0, 0.5),
     )
     assert [column.title for column in shown.columns] == ["μ = 1", "μ = 0.5"]
     # Phi(1 / 4) and Phi(sqrt(8) / 4) are 0.59871 and 0.76025.

@@ -25,7 +25,7 @@ from report.test_lead import FACTS, TWO, at_levels
 from standings_by_hand import Row, standings_of
 from tables_by_hand import INF, rows, run, summary, texts
 
-LEVELS = {"none": INF, "low": 1.0}
+LEVELS = INF, 1.0
 LOW = replace(FACTS, levels=LEVELS)
 BOTH = replace(TWO, levels=LEVELS)
 OURS = "ridge-w8-weak", "isotropic"

@@ -74,7 +74,7 @@ def texts_of(levels: Sequence[str], noises: Sequence[str], kinds: Sequence[str])
     main = GamesSettings(suites=suites, report=report)
     asked: dict[str, Any] = {
         "streams": {label: label.upper() for label in STREAMS},
-        "levels": {level: LEVELS[level] for level in levels},
+        "levels": tuple(LEVELS[level] for level in levels),
         "replayed": False,
     }
     facts = replace(CONFIG.facts, **asked)

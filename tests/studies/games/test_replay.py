@@ -58,7 +58,7 @@ def test_the_replay_has_the_noise_that_the_algorithms_saw(monkeypatch: pytest.Mo
 
 def test_the_noise_has_the_memory_of_the_config() -> None:
     memory = (0.2, 0.6)
-    _, cells = joined(games(SIX_BY_THREE, ("capacity-memory",), levels={"low": 1.0}))
+    _, cells = joined(games(SIX_BY_THREE, ("capacity-memory",), levels=(1.0,)))
     main = MAIN.model_copy(update={"memory": memory})
     replay = replay_rows(cells, {"nm": SIX_BY_THREE}, main, facts_of(SIX_BY_THREE))
     drawn = {

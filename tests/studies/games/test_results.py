@@ -48,7 +48,7 @@ def test_blocks_of_replicates_give_the_results_of_all_replicates_at_once() -> No
     suites = {"local": {"noises": noises, "algorithms": algorithms}}
     main = GamesSettings(suites=suites, report=Report(algorithms=algorithms))
     streams = {"a": stream_of(12, 4, "a")}
-    facts = Facts({"a": "a"}, True, 0.95, levels={"weak": 1.0, "strict": 0.5}, replayed=True)
+    facts = Facts({"a": "a"}, True, 0.95, levels=levels, replayed=True)
 
     def played(noise: str, mu: float, block: range):
         return suite(streams["a"], algorithms, noise=noise, mu=mu, replicates=block)

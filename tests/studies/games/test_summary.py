@@ -24,7 +24,7 @@ from dpol.studies.study import Facts
 from game_tables import joined, suite_of
 from runs_by_hand import runs
 
-LEVELS = {"none": math.inf, "high": 0.5}
+LEVELS = math.inf, 0.5
 MAIN = GamesSettings(report=Report(algorithms=["a"]))
 FACTS = Facts(
     {"nm": "NM"},
@@ -54,7 +54,7 @@ def test_comparisons_count_the_shown_algorithms_and_all_linear_models(streams):
     played = [
         runs([[0.0]], stream=stream, mu=mu, label=label, family=family)
         for stream in ("nm", "other")
-        for mu in LEVELS.values()
+        for mu in LEVELS
         for label, family in about.items()
     ]
     for algorithms in (["shown"], ["shown", "ridge-a"]):
@@ -115,7 +115,7 @@ def test_facts_of_the_stream_and_of_the_setting(streams):
         "uniform_gain": [1.25, 0.375],
         "best_fixed_gain": [1.5, 0.5],
         "oracle_gain": [2.5, 0.5],
-        "level": ["high", "none"],
+        "level": ["mu-0.5", "mu-inf"],
         "mu": [0.5, math.inf],
         "algorithm": ["x", "a"],
         "family": ["y", "a"],
@@ -190,7 +190,7 @@ def test_a_curve_by_hand(curves):
     assert curve["round"].tolist() == [1, 2, 3]
     assert curve["mean_cumulative_gain"].tolist() == [0.5, 0.5, 1.5]
     np.testing.assert_allclose(curve["ci_half_width"], 0.5 * student_factor(0.95, 2, 2))
-    assert set(curve["level"]) == {"high"}
+    assert set(curve["level"]) == {"mu-0.5"}
     assert [str(day)[:10] for day in curve["period"]] == ["2020-01-05", "2020-01-12", "2020-01-19"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 
 
-def ordered_levels(levels: Mapping[str, float]) -> list[float]:
+def ordered_levels(levels: Iterable[float]) -> list[float]:
     """Return the privacy levels, from no privacy to the strictest."""
-    return sorted(levels.values(), reverse=True)
+    return sorted(levels, reverse=True)
 
 
-def headline_level(levels: Mapping[str, float]) -> float:
+def headline_level(levels: Iterable[float]) -> float:
     """Return the level that headlines name: the middle one with noise, or `inf` without any."""
     noisy = [mu for mu in ordered_levels(levels) if mu < math.inf] or [math.inf]
     return noisy[len(noisy) // 2]

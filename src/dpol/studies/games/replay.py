@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.noise import NO_NOISE, find_noise, in_order, privatize
+from dpol.privacy.settings import label_of_level
 from dpol.studies.games.levels import is_weaker
 from dpol.studies.games.settings import GamesSettings
 from dpol.studies.games.summary import dates
@@ -61,7 +62,7 @@ def replay_rows(
         if any(cell["sees"] == "noisy" for cell in of_setting):
             drawn = privatize(stream, noise, mu, seed=main.seed, replicates=[0], memory=main.memory)
             noisy, scale = drawn.gains[0], drawn.noise_scale
-        setting = {"stream": stream.label, "noise": noise, "level": facts.labels[mu], "mu": mu}
+        setting = {"stream": stream.label, "noise": noise, "level": label_of_level(mu), "mu": mu}
         numbers = {"noisy_gain": noisy, "noise_scale": scale}
         rows.append(_rows_of(stream, setting, numbers, actions[noise, mu], shown))
     return pd.concat(rows, ignore_index=True)
@@ -80,8 +81,8 @@ def _settings_played(played: Sequence[_Cell], facts: Facts) -> list[tuple[str, f
     }
     noises = map(find_noise, in_order({noise for noise, _ in known} - {NO_NOISE}))
     kept = [noise.name for noise in noises if noise.none_at_infinity and not noise.constant]
-    replayed = [(noise, mu) for noise in kept for mu in facts.labels if (noise, mu) in known]
-    return replayed or [(NO_NOISE, mu) for mu in facts.labels][:1]
+    replayed = [(noise, mu) for noise in kept for mu in facts.levels if (noise, mu) in known]
+    return replayed or [(NO_NOISE, mu) for mu in facts.levels][:1]
 
 
 def _actions_of(

@@ -7,6 +7,7 @@ from itertools import product
 
 from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NO_NOISE, module_of_noise
+from dpol.privacy.settings import label_of_level
 from dpol.studies.games.settings import GamePoint, GamesSettings, Suite
 from dpol.studies.study import Facts, Job, Study
 
@@ -31,13 +32,13 @@ def jobs(settings: GamesSettings, facts: Facts) -> dict[str, Job[GamePoint]]:
         )
         for label, suite, noises in played
     }
-    for stream, (label, suite, noises), (level, mu), (first, last) in product(
-        facts.streams, played, facts.levels.items(), blocks_of(settings.replicates)
+    for stream, (label, suite, noises), mu, (first, last) in product(
+        facts.streams, played, facts.levels, blocks_of(settings.replicates)
     ):
         if noises == [NO_NOISE] and mu < float("inf"):
             continue
         games = (last - first + 1) * len(suite.algorithms) * len(noises)
-        made[f"{stream}/{level}/{label}/{first}-{last}"] = Job(
+        made[f"{stream}/{label_of_level(mu)}/{label}/{first}-{last}"] = Job(
             points=tuple(
                 GamePoint(
                     suite=label,

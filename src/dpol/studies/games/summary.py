@@ -20,6 +20,7 @@ from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema
 from dpol.data.stream import GainStream, unmeasured_of
 from dpol.privacy.guarantee import NO_NOISE, implied_epsilon
+from dpol.privacy.settings import label_of_level
 from dpol.studies.games.in_paper import NOWHERE
 from dpol.studies.games.levels import keeps_level
 from dpol.studies.games.names import BEST_FIXED, LINEAR, ORACLE, REFERENCE_TOTALS, TABLE_2, UNIFORM
@@ -131,7 +132,7 @@ def summarize(
     right = [own / n_rounds for own, n_rounds in zip(hits, rows["n_rounds"], strict=True)]
     records = rows.to_dict("records")
     rows = rows.assign(
-        level=rows["mu"].map(facts.labels),
+        level=rows["mu"].map(label_of_level),
         shown_as=cells["algorithm"].where(named, cells["family"].where(shown, "")).to_numpy(),
         mean_gain=[float(own.mean()) for own in totals],
         ci_half_width=[float(half(own)) for own in totals],

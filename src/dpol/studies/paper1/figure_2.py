@@ -153,7 +153,7 @@ def _finding(rows: pd.DataFrame, facts: Facts) -> str:
     """Count the panels in which RW-Meta ends above or below the best fixed expert."""
     last = rows[rows["round"] == rows["round"].max()]
     fixed = last[last["algorithm"] == BEST_FIXED].set_index("stream")["mean_cumulative_gain"]
-    meta = last[(last["algorithm"] == META) & last["mu"].isin(facts.levels.values())]
+    meta = last[(last["algorithm"] == META) & last["mu"].isin(facts.levels)]
     lead = meta["mean_cumulative_gain"] - meta["stream"].map(fixed)
     verdicts = list(map(verdict_on, lead, meta["ci_half_width"]))
     return (

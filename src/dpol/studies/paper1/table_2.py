@@ -147,7 +147,7 @@ def variants_of(rows: pd.DataFrame) -> list[str]:
 def _of_run(summary: pd.DataFrame, columns: Iterable[str], facts: Facts) -> pd.DataFrame:
     """Return the best row of each column; the run may play more of the family than the paper."""
     rows = summary[(summary["exhibit"] == TABLE_2) & summary["stream"].isin(facts.streams)]
-    rows = rows[rows["mu"].isin(facts.levels.values())]
+    rows = rows[rows["mu"].isin(facts.levels)]
     rows = pd.concat([rows[rows["column"] == it] for it in columns], ignore_index=True)
     # Ties go to the first label.
     ordered = rows.sort_values(["mean_gain", "algorithm"], ascending=[False, True])
@@ -174,7 +174,7 @@ def _of_paper(facts: Facts) -> pd.DataFrame:
         replicates=100,
         **dict.fromkeys(NOT_PUBLISHED, math.nan),
     )
-    return rows[rows["mu"].isin(facts.levels.values()) & facts.asks_the_papers]
+    return rows[rows["mu"].isin(facts.levels) & facts.asks_the_papers]
 
 
 def orders_of(pairs: pd.DataFrame) -> pd.DataFrame:
