@@ -93,7 +93,7 @@ def test_a_new_parameter_replays_only_its_suite() -> None:
         ("batching", {"replicates": 21}, {"n-2", "n-4"}),
         ("lazy", {"n_rounds": [100, 400]}, {"T400"}),
         ("labels", {"patients_per_week": 30}, {"hospitals-NM"}),
-        ("labels", {"n_labels": 50}, {"sweeps"}),
+        ("labels", {"n_rounds": 5000}, {"sweeps"}),
     ],
 )
 def test_a_change_of_a_study_reruns_only_the_places_that_it_changes(

@@ -41,9 +41,7 @@ SETTINGS = (RANDOM, HARD, LABELS)
 def rows_of(study, setting, seed, stream=None):
     """Return the rows of the point of a stream, or of a single setting."""
     if isinstance(setting, Setting):
-        shared = ("delta", "replicates")
-        values = {name: getattr(study, name) for name in shared}
-        point = ClassesPoint(classes=(setting,), **values)
+        point = ClassesPoint(classes=(setting,), replicates=study.replicates)
     else:
         (point,) = jobs(study, FACTS)["hospitals-PA"].points
     with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +53,7 @@ def rows_of(study, setting, seed, stream=None):
 
 
 def config(**fields):
-    facts = {"n_hypotheses": 4, "n_labels": 6, "n_rounds": 60, "replicates": 5}
+    facts = {"n_rounds": 60, "replicates": 5}
     return Labels.model_validate({**facts, **fields})
 
 
@@ -111,11 +109,11 @@ def test_points_change_one_number_each():
     (sweeps,) = made.values()
     values = [[dataclasses.astuple(each) for each in it.classes] for it in sweeps.points]
     assert values == [
-        [("rounds", "random", 4, 6, 10, 2), ("rounds", "hard", 4, 4, 10, 2)],
-        [("rounds", "random", 4, 6, 20, 2), ("rounds", "hard", 4, 4, 20, 2)],
+        [("rounds", "random", 4, 100, 10, 2), ("rounds", "hard", 4, 4, 10, 2)],
+        [("rounds", "random", 4, 100, 20, 2), ("rounds", "hard", 4, 4, 20, 2)],
         [("labels", "random", 4, 7, 60, 2)],
-        [("hypotheses", "random", 8, 6, 60, 2)],
-        [("epsilons", "random", 4, 6, 60, epsilon) for epsilon in (0.5, 4)],
+        [("hypotheses", "random", 8, 100, 60, 2)],
+        [("epsilons", "random", 4, 100, 60, epsilon) for epsilon in (0.5, 4)],
     ]
     assert not jobs(config(), FACTS)
 
@@ -124,9 +122,9 @@ def first_classes(study):
     return jobs(study, FACTS)["sweeps"].points[0].classes
 
 
-def test_the_hard_class_is_even_and_needs_enough_rounds():
-    study = config(n_hypotheses=5, epsilon=1.0, sweeps={"rounds": [60]})
-    assert [each.K for each in first_classes(study)] == [5, 4]
+def test_the_hard_class_needs_enough_rounds():
+    study = config(epsilon=1.0, sweeps={"rounds": [60]})
+    assert [each.K for each in first_classes(study)] == [4, 4]
     study = config(epsilon=0.1, sweeps={"rounds": [8]})
     assert hardness(2, 8, 0.1) > 1
     assert [each.kind for each in first_classes(study)] == ["random"]

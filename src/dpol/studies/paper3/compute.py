@@ -33,6 +33,7 @@ from dpol.labels.hypotheses import HypothesisClass, forecast_class, hard_class, 
 from dpol.labels.learners import LabelLearner, Terms
 from dpol.labels.registry import SELECTORS, Variant, make_learner, variants
 from dpol.labels.scheffe import ScheffeTournament
+from dpol.privacy.settings import DELTA
 from dpol.studies.jobs import read_points
 from dpol.studies.paper3.settings import (
     HOSPITALS,
@@ -151,7 +152,7 @@ def _rows_of(
     K, T = setting.K, setting.T
     lowest = lower_bound(K // 2, T, setting.epsilon) if setting.kind == "hard" else math.nan
     game = realisable(hypotheses, np.zeros(T, dtype=np.int64), replicates)
-    truth, terms = game.truths[game.truth, 0], Terms(T, setting.epsilon, point.delta)
+    truth, terms = game.truths[game.truth, 0], Terms(T, setting.epsilon, DELTA)
     coins = _coins(game, terms, replicates, seed)
     for variant in variants():
         learner, outcome, row = _played(setting.sweep, variant, game, terms, coins)
@@ -196,7 +197,7 @@ def _hospital_rows(
     divergences = expected_log(truths[:, None], truths[:, None] / hypotheses.masses)
     best = float(divergences[features].sum(axis=0).min())
     for epsilon in point.epsilons:
-        terms = Terms(game.n_rounds, float(epsilon), point.delta)
+        terms = Terms(game.n_rounds, float(epsilon), DELTA)
         coins = _coins(game, terms, range(point.replicates), seed)
         for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
             _, _, row = _played(HOSPITALS, variant, game, terms, coins)

@@ -8,6 +8,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dpol.core.settings import Different, Settings
+from dpol.privacy.settings import DELTA
+
+N_HYPOTHESES, N_LABELS = 4, 100
+"""Hypotheses K and labels M of the base, in the middle of the values that our configs sweep; the
+hard class needs an even K."""
 
 
 class LabelSweeps(Settings):
@@ -31,16 +36,16 @@ class Labels(Settings):
     the lower bound.
     """
 
-    n_hypotheses: Annotated[int, Field(ge=2, le=1024)] = 4
-    """Number of hypotheses K; even for the hard class."""
-    n_labels: Annotated[int, Field(ge=2, le=100_000)] = 100
-    """Number of labels M."""
+    LEFT = {
+        "n_hypotheses": f"the base has {N_HYPOTHESES} hypotheses; sweeps.hypotheses tries others",
+        "n_labels": f"the base has {N_LABELS} labels; sweeps.labels tries others",
+        "delta": f"private WMA has delta = {DELTA:g}",
+    }
+
     n_rounds: Annotated[int, Field(ge=2, le=10_000_000)] = 1_000_000
     """Number of rounds T."""
     epsilon: Annotated[float, Field(gt=0, le=100)] = 4.0
     """Privacy epsilon of one message."""
-    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
-    """Privacy delta of private WMA."""
     sweeps: LabelSweeps = LabelSweeps()
     patients_per_week: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Labels (hospitals of random patients) per week of the streams; default: no streams."""
@@ -72,12 +77,10 @@ class ClassesPoint:
 
     Args:
         classes: the classes, in the order of the rows.
-        delta: privacy delta of private WMA.
         replicates: runs of every setting.
     """
 
     classes: tuple[Setting, ...]
-    delta: float
     replicates: int
 
 
@@ -88,13 +91,11 @@ class HospitalsPoint:
     Args:
         patients_per_week: labels per week.
         epsilons: privacy epsilons of one message.
-        delta: privacy delta of private WMA.
         replicates: runs of every setting.
     """
 
     patients_per_week: int
     epsilons: tuple[float, ...]
-    delta: float
     replicates: int
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from dpol.labels.hard_pairs import hardness
 from dpol.studies.paper3.settings import (
     COLUMN_OF,
+    N_HYPOTHESES,
+    N_LABELS,
     ClassesPoint,
     HospitalsPoint,
     Labels,
@@ -29,8 +31,7 @@ def jobs(settings: Labels, facts: Facts) -> dict[str, Job[LabelsPoint]]:
     for label, setting in _settings_of(settings):
         classes.setdefault(label, []).append(setting)
     points = tuple(
-        ClassesPoint(classes=tuple(own), delta=settings.delta, replicates=settings.replicates)
-        for own in classes.values()
+        ClassesPoint(classes=tuple(own), replicates=settings.replicates) for own in classes.values()
     )
     by_place: dict[str, Job[LabelsPoint]] = {}
     if points:
@@ -39,7 +40,6 @@ def jobs(settings: Labels, facts: Facts) -> dict[str, Job[LabelsPoint]]:
         hospitals = HospitalsPoint(
             patients_per_week=settings.patients_per_week,
             epsilons=tuple(settings.sweeps.epsilons or [settings.epsilon]),
-            delta=settings.delta,
             replicates=settings.replicates,
         )
         for label in facts.streams:
@@ -53,8 +53,8 @@ def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
     base = Setting(
         sweep="",
         kind="random",
-        K=study.n_hypotheses,
-        M=study.n_labels,
+        K=N_HYPOTHESES,
+        M=N_LABELS,
         T=study.n_rounds,
         epsilon=study.epsilon,
     )
@@ -64,9 +64,9 @@ def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
             setting = replace(base, **changed)
             label = f"{sweep}-{position}" if sweep == "rounds" else sweep
             yield label, setting
-            pairs = setting.K // 2
+            pairs = N_HYPOTHESES // 2
             if sweep == "rounds" and hardness(pairs, setting.T, setting.epsilon) <= 1:
-                hard = replace(setting, kind="hard", K=2 * pairs, M=1 << pairs.bit_length())
+                hard = replace(setting, kind="hard", M=1 << pairs.bit_length())
                 yield label, hard
 
 

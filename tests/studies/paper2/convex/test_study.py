@@ -141,8 +141,9 @@ def test_a_row_is_what_its_parameters_give():
     assert len(compute(STUDY, config(), seed=5)["convex_pairs"]) == 5 * 4 // 2
 
 
-def test_an_epsilon_that_no_parameters_reach_has_no_row():
-    asked = config(epsilons=[1e-12], delta=1e-9)
+def test_an_epsilon_that_no_parameters_reach_has_no_row(monkeypatch):
+    monkeypatch.setattr(module, "DELTA", 1e-9)
+    asked = config(epsilons=[1e-12])
     played = study_convex(asked, seed=5)["algorithm"].tolist()
     assert played == [LAZY[2], *NAMES[3:]]
 

@@ -20,6 +20,7 @@ from dpol.lazy.stochastic_losses import GapLosses, PairedLosses, TurnLosses
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.studies.jobs import compute
+from dpol.studies.paper2.lazy import compute as module
 from dpol.studies.paper2.lazy import study as package
 from dpol.studies.paper2.lazy.compute import open_losses
 from dpol.studies.paper2.lazy.regrets import compared
@@ -251,7 +252,8 @@ def test_what_is_too_large_or_cannot_be_reached_has_no_row(monkeypatch):
     table = study_lazy(config(epsilons=[4.0]), seed=5)
     assert set(table.loc[table["algorithm"] == LEADERS[0], "T"]) == {12}
     monkeypatch.setattr(package, "LARGEST_TREE", 1)
-    study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12, alternating_epsilons=[])
+    monkeypatch.setattr(module, "DELTA", 1e-12)
+    study = config(n_rounds=[3], epsilons=[1e-13, 1.0], alternating_epsilons=[])
     table = study_lazy(study, seed=5).set_index("epsilon")["algorithm"]
     assert set(table[1e-13]) == {"l2p-theorem-3.10", *FREE, LIMITED}
     reached = {"l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", *FREE}

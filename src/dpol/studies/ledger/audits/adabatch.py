@@ -17,7 +17,7 @@ from dpol.experts.play import rounds, setup_of
 from dpol.noise import NoisyGains
 from dpol.privacy.auditing.bounds import with_fitted_direction
 from dpol.studies.ledger.audits.core import Audited, Subject, by_covariance, by_event, replicates_of
-from dpol.studies.ledger.audits.settings import Audits
+from dpol.studies.ledger.audits.settings import MU, Audits
 from dpol.studies.paper1.batching.compute import analytic_mixture, noisy_game
 
 ALGORITHM = RWAdaBatch(alpha=3.0)
@@ -37,7 +37,7 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
     """
     mixture = analytic_mixture(ALGORITHM, (_ROUNDS, _EXPERTS), 1.0, 1)
     size = int(mixture.sizes[mixture.weights.argmax()])
-    local = settings.mu * math.sqrt(size)
+    local = MU * math.sqrt(size)
     played = []
     one, other = np.zeros((2, _ROUNDS, _EXPERTS))
     one[0, : _EXPERTS // 2], other[0, _EXPERTS // 2 :] = 1.0, 1.0
@@ -53,7 +53,7 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
         inputs=f"{_EXPERTS} experts, {_ROUNDS} rounds; all gains of round 1 change",
         adjacency=made.adjacency,
         unit=made.unit,
-        requested=settings.mu,
+        requested=MU,
         recorded=made.mu / math.sqrt(size),
     )
     # Rounds in which one half of the experts leads, with equal or fitted weights.

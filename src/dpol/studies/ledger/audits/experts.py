@@ -36,7 +36,7 @@ from dpol.studies.ledger.audits.core import (
     gaussian_audits,
     replicates_of,
 )
-from dpol.studies.ledger.audits.settings import Audits
+from dpol.studies.ledger.audits.settings import MU, Audits
 
 FIRST, LAST = 0, 5
 """One person moves between these two of six hospitals."""
@@ -64,14 +64,14 @@ def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Itera
     # Chains are made for any length, so they have noise to spare in a short game.
     streams = hospitals(stay, 1 if NOISES[noise].memory == "none" else 3)
     noisy = [
-        privatize(stream, noise, settings.mu, seed=seed, replicates=replicates)
+        privatize(stream, noise, MU, seed=seed, replicates=replicates)
         for stream, replicates in zip(streams, replicates_of(settings), strict=True)
     ]
     one, other = streams
     made, code = noisy[0].guarantee, "dpol.noise.privatize"
     z_0 = (1, 0)  # No change moves it.
     yield from gaussian_audits(
-        subject_of("Gaussian noise on gains", noise, code, one, made, settings),
+        subject_of("Gaussian noise on gains", noise, code, one, made),
         [np.concatenate([each.initial[:, None], each.gains], axis=1) for each in noisy],
         direction=np.pad(_matched(noisy[0], other.gains - one.gains), (z_0, (0, 0))),
         changes=np.pad(changes_of(one), ((0, 0), z_0, (0, 0))),
@@ -95,13 +95,13 @@ def audit_releases(settings: Audits, seed: int, noise: str) -> Iterator[Audited]
     moved = streams[1].gains - streams[0].gains
     gains, odds, repeats = [], [], []
     for stream, replicates in zip(streams, replicates_of(settings), strict=True):
-        noisy = privatize(stream, noise, settings.mu, seed=seed, replicates=replicates)
+        noisy = privatize(stream, noise, MU, seed=seed, replicates=replicates)
         apart = (noisy.gains - streams[0].gains)[:, moved != 0] / moved[moved != 0]
         odds.append(np.clip(2 * apart - 1, -1, 1).sum(axis=1))
         repeats.append((np.diff(noisy.gains, axis=1) == 0).sum(axis=(1, 2)).astype(float))
         gains.append(noisy.gains.reshape(len(noisy.gains), -1))
     made, code = noisy.guarantee, "dpol.noise.privatize"
-    subject = subject_of("releases of a stream", noise, code, streams[0], made, settings)
+    subject = subject_of("releases of a stream", noise, code, streams[0], made)
     event = "an event of the log odds, of a linear combination, or of the number of repeats"
     statistics = [odds, with_fitted_direction(*gains), repeats]
     yield by_event(subject, event, statistics, settings)
@@ -156,7 +156,7 @@ def audit_tree(
         return np.stack([sums[t] - sums[t & (t - 1)] for t in range(1, len(sums))], axis=1)
 
     curator = _Curator("tree-aggregated prefix sums", variant, algorithm, noise, nodes, outputs)
-    key, purpose = (streams[0].label, float(settings.mu)), f"algorithm tree {variant}"
+    key, purpose = (streams[0].label, MU), f"algorithm tree {variant}"
     yield from curator.audits(streams, settings, seed, key, purpose)
 
 
@@ -196,7 +196,7 @@ def audit_released(
         return np.stack([state.released for state in states[1:]], axis=1)
 
     curator = _Curator("factorised sums", variant, algorithm, noise, workload[:-1], outputs)
-    key = ("audit: sums", streams[0].label, float(settings.mu))
+    key = ("audit: sums", streams[0].label, MU)
     yield from curator.audits(streams, settings, seed, key, f"algorithm {variant}")
 
 
@@ -245,7 +245,7 @@ class _Curator:
         """Audit what it releases on two streams, and the lead of `LAST` in its actions."""
         released, lead = [], []
         for stream, numbers in zip(streams, replicates_of(settings), strict=True):
-            source = RawGains(stream, settings.mu, numbers, noise=self.noise)
+            source = RawGains(stream, MU, numbers, noise=self.noise)
             generators = replicate_generators(seed, key, numbers, purpose)
             states, actions = zip(*rounds(self.algorithm, source, generators), strict=True)
             released.append(self.outputs([*states]))
@@ -253,7 +253,7 @@ class _Curator:
             lead.append((chosen == LAST).sum(axis=1) - (chosen == FIRST).sum(axis=1))
         code, made = f"{type(self.algorithm).__name__}.step", guarantee_of(self.algorithm, source)
         yield from gaussian_audits(
-            subject_of(self.mechanism, self.variant, code, streams[0], made, settings),
+            subject_of(self.mechanism, self.variant, code, streams[0], made),
             released,
             direction=self.matrix @ (streams[1].gains - streams[0].gains),
             changes=self.matrix @ changes_of(streams[0]),
@@ -312,7 +312,7 @@ def changes_of(stream: GainStream) -> Floats:
 
 
 def subject_of(
-    mechanism: str, variant: str, code: str, stream: GainStream, made: Guarantee, settings: Audits
+    mechanism: str, variant: str, code: str, stream: GainStream, made: Guarantee
 ) -> Subject:
     """Return the subject of an audit on the streams of `one_moved`."""
     when = "round 1" if stream.stay == 1 else f"rounds 1 to {stream.stay}"
@@ -324,6 +324,6 @@ def subject_of(
         f" last in {when}",
         adjacency=made.adjacency,
         unit=made.unit,
-        requested=settings.mu,
+        requested=MU,
         recorded=made.mu,
     )

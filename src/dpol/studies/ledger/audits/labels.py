@@ -22,6 +22,7 @@ from dpol.labels.clipping import Clipping
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.scheffe import ScheffeClient
 from dpol.privacy.auditing.bounds import with_fitted_direction
+from dpol.privacy.settings import DELTA
 from dpol.studies.ledger.audits.core import Audited, Subject, by_computation, by_event
 from dpol.studies.ledger.audits.settings import Audits
 
@@ -47,7 +48,7 @@ def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
         yield audit_sampled_loss(SampledClient(clipping, _EPSILON))
     yield from audit_sampled(settings, seed, SampledClient(exact, _EPSILON))
     for clipping in (exact, published):
-        client = VectorClient(clipping, _EPSILON, settings.delta)
+        client = VectorClient(clipping, _EPSILON, DELTA)
         yield from audit_vector(settings, seed, client)
     yield from audit_response(settings, seed, ResponseClient(_N_LABELS, _EPSILON))
     yield from audit_membership(settings, seed, MembershipClient(counterexample_class(), _EPSILON))

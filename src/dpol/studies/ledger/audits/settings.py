@@ -8,11 +8,20 @@ from typing import Annotated
 from pydantic import Field
 
 from dpol.core.settings import Settings
-from dpol.privacy.settings import FiniteMu
+from dpol.privacy.settings import DELTA
+
+MU = 1.0
+"""Gaussian-DP parameter of the audited mechanisms: the noise is as large as the change that it
+hides, so that neither drowns the other."""
 
 
 class Audits(Settings):
     """Audits of mechanisms."""
+
+    LEFT = {
+        "mu": f"every audited mechanism has mu = {MU:g}",
+        "delta": f"private WMA has delta = {DELTA:g}",
+    }
 
     runs: Annotated[int, Field(ge=100, le=100_000)] = 20_000
     """Runs of a mechanism on each of two adjacent inputs.
@@ -20,10 +29,6 @@ class Audits(Settings):
     Ten messages about a label count as one run. An adaptive adversary plays at most 4,000 runs."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Joint confidence of all sampled lower bounds."""
-    mu: FiniteMu = 1.0
-    """Gaussian-DP parameter of the audited mechanisms."""
-    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
-    """Privacy delta of private WMA."""
 
 
 @dataclass(frozen=True, kw_only=True)

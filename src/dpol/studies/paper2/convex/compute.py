@@ -23,6 +23,7 @@ from dpol.lazy.convex.losses import ConvexLosses, LogisticLosses, drifting_losse
 from dpol.lazy.convex.measure import measure_for
 from dpol.lazy.transform import play_measure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.privacy.settings import DELTA
 from dpol.studies.jobs import read_points
 from dpol.studies.paper2.convex.settings import Convex, ConvexPoint
 from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, compared, regrets
@@ -67,7 +68,7 @@ def _rows(point: ConvexPoint, replicate: int, seed: int) -> Iterator[dict[str, A
                 "d": d,
                 "epsilon": epsilon,
                 "still_regret": still,
-                "delta": point.delta,
+                "delta": DELTA,
                 "algorithm": algorithm,
                 "accountant": "",
                 **row,
@@ -107,13 +108,13 @@ def _private(
 
     `coins` makes the generators of an algorithm; `least` is the total loss of the best point.
     """
-    L, delta = losses.lipschitz, point.delta
+    L = losses.lipschitz
     game = ConvexGame(
         n_rounds=losses.n_rounds,
         dimension=losses.dimension,
         diameter=DIAMETER,
         lipschitz=L,
-        delta=delta,
+        delta=DELTA,
     )
     for name, parameters in _parameters(game, epsilon).items():
         measure = measure_for(
@@ -124,11 +125,11 @@ def _private(
             "lazy resampling from regularised multiplicative weights (L2P)",
             L,
             "Lipschitz constant, loss",
-            epsilon_delta=(parameters.epsilon, delta),
+            epsilon_delta=(parameters.epsilon, DELTA),
         )
         found = regrets(total - least, redraws, guarantee, parameters)
         yield name, {**found, "accountant": "sound"}
-    mu = mu_of_epsilon(epsilon, delta)
+    mu = mu_of_epsilon(epsilon, DELTA)
     for name, noise in NOISES.items():
         points = private_ftrl(
             losses,

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dpol.core.settings import Settings, Several
+from dpol.privacy.settings import DELTA
 from dpol.studies.paper2.lazy.settings import Epsilons
 
 LossName = Literal["linear", "logistic"]
@@ -17,6 +18,8 @@ LossName = Literal["linear", "logistic"]
 class Convex(Settings):
     """Regret of L2P for convex losses on a ball, and of its rivals."""
 
+    LEFT = {"delta": f"every guarantee has delta = {DELTA:g}"}
+
     n_rounds: Several[Annotated[int, Field(ge=2, le=1_000_000)]]
     """Numbers of rounds T."""
     dimensions: Several[Annotated[int, Field(ge=1, le=10_000)]]
@@ -25,8 +28,6 @@ class Convex(Settings):
     """Privacy epsilon for a change of one round's loss."""
     losses: Several[LossName] = ["linear"]
     """Kinds of losses."""
-    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
-    """Privacy delta."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
     """Runs of every setting."""
 
@@ -40,7 +41,6 @@ class ConvexPoint:
         dimension: dimension d.
         loss: kind of losses.
         epsilons: privacy epsilon for a change of one round's loss.
-        delta: privacy delta.
         replicates: runs of every setting.
     """
 
@@ -48,5 +48,4 @@ class ConvexPoint:
     dimension: int
     loss: LossName
     epsilons: tuple[float, ...]
-    delta: float
     replicates: int

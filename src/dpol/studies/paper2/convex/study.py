@@ -25,7 +25,6 @@ def jobs(settings: Convex, facts: Facts) -> dict[str, Job[ConvexPoint]]:
                     dimension=d,
                     loss=loss,
                     epsilons=tuple(settings.epsilons),
-                    delta=settings.delta,
                     replicates=settings.replicates,
                 )
                 for d, loss in kinds

@@ -24,6 +24,7 @@ from dpol.lazy.stochastic_losses import MOST_SUMS, GapLosses, PairedLosses, Turn
 from dpol.lazy.transform import play_measure
 from dpol.lazy.weights import PairedWeights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.privacy.settings import DELTA
 from dpol.studies.jobs import read_points
 from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, compared, regrets
 from dpol.studies.paper2.lazy.settings import (
@@ -122,7 +123,7 @@ class _Game:
             "d": self.point.n_experts,
             "epsilon": epsilon,
             "uniform_regret": self.losses.totals.mean(axis=1) - self.least,
-            "delta": self.point.delta,
+            "delta": DELTA,
             "algorithm": algorithm,
             "limit": math.nan,
             **result,
@@ -150,7 +151,7 @@ def _alone(
     game: _Game, epsilon: float, algorithm: str, replicates: Sequence[int], seed: int
 ) -> Iterator[dict[str, Any]]:
     """Yield the row of an algorithm, none of `LEADERS`, if it reaches epsilon."""
-    T, d, delta = game.point.n_rounds, game.point.n_experts, game.point.delta
+    T, d = game.point.n_rounds, game.point.n_experts
     coins = replicate_generators(
         seed, (game.adversary, T, d, float(epsilon)), replicates, f"algorithm {algorithm}"
     )
@@ -162,12 +163,12 @@ def _alone(
         total, moved = play_blocks(list(game.losses.between(doubling_edges(T))), epsilon, coins)
         mechanism = LimitedUpdates.mechanism
     else:
-        chosen = _parameters(T, d, algorithm, epsilon, delta)
+        chosen = _parameters(T, d, algorithm, epsilon)
         if chosen is None:
             return
         total, moved = play_measure(PairedWeights(d, chosen.eta), chosen, game.losses, coins)
         mechanism = (LazyWeights if chosen.shadow else ShrinkingDartboard).mechanism
-        reached = chosen.epsilon, delta
+        reached = chosen.epsilon, DELTA
     guarantee = central_guarantee(mechanism, 1.0, "L-infinity, loss", epsilon_delta=reached)
     yield game.row(epsilon, algorithm, regrets(total - game.least, moved, guarantee, chosen))
 
@@ -181,7 +182,7 @@ def _led(
         seed, (point.n_rounds, point.n_experts), replicates, f"algorithm {algorithm}"
     )
     cells = [
-        (game, epsilon, mu_of_epsilon(epsilon, point.delta))
+        (game, epsilon, mu_of_epsilon(epsilon, DELTA))
         for game in games
         for epsilon in game.epsilons
     ]
@@ -203,15 +204,13 @@ _SEARCHES: Mapping[str, tuple[Callable[..., AccountedParameters], Accountant]] =
 
 
 @cache  # The parts and the games of a point ask again.
-def _parameters(
-    T: int, d: int, algorithm: str, epsilon: float, delta: float
-) -> AccountedParameters | None:
+def _parameters(T: int, d: int, algorithm: str, epsilon: float) -> AccountedParameters | None:
     """Return the parameters of Theorem 3.10 or the best by an accountant; None if none are."""
     if algorithm == PRESET:
-        game = LazyGame(T, delta, normaliser=NORMALISERS["published"])
+        game = LazyGame(T, DELTA, normaliser=NORMALISERS["published"])
         return theorem_3_10(game, epsilon=epsilon, n_experts=d)
     choose, rule = _SEARCHES[algorithm]
-    game = LazyGame(T, delta, normaliser=NORMALISERS[rule])
+    game = LazyGame(T, DELTA, normaliser=NORMALISERS[rule])
     with suppress(ValueError):
         return choose(game, epsilon=epsilon, n_experts=d, accountant=rule)
     return None

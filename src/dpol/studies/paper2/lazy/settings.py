@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from dpol.core.settings import Different, Settings, Several
+from dpol.privacy.settings import DELTA
 
 ADVERSARIES = STOCHASTIC, ALTERNATING = "stochastic", "alternating"
 """Names of the losses: independent from round to round, or two good experts take turns."""
@@ -24,6 +25,8 @@ Epsilons = Several[Annotated[float, Field(gt=0, le=100)]]
 class Lazy(Settings):
     """Regret of L2P for experts and of its rivals on synthetic losses."""
 
+    LEFT = {"delta": f"every guarantee has delta = {DELTA:g}"}
+
     n_rounds: Several[Annotated[int, Field(ge=2, le=10_000_000)]]
     """Numbers of rounds T."""
     n_experts: Several[Annotated[int, Field(ge=2, le=100_000)]]
@@ -33,8 +36,6 @@ class Lazy(Settings):
     alternating_epsilons: Different[Annotated[float, Field(gt=0, le=100)]] = []
     """The same on alternating losses, in the longest games only; default: no such games. Experts 0
     and 1 take turns of 100 rounds to lose, and all others lose in every round."""
-    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
-    """Privacy delta."""
     gap: Annotated[float, Field(gt=0, le=0.5)] = 0.1
     """Advantage of the best expert in the stochastic losses."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
@@ -57,7 +58,6 @@ class LazyPoint:
         n_experts: number of experts d.
         epsilons: privacy epsilons for a change of one round's loss vector, on stochastic losses.
         alternating_epsilons: the same on alternating losses.
-        delta: privacy delta.
         gap: advantage of the best expert in the stochastic losses.
         replicates: runs of every setting.
         algorithms: algorithms that play, in the order of the rows.
@@ -67,7 +67,6 @@ class LazyPoint:
     n_experts: int
     epsilons: tuple[float, ...]
     alternating_epsilons: tuple[float, ...]
-    delta: float
     gap: float
     replicates: int
     algorithms: tuple[str, ...]

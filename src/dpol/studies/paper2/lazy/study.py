@@ -33,7 +33,6 @@ def _games(settings: Lazy, T: int, d: int) -> LazyPoint:
         n_experts=d,
         epsilons=tuple(settings.epsilons),
         alternating_epsilons=tuple(settings.alternating_epsilons) if longest else (),
-        delta=settings.delta,
         gap=settings.gap,
         replicates=settings.replicates,
         algorithms=tuple(it for it in ALGORITHMS if it in led or it not in LEADERS),
