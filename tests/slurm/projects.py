@@ -17,7 +17,7 @@ from slurm import one_node
 # Of the small config: what plays and sums up. Four jobs play, one for each block of replicates.
 CONFIG = {key: value for key, value in SMALL.items() if key not in STUDIES} | {
     "streams": {"A": {"groups": ["A"]}},
-    "privacy": {"levels": {"mu-0.5": 0.5}},
+    "privacy": {"levels": [0.5]},
     "replicates": 401,
     "suites": {"local": {"algorithms": ["rw-ftpl", {"algorithm": "ridge", "windows": [4]}]}},
     "report": {"algorithms": ["rw-ftpl"]},
