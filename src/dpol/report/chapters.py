@@ -45,7 +45,7 @@ class Widget:
     """An interactive figure of a section, above its pictures.
 
     Args:
-        name: name of its section, and of the template, style and script here that draw it.
+        name: name of the template, style and script here that draw it.
         data: what the script reads, as plain values.
         values: values for the template.
         title: heading of the section; by default its own.

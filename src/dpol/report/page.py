@@ -143,7 +143,7 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
     rule = chosen_rules(standings, facts).get(ordered_levels(facts.levels)[first])
     led = (rule["algorithm"], rule["noise"], rule["mu"]) if rule else None
     interactive = {
-        "answer": partial(answer_widget, facts=facts),
+        "privacy-utility": partial(answer_widget, facts=facts),
         "replay": partial(replay_widget, facts=facts, config=config, led=led),
     }
     chapters = {key: Chapter(key=key, title=title) for key, title in _titles(period).items()}

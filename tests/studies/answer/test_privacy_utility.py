@@ -227,7 +227,7 @@ def shown_where(frame: pd.DataFrame, name: str, at: int) -> dict[str, bool]:
     columns = [own for own in section.groups[0].lines if own[1][at].text != "—"]
     of_figure = lines(drawn(frame).axes[0]).items()
     return {
-        "lead": name in " ".join(leads_of(frame, LOW)[at]),
+        "lead": name in " ".join(leads_of(frame, LOW, config())[at]),
         "figure": any(name in label and len(points(it)) > at for label, it in of_figure),
         "list": any(name in f"{it['name']} {it['points'][at][3]}" for it in widget),
         "answer": any(name in " ".join([title, *cells[at].notes]) for title, cells in columns),
