@@ -87,7 +87,8 @@ def texts_of(levels: Sequence[str], noises: Sequence[str], kinds: Sequence[str])
         for section in study.sections_of(block, facts):
             for spec in section.figures:
                 figure = spec.function(frames, facts)
-                texts[spec.name] = " ".join([figure.get_label(), *_texts_in(figure)])
+                texts[f"{spec.name}: finding"] = figure.get_label()
+                texts[spec.name] = " ".join(_texts_in(figure))
                 pyplot.close(figure)
             for table in section.tables:
                 texts[table.name] = str(table.function(frames, facts))
@@ -126,3 +127,12 @@ def test_no_sentence_is_about_a_level_that_was_not_played(levels: tuple[str, ...
             if not free and "open" not in kinds:
                 assert "no privacy" not in text, place
                 assert "ithout privacy" not in text, place
+
+
+def test_a_finding_follows_from_what_was_played() -> None:
+    """A sentence that stays the same in another run is no finding."""
+    one = texts_of(("weak", "strict"), NOISES, ("local",))
+    two = texts_of(("no", "weak"), NOISES[1:], tuple(SUITES))
+    findings = [name for name in one if name.endswith(": finding")]
+    assert len(findings) >= 3
+    assert [name for name in findings if one[name] == two[name]] == []
