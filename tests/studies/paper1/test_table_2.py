@@ -303,7 +303,12 @@ def test_noise_without_privacy_is_noted(made: dict[str, pd.DataFrame]) -> None:
 # ---- runs without it -----------------------------------------------------------------------------
 
 CHANGED = [
-    {"algorithm": "rw-meta", "learners": ["rw-ftpl"], "exploration_floor": 0},
+    {
+        "algorithm": "rw-meta",
+        "label": "rw-meta",
+        "learners": ["rw-ftpl"],
+        "exploration_floor": 0,
+    },
     {"algorithm": "ridge", "windows": [8, 16, 32]},
     {"algorithm": "ridge", "windows": [64]},
 ]
