@@ -134,8 +134,8 @@ def test_the_command_prints_a_line_for_each_check_and_sets_its_exit_code(capsys)
     assert main(["check", "checks.broken:HALF", "--json"]) == 1
     checks = json.loads(capsys.readouterr().out)["checks"]
     assert [check["holds"] for check in checks] == [True, True, True, False, False]
-    assert "above the requested 0.25; make its scale larger" in checks[3]["counterexample"]
-    assert "above the requested" in checks[4]["counterexample"]
+    assert "but 0.25 was requested; enlarge its scale" in checks[3]["counterexample"]
+    assert "but 0.1 was requested; add noise" in checks[4]["counterexample"]
     assert main(["check", "checks.broken:Nothing"]) == 2
     assert "has no attribute 'Nothing'" in capsys.readouterr().err
 

@@ -221,7 +221,7 @@ def _wrong_in_record(member: Member, stream: GainStream, source: Source, mu: flo
         if not (math.isnan(record.mu) and 0 < epsilon <= epsilon_of_delta(delta, mu)):
             return f"claims epsilon = {epsilon:g}, more than mu = {mu:g} allows"
     elif not 0 < record.mu <= mu * _ROUNDING:
-        return f"claims mu = {record.mu:g}, above the requested {mu:g}"
+        return f"claims mu = {record.mu:g} but {mu:g} was requested"
     if not (0 < record.sensitivity < math.inf and math.isclose(record.sensitivity, expected)):
         return f"has the sensitivity {record.sensitivity:g}, not {expected:g}"
     return ""

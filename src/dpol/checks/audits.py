@@ -116,8 +116,8 @@ def _worst(
     for each in played:
         if each.record.mu > each.setting.mu * _ROUNDING:
             raise CheckError(
-                f"{each.setting}, its record claims mu = {each.record.mu:.3g}, above the requested"
-                f" {each.setting.mu:.3g}; make its noise larger"
+                f"{each.setting}, the record claims mu = {each.record.mu:.3g} but"
+                f" {each.setting.mu:.3g} was requested; add noise"
             )
     counted = []
     for low, high in ((0.0, 1.0), (1.0, math.inf)):

@@ -91,8 +91,8 @@ def record_keeps_the_level(noise: Noise) -> None:
                 raise CheckError(f"it cannot add noise to a stream: {error}") from None
             if not 0 < record.mu <= mu * _ROUNDING:
                 raise CheckError(
-                    f"its noise gives mu = {record.mu:.3g}, above the requested {mu:g}; make its"
-                    " scale larger"
+                    f"its noise gives mu = {record.mu:.3g} but {mu:g} was requested; enlarge its"
+                    " scale"
                 )
 
 

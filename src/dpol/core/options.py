@@ -80,7 +80,7 @@ def path(text: str) -> Path:
 
 
 def between(low: float, high: float, *, whole: bool = False) -> Callable[[str], float]:
-    """Return a parser of numbers in a range, which makes whole numbers integers."""
+    """Return a parser of numbers in a range; whole numbers become int."""
 
     def inside(text: str) -> float:
         try:

@@ -104,7 +104,7 @@ class Dataset(Settings):
     citation: str | None = None
     """Citation of the table, for the report."""
     caveat: str | None = None
-    """What a reader must know about the numbers, for the lead of the page and its part on data."""
+    """A caveat about the numbers, shown in the lead of the page and beside the data."""
     public: bool = False
     """Whether anyone may see the counts, as with simulated data.
 

@@ -157,7 +157,7 @@ class Cleaning(Settings):
     drop_where: dict[str, TextOrTexts] = {}
     """Rows to leave out, such as totals: `{Ort: Summe}`, or several texts per column."""
     keep: dict[str, TextOrTexts] = {}
-    """Rows to read, all others being left out: `{measure: occupied}`, or several texts per
+    """Rows to read; all others are left out: `{measure: occupied}`, or several texts per
     column."""
     suppressed_markers: list[str] = ["-999999"]
     """Values that mean "too small to publish"; -999999 also matches -999999.0."""

@@ -81,7 +81,7 @@ def gain_of_repeating(T: int, d: int, epochs: int) -> float:
 
 
 def games_of_lower_bound(seed: int) -> Findings:
-    """Check gains where the theorem holds and says more than sqrt(T); also give all regrets."""
+    """Check gains for which the theorem applies and beats sqrt(T); report all regrets."""
     T, d, texts, found = 10**6, 10, list[str](), list[Finding]()
     for epsilon in (0.01, 0.02):
         E = round((T * epsilon) ** EPOCHS_POWER)
