@@ -149,7 +149,7 @@ def unreadable(path: Path, error: Exception | str) -> DataError:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def readable(path: Path) -> Iterator[None]:
     """Guard a block that reads a file. Raises DataError if the file is missing or invalid."""
     try:
         yield

@@ -20,7 +20,7 @@ from dpol.core.differences import differences, flat
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, welch_half_width
 from dpol.core.randomness import Floats
-from dpol.core.schemas import Schema, read_frame, reading
+from dpol.core.schemas import Schema, read_frame, readable
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.run import open_run
 from dpol.studies.games.summary import schema
@@ -132,7 +132,7 @@ def _read_run(folder: Path) -> _Run:
     del settings["run"]
     values = dict(record.values)
     summary = record.file("summary.parquet")
-    with reading(summary):
+    with readable(summary):
         frame = pd.read_parquet(summary)
     # Only the columns to compare: other columns may come from another version.
     columns = {name: schema("summary").columns[name] for name in _NEEDED}
@@ -166,7 +166,7 @@ def _read_run(folder: Path) -> _Run:
 
 
 def _verdicts(path: Path, naming: list[str]) -> Iterator[tuple[str, str]]:
-    with reading(path):
+    with readable(path):
         rows = pd.read_parquet(path)[[*naming, "verdict"]].astype(str)
     for *names, verdict in rows.itertuples(index=False):
         yield ", ".join(names), verdict

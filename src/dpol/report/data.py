@@ -8,13 +8,13 @@ from typing import Any
 
 from dpol.config.models import Config
 from dpol.core.files import read_json
-from dpol.core.schemas import reading
+from dpol.core.schemas import readable
 from dpol.data.panel import IDLE, ZERO_WOULD_BE_BEST, rows_read_of
 from dpol.data.settings import Dataset
 from dpol.data.stream import read_stream
 from dpol.report.chapters import Part
 from dpol.report.door import RunFiles
-from dpol.report.reading import read_image
+from dpol.report.fragments import read_image
 
 
 def read_source(files: RunFiles, config: Config) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def read_source(files: RunFiles, config: Config) -> dict[str, Any]:
         stream = files.file(f"streams/{next(iter(config.played))}.parquet")
         return dict(read_stream(stream).provenance)
     path = files.file("data/cleaning.json")
-    with reading(path):
+    with readable(path):
         return dict(read_json(path)["provenance"])
 
 
@@ -53,7 +53,7 @@ def data_part(
         intro = "The table of gains was used as it is, without cleaning."
         return Part(key="data", title="Data", intro=intro, facts=source)
     path = files.file("data/cleaning.json")
-    with reading(path):
+    with readable(path):
         cleaning = read_json(path)
         check = tuple(("check in the table", text) for text in cleaning["warnings"])
         best = (f"{period}s in which nobody measured the best number",

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import read_json, sha256
-from dpol.core.schemas import reading, unreadable
+from dpol.core.schemas import readable, unreadable
 from dpol.core.yaml_files import parse_yaml
 from dpol.report.door import RunFiles
 from dpol.reruns.notes import changed_files, noted_sums, read_notes
@@ -64,7 +64,7 @@ def read_record(folder: Path) -> Record:
             f"{crate} is missing: not a finished run; name another folder results/RUN, or finish it"
             " with dpol run CONFIG"
         )
-    with reading(crate):
+    with readable(crate):
         nodes = read_json(crate)["@graph"]
         listed = {unquote(it["@id"]): it["sha256"] for it in nodes if "contentSize" in it}
         (data,) = (it["sha256"] for it in nodes if it["@id"] == "#data-0")
@@ -86,7 +86,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     """
     path = folder / CONFIG
     try:
-        with reading(path):
+        with readable(path):
             return dict(cast(Any, parse_yaml(path.read_text(encoding="utf-8"), CONFIG)))
     except ConfigError as error:
         raise unreadable(path, str(error).partition("\n")[0]) from None

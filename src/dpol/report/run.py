@@ -13,7 +13,7 @@ import pandas as pd
 
 from dpol.config.experiment import parse_experiment
 from dpol.core.errors import DataError
-from dpol.core.schemas import reading
+from dpol.core.schemas import readable
 from dpol.core.suggestions import nearest
 from dpol.core.words import counted, listed, short_repr
 from dpol.data.stream import GainStream, read_stream
@@ -61,7 +61,7 @@ class Run:
             DataError: the run has no such table, or it has changed since or cannot be read.
         """
         path = self.record.file(self._tables[self._one_of("table", name, self._tables)])
-        with reading(path):
+        with readable(path):
             return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
 
     def plot(self, name: str = "privacy-utility") -> Figure:

@@ -20,7 +20,7 @@ from pydantic_core import to_jsonable_python
 from dpol.core.differences import differences, flat
 from dpol.core.errors import DataError
 from dpol.core.files import set_time, sha256, write_text
-from dpol.core.schemas import reading
+from dpol.core.schemas import readable
 
 _LONGEST = 60
 """Number of characters of a param that a note repeats."""
@@ -73,7 +73,7 @@ def checksums(folder: Path, files: Iterable[Path | str]) -> dict[str, str]:
     """
     sums = dict[str, str]()
     for file in (it for it in map(Path, files) if folder in it.parents):
-        with reading(file), suppress(FileNotFoundError, NotADirectoryError):
+        with readable(file), suppress(FileNotFoundError, NotADirectoryError):
             if file.exists() and not file.is_file():  # a pipe would keep its reader waiting
                 raise ValueError("it is not a regular file")
             sums[file.relative_to(folder).as_posix()] = sha256(file)

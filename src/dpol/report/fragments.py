@@ -6,12 +6,12 @@ import base64
 from pathlib import Path
 from xml.etree import ElementTree
 
-from dpol.core.schemas import reading
+from dpol.core.schemas import readable
 
 
 def read_fragment(path: Path) -> str:
     """Read a table as HTML. Raises DataError if it is missing or is not a table."""
-    with reading(path):
+    with readable(path):
         text = path.read_text(encoding="utf-8")
         if "</table>" not in text:
             raise ValueError("it holds no table")
@@ -24,7 +24,7 @@ def read_image(path: Path) -> tuple[str, float, str]:
     Raises:
         DataError: the file is missing or is not a figure.
     """
-    with reading(path):
+    with readable(path):
         image = path.read_bytes()
         root = ElementTree.fromstring(image)
         width = float(root.attrib["viewBox"].split()[2])
