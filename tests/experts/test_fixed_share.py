@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import experts_plain as plain
-from dpol.checks.learners import bank_actions
+from dpol.experts.games import bank_actions
 from dpol.experts.learners.fixed_share import SETTINGS, FixedShareBank
 from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.play import play_rounds

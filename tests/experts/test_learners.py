@@ -7,7 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from dpol.checks.learners import CHECKS, bank_actions
+from dpol.checks.learners import CHECKS
+from dpol.experts.games import bank_actions
 from dpol.experts.learners.joined import JoinedBank, LearnerAlone
 from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.ridge import RidgeBank

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import experts_plain as plain
-from dpol.checks.learners import bank_actions
+from dpol.experts.games import bank_actions
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS, RidgeBank, slope_share
 
 

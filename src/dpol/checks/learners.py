@@ -8,28 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from dpol.checks import CheckError
 from dpol.checks.algorithms import MU, REPLICATES, random_stream
 from dpol.core.randomness import replicate_generators
-from dpol.experts.interface import Actions, LearnerBank, Observation
+from dpol.experts.games import bank_actions
+from dpol.experts.interface import LearnerBank
 from dpol.experts.learners.joined import LearnerAlone
-from dpol.experts.play import observations, play_rounds, setup_of
-from dpol.noise import NoisyGains, privatize
+from dpol.experts.play import play_rounds
+from dpol.noise import privatize
 
 Bank = LearnerBank[Any]
-
-
-def bank_actions(bank: Bank, noisy: NoisyGains) -> Actions:
-    """Return the actions (R, T, m) of all learners."""
-    state, played = bank.init(setup_of(noisy)), []
-    observation: Observation | None = None
-    for revealed in observations(noisy):
-        state, actions = bank.step(state, observation)
-        played.append(actions)
-        observation = revealed
-    return np.stack(played, axis=1)
 
 
 def learners_play_their_columns(bank: Bank) -> None:

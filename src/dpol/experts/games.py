@@ -5,10 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from dpol.core.arguments import check_kind
 from dpol.core.plugins import is_foreign
-from dpol.experts.interface import Algorithm, AnyAlgorithm, CentralAlgorithm, Member
-from dpol.experts.play import Games, Source, guarantee_of, play_rounds, refuse_source
+from dpol.experts.interface import (
+    Actions,
+    Algorithm,
+    AnyAlgorithm,
+    CentralAlgorithm,
+    LearnerBank,
+    Member,
+    Observation,
+)
+from dpol.experts.play import (
+    Games,
+    Source,
+    guarantee_of,
+    observations,
+    play_rounds,
+    refuse_source,
+    setup_of,
+)
 from dpol.experts.registry import label_of, make_members
 from dpol.noise import NO_NOISE, NoisyGains
 from dpol.noise.seeds import Seeds
@@ -62,6 +80,17 @@ def play(algorithm: Entry, source: Source, *, label: str | None = None) -> Games
     seeds = seeds_of(algorithm, source)
     actions = play_rounds(algorithm, source, seeds.algorithm(label))
     return Games(label, seeds.stream, actions, guarantee_of(algorithm, source), seeds.replicates)
+
+
+def bank_actions(bank: LearnerBank[Any], noisy: NoisyGains) -> Actions:
+    """Return the actions (R, T, m) of all learners of a bank."""
+    state, played = bank.init(setup_of(noisy)), []
+    observation: Observation | None = None
+    for revealed in observations(noisy):
+        state, actions = bank.step(state, observation)
+        played.append(actions)
+        observation = revealed
+    return np.stack(played, axis=1)
 
 
 def members_of(algorithm: Entry) -> tuple[Member, ...]:
