@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import itertools
+import math
+from collections.abc import Mapping
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from data.drawn import (
@@ -18,7 +23,11 @@ from data.drawn import (
     streams,
     week,
 )
+from dpol.core.errors import DataError
+from dpol.data.filling import check_calendar, fill
 from dpol.data.question import Gain
+from dpol.data.settings import Periods
+from dpol.data.several_rows import HIDDEN
 from dpol.data.tables.settings import Cleaning
 
 
@@ -124,6 +133,27 @@ def test_overlapping_periods_name_the_rarer_one() -> None:
 
 
 @pytest.mark.parametrize(
+    ("periods", "apart", "overlap"),
+    [({"days": 2}, 1, True), ({"days": 14}, 7, True), ({"days": 14}, 8, False),
+     ({"days": 7}, 3, True), ({"days": 7}, 4, False)],
+)  # fmt: skip
+def test_periods_that_begin_at_most_half_a_period_apart_overlap(
+    periods: dict[str, int], apart: int, overlap: bool
+) -> None:
+    """Exactly half of a period is too little: it is as near to the same as to the next one."""
+    days = pd.to_datetime(["2021-01-03", *["2021-01-31"] * 2]) + pd.to_timedelta([0, 0, apart], "D")
+    rows = pd.DataFrame({"period": days, "row": [2, 3, 4]})
+    lasting = Periods.model_validate(periods)
+    if overlap:
+        with pytest.raises(DataError, match=r"^t\.csv, row 3: stream S has periods 2021-01-31 and"):
+            check_calendar("t.csv", "S", rows, lasting)
+        return
+    lost = 28 // periods["days"] - 1
+    found = check_calendar("t.csv", "S", rows, lasting)
+    assert found == (f"{lost} between 2021-01-03 and 2021-01-31",)
+
+
+@pytest.mark.parametrize(
     ("max_carry", "days", "filled"),
     [(1, (0, 10), "rc"), (1, (0, 11), "rz"), (2, (0, 7, 17), "rcc"), (2, (0, 7, 18), "rcz"),
      (0, (0, 4), "rz")],
@@ -136,6 +166,60 @@ def test_where_periods_are_uneven_a_count_is_carried_for_half_a_period_longer(
     of = [*of_period(dates[0], ["a"]), *(row for day in dates for row in of_period(day, ["b"]))]
     panel = clean(of, dataset(max_carry=max_carry))
     assert sources(panel, "a", "count_source") == filled
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_are_filled_as_a_walk_over_each_entity_fills_them(seed: int) -> None:
+    """The filled counts, capacities and sources are those of a plain walk from week to week."""
+    rng, max_carry, weeks = np.random.default_rng(seed), seed, 12
+    rows = []
+    for t, entity in itertools.product(range(weeks), "abc"):
+        if rng.random() < 0.8:
+            count = rng.choice([np.nan, 0.0, 1.0, 9.0])
+            rows.append({"entity": entity, "week": t, "count": count})
+            rows[-1]["capacity"] = rng.choice([np.nan, 0.0, 4.0, 8.0])
+    flags = ["summed_counts", *HIDDEN, "idle_counts", "summed_capacities"]
+    start = pd.Timestamp("2021-01-03")
+    given = pd.DataFrame(rows).assign(
+        row=range(len(rows)),
+        group="A",
+        name=[row["entity"].upper() for row in rows],
+        period=[start + pd.Timedelta(weeks=row["week"]) for row in rows],
+        **dict.fromkeys(flags, False),
+    )
+    table, touched = fill(given, Cleaning(max_carry=max_carry), Periods())
+    at = {(row["entity"], row["week"]): row for row in rows}
+    held = {row["week"] for row in rows if row["count"] >= 0}
+    expected = []
+    for entity in "abc":
+        seen, last, beds = -math.inf, math.nan, math.nan
+        first = next(c for t in range(weeks) if (c := _of(at, entity, t, "capacity")) > 0)
+        for t in range(weeks):
+            count, capacity = (_of(at, entity, t, name) for name in ("count", "capacity"))
+            source = "reported"
+            if count >= 0:
+                seen, last = t, count
+            else:
+                source = "carried" if t - seen <= max_carry else "zero"
+                count = last if source == "carried" else 0.0
+            of_beds = "reported" if capacity > 0 else "carried" if beds > 0 else "backfilled"
+            beds = capacity if capacity > 0 else beds
+            size = first if math.isnan(beds) else beds
+            if t in held:
+                expected.append((t, entity, count, size, min(count / size, 1), source, of_beds))
+    names = ["entity", "count", "capacity", "density", "count_source", "capacity_source"]
+    found = zip((table["period"] - start).dt.days // 7, *(table[it] for it in names), strict=True)
+    assert [*found] == sorted(expected)
+    of = [row[5:] for row in expected]
+    assert {name: touched[name] for name in ("carried_counts", "zero_counts")} == {
+        "carried_counts": sum(count == "carried" for count, _ in of),
+        "zero_counts": sum(count == "zero" for count, _ in of),
+    }
+    assert touched["clipped_densities"] == sum(row[2] > row[3] for row in expected)
+
+
+def _of(cells: Mapping[tuple[str, int], Mapping[str, float]], name: str, t: int, key: str) -> float:
+    return cells[name, t][key] if (name, t) in cells else math.nan
 
 
 def test_missing_periods_are_said(caplog: pytest.LogCaptureFixture) -> None:

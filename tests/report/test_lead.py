@@ -186,11 +186,21 @@ def test_the_simplest_rule_that_is_not_below_the_best_is_named(
     assert first_level(frame, FACTS) == (1 if down_to == 69.2 else 2)
 
 
-def test_a_rule_is_above_a_fixed_choice_by_its_whole_interval() -> None:
-    """32 and 40 of 60 have a mean above 30, but two replicates say little of it."""
+@pytest.mark.parametrize(("totals", "down_to"), [([36.0, 36.0], 55), ([32.0, 40.0], 69.2)])
+def test_a_rule_is_above_a_fixed_choice_by_its_whole_interval(
+    totals: list[float], down_to: float
+) -> None:
+    """Both means are 36, above the 30 of the fixed choice; the second interval contains 30.
+
+    No other rule plays at that level, so none is named instead.
+    """
     rows = own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0])
-    rows[2] |= {"totals": [32.0, 40.0]}
-    assert "down to 69.2 right guesses" in leads(standings_of(rows))[0]
+    rows[2] |= {"totals": totals}
+    rows = [row for row in rows if row["algorithm"] != "persistence"]
+    frame = standings_of(rows)
+    (at,) = frame[(frame["mu"] == 0.25) & (frame["shown_as"] == "ridge")].to_dict("records")
+    assert (at["gain_share"], at["best_fixed_share"]) == (0.6, 0.5)
+    assert f"down to {down_to} right guesses" in leads(frame)[0]
 
 
 def test_the_cost_is_the_mean_over_streams_in_the_unit_of_the_count() -> None:
