@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
+import copy
 import re
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import fillings
 import hidden
-import numpy as np
 import pandas as pd
 import pytest
 import record
-import regressors
-import worlds
 import yaml
-import zeros
-from made_with import MADE_WITH, asked, read_config
+from made_with import MADE_WITH, asked, read_config, systems_of
 
-import dpol
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.show.reported import FILLINGS
 from dpol.studies.comparison.standings import strongest
@@ -32,11 +26,7 @@ ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "verify" / "runs"
 OF_RUNS = sorted({path.parent.name for path in RUNS.glob("*/*.csv")})
 SCRIPTS: dict[str, Callable[[], dict[str, Any]]] = {
-    "worlds": worlds.plays,
-    "fillings": fillings.plays,
-    "regressors": regressors.plays,
     "hidden": hidden.plays,
-    "zeros": zeros.plays,
     **{run: partial(record.plays, read_config(run)) for run in OF_RUNS},
 }
 """What the script of each record plays now."""
@@ -52,21 +42,21 @@ def test_a_record_is_of_what_its_script_plays_now(name: str) -> None:
 
 def test_every_record_says_what_it_was_made_with() -> None:
     single = {path.stem for path in RUNS.glob("*.csv")} - BY_HAND
-    assert {*MADE} == single | {"fillings", *OF_RUNS} == {*SCRIPTS}
+    assert {*MADE} == single | {*OF_RUNS} == {*SCRIPTS}
     assert all(made["dpol"] for made in MADE.values())
 
 
-def test_another_label_or_setting_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    fewer = [it for it in worlds.SYSTEMS if it[1].family != "fixed-share"]
-    monkeypatch.setattr(worlds, "SYSTEMS", fewer)
-    assert {*MADE["worlds"]["labels"]} - {*worlds.plays()["labels"]} == {
-        "fixed-share-gentle",
-        "fixed-share-steep",
-    }
-    monkeypatch.undo()
-    monkeypatch.setattr(worlds, "STREAMS", 199)
-    assert worlds.plays()["labels"] == MADE["worlds"]["labels"]
-    assert worlds.plays()["settings"] != MADE["worlds"]["settings"]
+def test_another_label_or_setting_is_found() -> None:
+    config = read_config("robustness")
+    made = MADE["robustness"]
+    fewer = copy.deepcopy(config)
+    fewer["suites"]["local"]["algorithms"].remove("fixed-share")
+    gone = {"fixed-share-gentle", "fixed-share-steep"}
+    assert {*made["labels"]} - {*record.plays(fewer)["labels"]} == gone
+    other = copy.deepcopy(config)
+    other["robustness"]["worlds"]["replicates"] = 199
+    assert record.plays(other)["labels"] == made["labels"]
+    assert record.plays(other)["settings"] != made["settings"]
     assert asked(["a"], [{"x": 1, "y": 2}]) == asked(["a", "a"], [{"y": 2, "x": 1}])
 
 
@@ -78,28 +68,18 @@ def recorded(name: str) -> pd.DataFrame:
 
 def test_rows_are_those_of_the_labels() -> None:
     """Every label has its rows; of the fillings, curators but Table 2's and most lines leave."""
-    assert {*recorded("worlds")["algorithm"]} == {*MADE["worlds"]["labels"]}
-    rows, labels = recorded("fillings"), {*MADE["fillings"]["labels"]}
-    members = [member for _, member in fillings.SYSTEMS]
-    local = {it.family for it in members if it.algorithm.model == "local"}
-    assert {*rows["algorithm"]} <= labels
-    assert {*rows[rows["model"] == "local"]["family"]} == local
+    members = [member for _, member in systems_of(read_config("robustness"))]
+    local = [it for it in members if it.algorithm.model == "local"]
+    assert {*recorded("robustness/worlds")["algorithm"]} == {it.label for it in local}
+    rows = recorded("fillings")
+    assert {*rows["algorithm"]} <= {*MADE["robustness"]["labels"]}
+    assert {*rows[rows["model"] == "local"]["family"]} == {it.family for it in local}
     for run in ("central-texas", "beyond", "flu", "intensive-care"):
         assert {*recorded(f"{run}/standings")["algorithm"]} == {*MADE[run]["labels"]}
 
 
-@pytest.mark.parametrize("noise", ["capacity", "fast"])
-def test_a_run_of_a_world_is_a_stream_with_noise_of_its_own(noise: str) -> None:
-    empty, gains = worlds.streams_of("heavy waves")
-    games = worlds.game("heavy waves", 0.5, noise)
-    stream = dataclasses.replace(empty, gains=gains[7])
-    alone = dpol.privatize(stream, noise, 0.5, seed=worlds.SEED, replicates=[7])
-    np.testing.assert_array_equal(games.gains[7], alone.gains[0])
-    np.testing.assert_array_equal(games.noise_scale, alone.noise_scale)
-
-
 WHOLE = {
-    "worlds": ["stream", "mu"],
+    "robustness/worlds": ["stream", "mu"],
     **{
         f"{it}/standings": ["question", "stream", "mu"]
         for it in OF_RUNS

@@ -185,7 +185,7 @@ def real_data() -> str:
     )
 
 
-ZEROS = pd.read_csv(ROOT / "verify" / "runs" / "zeros.csv").fillna({"question": "", "stream": ""})
+ZEROS = recorded("robustness", "zeros").fillna({"question": "", "stream": ""})
 HIDDEN = pd.read_csv(ROOT / "verify" / "runs" / "hidden.csv", dtype={"group": str})
 QUESTIONS = {
     ("states", "share"): "fifteen states",
@@ -333,7 +333,7 @@ def readings() -> str:
     )
 
 
-WORLDS = pd.read_csv(ROOT / "verify" / "runs" / "worlds.csv")
+WORLDS = recorded("robustness", "worlds")
 
 
 def lost_worlds() -> str:
@@ -566,10 +566,6 @@ def table_2() -> str:
     return table(header, rows)
 
 
-REGRESSORS = ROOT / "verify" / "runs" / "regressors.csv"
-"""Total gains by the regressors of the linear models; verify/regressors.py writes them."""
-
-
 def papers_columns(gains: pd.DataFrame) -> pd.Series:
     """Return the total gains of the paper's four columns, by stream, algorithm and level."""
     names = gains["algorithm"].where(gains["family"] != LINEAR, BEST_LINEAR)
@@ -614,7 +610,7 @@ def figure_1() -> str:
 
 def regressors() -> str:
     """How the first paper's totals depend on the regressors of its linear models."""
-    every = pd.read_csv(REGRESSORS)
+    every = recorded("robustness", "regressors")
     rows = []
     for reading, of_reading in every.groupby("regressors", sort=False):
         gains = of_reading.set_index(["mu", "algorithm"])["mean_gain"]

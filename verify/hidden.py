@@ -20,7 +20,7 @@ import pandas as pd
 from made_with import asked, note
 from numpy.typing import NDArray
 
-from dpol.core.randomness import Floats
+from dpol.studies.robustness.zeros import MARK, hidden_averages
 
 DATA = Path(__file__).parents[1] / "data" / "hospitals"
 OUT = Path(__file__).parent / "runs" / "hidden.csv"
@@ -37,7 +37,6 @@ SUNDAYS = {
 }
 COUNT = "total_adult_patients_hospitalized_confirmed_covid_7_day"
 BEDS = "all_adult_hospital_inpatient_beds_7_day_avg"
-MARK = -999999
 LEAST_SHOWN = 4
 """Smallest sum that HHS shows, apart from 0."""
 FEATURES = [
@@ -58,18 +57,6 @@ def read_counts(name: str) -> pd.DataFrame:
     count, week = table[f"{COUNT}_avg"], pd.to_datetime(table["collection_week"])
     table["hospital_pk"] = table["hospital_pk"].astype(str)
     return table.assign(marked=count == MARK, count=count.mask(count == MARK), week=week)
-
-
-def hidden_averages(read_as: float = 2) -> Floats:
-    """Return the hidden averages of adults in Central Texas, where sums and days are published.
-
-    Args:
-        read_as: what a hidden sum, of 1 to 3, is read as.
-    """
-    rows = read_counts(CENTRAL_TEXAS)
-    rows = rows[rows["marked"] & (rows[f"{COUNT}_coverage"] > 0)]
-    sums = rows[f"{COUNT}_sum"]
-    return np.asarray(sums.where(sums != MARK, read_as) / rows[f"{COUNT}_coverage"])
 
 
 def features(fridays: pd.DataFrame) -> pd.DataFrame:
@@ -164,7 +151,7 @@ def measured() -> Iterator[dict[str, Any]]:
         weeks = told["week"].rank(method="dense").to_numpy()
         halves = {"every other week": weeks % 2 == 1, "first half": weeks <= weeks.max() / 2}
         yield from ({"table": table, **rule} for rule in rules(told, halves))
-    values = hidden_averages()
+    values = hidden_averages(DATA / CENTRAL_TEXAS, f"{COUNT}_avg")
     yield {
         "table": "Central Texas",
         "by": "hidden averages",

@@ -26,6 +26,7 @@ from scipy.special import ndtr
 from dpol.core.intervals import half_width
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
+from dpol.show.reported import FILLINGS
 from dpol.studies.answer.promises import shares_kept
 from dpol.studies.games.names import LINEAR
 from dpol.studies.games.order import column_pairs
@@ -88,6 +89,13 @@ RECORDED = {
         *("sweep", "hypotheses", "algorithm", "sensitivity_rule", "K", "M", "T", "epsilon"),
         *("mean_kl_risk", "ci_half_width", "mean_tv", "best_kl"),
     ],
+    "regressors": ["regressors", "mu", "algorithm", "mean_gain", "ci_half_width"],
+    "fillings": [
+        *("treatment", "read_as", "n_experts", "uniform_gain", "best_fixed_gain", "oracle_gain"),
+        *("unmeasured_periods", "unmeasured_share", "algorithm", "family", "model", "noise", "mu"),
+        *("mean_gain", "ci_half_width", "gain_share", "gain_share_half_width"),
+        *("role", "strongest"),
+    ],
     "order": ["stream", "mu", "column", "other", "difference", "lower", "upper", "verdict"],
     "claims": [
         *("paper", "statement", "claim", "ground", "claimed", "measured", "lower", "upper"),
@@ -129,6 +137,7 @@ OF_RUN = {
         "order": EVERY,
     },
     "promises": {"promises": EVERY},
+    "robustness": dict.fromkeys(("worlds", "regressors", "fillings", "zeros"), EVERY),
     "ledger": {"claims": EVERY},
     "held-out": {
         "spread": EVERY,
@@ -278,8 +287,9 @@ def main(base: Path) -> None:
         made = MADE.get(name)
         if made or path.exists():
             every = made(base) if made else pd.read_parquet(path)
-            frame = every.query(rows)[RECORDED[name]]
-            frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.7g")
+            frame = every.query(rows)[RECORDED.get(name, [*every])]
+            file = FILLINGS if name == "fillings" else folder / f"{name}.csv"
+            frame.to_csv(file, index=False, float_format="%.7g")
 
 
 if __name__ == "__main__":

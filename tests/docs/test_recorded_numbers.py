@@ -53,7 +53,7 @@ def test_the_default_treatment_of_unmeasured_cells_is_the_recorded_run() -> None
 
 def test_the_regression_on_time_is_the_recorded_run() -> None:
     """The label of RW-Meta and the seed are those of the run, so both play the same games."""
-    time = pd.read_csv(recorded_numbers.REGRESSORS).query("regressors == 'time'")
+    time = recorded_numbers.recorded("robustness", "regressors").query("regressors == 'time'")
     run = recorded_numbers.recorded("central-texas", "summary").query("noise == 'isotropic'")
     for algorithm, rows in (
         (recorded_numbers.META, run[run["algorithm"] == recorded_numbers.META]),
@@ -64,7 +64,7 @@ def test_the_regression_on_time_is_the_recorded_run() -> None:
 
 
 def test_differences_gain_most_without_noise_and_time_with_noise() -> None:
-    every = pd.read_csv(recorded_numbers.REGRESSORS)
+    every = recorded_numbers.recorded("robustness", "regressors")
     best = every.loc[every.groupby(["algorithm", "mu"])["mean_gain"].idxmax()]
     without = best["mu"] == math.inf
     assert set(best[without]["regressors"]) == {"last two differences"}

@@ -180,8 +180,9 @@ LISTS = {
     for study in STUDIES
     for model in models_in(load_study(study).settings)
     for name, field in model.model_fields.items()
-    if get_origin(field.annotation) is list
+    if get_origin(field.annotation) is list and model.__module__.startswith("dpol.studies.")
 }
+"""Lists of the studies; those of a table, which a study may read too, are not of the grid."""
 
 
 def test_no_list_of_settings_takes_a_value_twice():

@@ -1,7 +1,7 @@
 """Numbers that dpol shows and did not compute in the run at hand.
 
 They are Table 2 of "Prediction with Expert Advice under Local Differential Privacy", and what
-verify/fillings.py recorded beside it. No computation uses them.
+config/robustness.yaml computes beside it. No computation uses them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PAPER_BEDS = 4.3, 14.6
 REPORTED = Path(__file__).with_name("reported_table_2.csv")
 """The numbers of Table 2 of the first paper."""
 FILLINGS = Path(__file__).with_name("recorded_fillings.csv")
-"""Total gains by what is done about cells that nobody measured; verify/fillings.py writes them."""
+"""Total gains by what is done about cells that nobody measured (config/robustness.yaml)."""
 
 
 def paper_table(states: Mapping[str, str | None]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ PACKAGES = {
     "lazy": "dpol.studies.paper2.lazy",
     "convex": "dpol.studies.paper2.convex",
     "labels": "dpol.studies.paper3",
+    "robustness": "dpol.studies.robustness",
     "audits": "dpol.studies.ledger.audits",
     "claims": "dpol.studies.ledger.claims",
 }

@@ -15,9 +15,9 @@ from dpol.experts.learners.typical_level import TypicalLevel, before_round_1
 from dpol.privacy.guarantee import Origin
 
 SETTINGS: Mapping[str, tuple[float, float]] = {"gentle": (0.01, 0.2), "steep": (30.0, 0.5)}
-"""Rate and share of the two settings, frozen before they played any other data. They were chosen
-by `verify/fixed_share.py`, which says how that came about: on simulated streams and on the first 20
-weeks of New Mexico, Pennsylvania and California, the pair of a rate below 1 and one from 1 up that
+"""Rate and share of the two settings, frozen before they played any other data. We chose
+them on simulated streams and on the first 20 weeks of New Mexico, Pennsylvania and California
+(`dpol.studies.robustness.fixed_share` says how): the pair of a rate below 1 and one from 1 up that
 keeps most where the better one counts. A small rate follows the leader of sums that shrink by the
 share each round."""
 

@@ -1,43 +1,39 @@
-"""Record how far the first paper's Table 2 depends on the regressors of its linear models.
+"""The first paper's twelve linear models with other regressors than time.
 
-    python verify/regressors.py
-
-The paper names windows and strengths of regularisation, but no regressors. Plays the stream of
-config/config.yaml with four readings, each with the paper's windows and our penalties: time, as
-dpol does; time with penalties in proportion to the known noise variance; the last two values; the
-last two differences. Writes verify/runs/regressors.csv. Takes a minute.
+The paper names windows and strengths of regularisation, but no regressors. All four choices have
+the paper's windows and our penalties: time, as in `RidgeBank`; time with penalties in proportion to
+the known noise variance; the last two values; the last two differences.
 """
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from made_with import asked, note, read_config
 
-import dpol
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
+from dpol.data.stream import read_stream
+from dpol.experts.games import play
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
-from dpol.experts.learners.ridge import PENALTIES, WINDOWS, slope_share
-from dpol.studies.games.names import BEST_LINEAR, META
+from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.learners.leader import LeaderBank
+from dpol.experts.learners.ridge import PENALTIES, WINDOWS, RidgeBank, slope_share
+from dpol.experts.meta import RWMeta
+from dpol.noise.noisy_gains import privatize
+from dpol.studies.games.names import BEST_LINEAR, META, PAPER_NOISE
+from dpol.studies.robustness.settings import Part, RobustnessPoint
+from dpol.studies.study import Inputs
 
-ROOT = Path(__file__).resolve().parents[1]
-CONFIG = ROOT / "config" / "config.yaml"
-OUT = Path(__file__).parent / "runs" / "regressors.csv"
 LAGS = 2
 SLOPE = 0.1
 """Standard deviation of the change of a share over a window, before any noise is seen."""
 OF_TIME = 1 / 12
-"""Variance of the regressor of `dpol.RidgeBank` in a full window, 0 to 1."""
+"""Variance of the regressor of `RidgeBank` in a full window, 0 to 1."""
 
 
 def forecast(values: Floats, penalty: float) -> Floats:
@@ -135,8 +131,8 @@ class FitBank(LearnerBank[Floats]):
         return state, np.stack(actions, axis=1).astype(np.int32)
 
 
-READINGS: Mapping[str, LearnerBank[Any]] = {
-    "time": dpol.RidgeBank(),
+BANKS: Mapping[str, LearnerBank[Any]] = {
+    "time": RidgeBank(),
     "time, penalty by the noise": FitBank(next_on_line),
     "last two values": FitBank(next_value),
     "last two differences": FitBank(next_difference),
@@ -144,48 +140,23 @@ READINGS: Mapping[str, LearnerBank[Any]] = {
 """Banks of the twelve linear models, by their regressors."""
 
 
-def stream_of(config: Mapping[str, Any]) -> dpol.GainStream:
-    """Return the only stream of a config, cleaned by the pipeline."""
-    (label,) = config["streams"]
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"results/{config['run']}/streams/{label}.parquet"
-        command = ["snakemake", path, "--cores", "2", "--quiet", "all", "--directory", folder]
-        command += ["--configfile", str(CONFIG), "--snakefile", str(ROOT / "Snakefile")]
-        (Path(folder) / "data").symlink_to(ROOT / "data")
-        subprocess.run([sys.executable, "-m", *command], check=True)
-        return dpol.read_stream(Path(folder) / path)
-
-
-def main() -> None:
-    """Play and record each reading."""
-    config = read_config("central-texas")
-    stream, levels = stream_of(config), config["privacy"]["levels"]
-    runs, comparisons = range(config["replicates"]), 2 * len(READINGS) * len(levels)
-    rows = []
-    for mu, (reading, bank) in product(map(float, levels), READINGS.items()):
-        noisy = dpol.privatize(stream, "isotropic", mu, seed=config["seed"], replicates=runs)
-        meta = dpol.RWMeta(learners=(bank, dpol.LeaderBank()))
-        alone = (dpol.LearnerAlone(*bank.single(place)) for place in range(len(bank.labels)))
+def play_regressors(block: Part, point: RobustnessPoint, inputs: Inputs) -> pd.DataFrame:
+    """Play RW-Meta and the twelve models alone; rows of RW-Meta and of the best model."""
+    stream, rows = read_stream(inputs.files["stream"]), []
+    runs = range(block.replicates)
+    noisy = privatize(stream, PAPER_NOISE, point.mu, seed=inputs.seed, replicates=runs)
+    for regressors, bank in BANKS.items():
+        alone = (LearnerAlone(*bank.single(place)) for place in range(len(bank.labels)))
+        algorithms = RWMeta(learners=(bank, LeaderBank())), *alone
         totals = [
-            dpol.play(each, noisy, label=label).gains(stream).sum(axis=1)
-            for label, each in [(META, meta), *zip(bank.labels, alone, strict=True)]
+            play(each, noisy, label=label).gains(stream).sum(axis=1)
+            for label, each in zip((META, *bank.labels), algorithms, strict=True)
         ]
         best = 1 + int(np.argmax([total.mean() for total in totals[1:]]))
         for algorithm, place in ((META, 0), (BEST_LINEAR, best)):
-            half = float(half_width(totals[place], 0.95, comparisons))
-            cell = {"algorithm": algorithm, "mean_gain": totals[place].mean()}
-            rows.append({"regressors": reading, "mu": mu, **cell, "ci_half_width": half})
-    pd.DataFrame(rows).to_csv(OUT, index=False, float_format="%.7g")
-    note("regressors", plays())
-
-
-def plays() -> dict[str, Any]:
-    """Return the labels and settings that this plays."""
-    config = read_config("central-texas")
-    labels = [META, BEST_LINEAR, *(it for bank in READINGS.values() for it in bank.labels)]
-    settings = [config[key] for key in ("seed", "streams", "privacy", "replicates", "dataset")]
-    return asked(labels, [*settings, [*READINGS], WINDOWS, dict(PENALTIES), LAGS, SLOPE, OF_TIME])
-
-
-if __name__ == "__main__":
-    main()
+            comparisons = 2 * len(BANKS) * len(block.mus)
+            half = float(half_width(totals[place], point.confidence, comparisons))
+            cell = {"algorithm": algorithm, "mean_gain": float(totals[place].mean())}
+            key = {"stream": stream.label, "regressors": regressors, "mu": point.mu}
+            rows.append({**key, **cell, "ci_half_width": half})
+    return pd.DataFrame(rows)

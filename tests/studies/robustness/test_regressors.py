@@ -1,11 +1,13 @@
-"""Our readings of the regressors of the first paper's linear models."""
+"""Our choices of the regressors of the first paper's linear models."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from regressors import (
-    READINGS,
+
+import dpol
+from dpol.studies.robustness.regressors import (
+    BANKS,
     SLOPE,
     FitBank,
     forecast,
@@ -13,8 +15,6 @@ from regressors import (
     next_on_line,
     next_value,
 )
-
-import dpol
 
 
 def oracle(values: np.ndarray, penalty: float) -> float:
@@ -100,5 +100,5 @@ def test_lines_are_ordered_as_by_the_normal_equations(rounds: int) -> None:
     np.testing.assert_allclose(scores / scores[0, 0], forecasts / forecasts[0, 0])
 
 
-def test_every_reading_has_the_papers_twelve_models() -> None:
-    assert [len(bank.labels) for bank in READINGS.values()] == [12] * 4
+def test_every_choice_has_the_papers_twelve_models() -> None:
+    assert [len(bank.labels) for bank in BANKS.values()] == [12] * 4

@@ -1,0 +1,1 @@
+"""How far results depend on what nobody measured, says or knows."""

@@ -1,0 +1,44 @@
+"""Jobs of the study of robustness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from dpol.studies.jobs import read_points
+from dpol.studies.robustness.fillings import play_fillings
+from dpol.studies.robustness.fixed_share import best_pairs, play_settings
+from dpol.studies.robustness.regressors import play_regressors
+from dpol.studies.robustness.settings import Robustness, RobustnessPoint
+from dpol.studies.robustness.worlds import play_worlds
+from dpol.studies.robustness.zeros import play_zeros
+from dpol.studies.study import Facts, FileLists, Inputs, schemas_in
+
+POINT = RobustnessPoint
+_PLAYS: Mapping[str, Callable[[Any, RobustnessPoint, Inputs], pd.DataFrame]] = {
+    "worlds": play_worlds,
+    "regressors": play_regressors,
+    "fillings": play_fillings,
+    "zeros": play_zeros,
+    "fixed_share": play_settings,
+}
+
+
+def run(point: RobustnessPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
+    """Play the games of a point; its rows are those of the result table of its block."""
+    tables = {name: pd.DataFrame() for name in _PLAYS}
+    (name,) = point.settings.model_fields_set - {"ours"}
+    played = _PLAYS[name](getattr(point.settings, name), point, inputs)
+    if name != "fixed_share":  # whose table has pairs of these rows
+        played = played[list(schemas_in(__package__)[name].columns)]
+    return tables | {name: played}
+
+
+def collect(files: FileLists, settings: Robustness, facts: Facts) -> dict[str, pd.DataFrame]:
+    """Return the result tables; of `fixed_share`, the pairs of settings that keep most."""
+    tables = {name: read_points(paths) for name, paths in files.items() if name in _PLAYS}
+    if settings.fixed_share:
+        tables["fixed_share"] = best_pairs(tables["fixed_share"])
+    return tables

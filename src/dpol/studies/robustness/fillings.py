@@ -1,0 +1,84 @@
+"""How the first paper's totals, and our comparison, depend on cells that nobody measured.
+
+A treatment says whether suppressed averages are told by their sums, and what becomes of a hospital
+with patients and no beds.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import pandas as pd
+
+from dpol.data.stream import build_stream
+from dpol.experts.registry import make_members
+from dpol.noise import NO_NOISE
+from dpol.studies.comparison.settings import StandingsPoint
+from dpol.studies.comparison.standings import standings
+from dpol.studies.games.collect import results_from
+from dpol.studies.games.compute import play_suite
+from dpol.studies.games.exhibits import lacks_of_table_2
+from dpol.studies.games.names import LINEAR, TITLES
+from dpol.studies.games.scores import score_tables
+from dpol.studies.games.settings import GamesSettings
+from dpol.studies.games.study import noises_of
+from dpol.studies.games.summary import join_jobs
+from dpol.studies.robustness.settings import TREATMENTS, Fillings, RobustnessPoint, Table
+from dpol.studies.robustness.systems import panel_of
+from dpol.studies.study import Facts, Inputs
+
+
+def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd.DataFrame:
+    """Play all suites at all levels; rows of local systems and of the columns of Table 2."""
+    table = filled(block.table, point.of, point.read_as)
+    panel = panel_of(table, inputs.seed)
+    streams = {label: build_stream(panel, label, 1.0, {}) for label in table.streams}
+    played = list[tuple[pd.DataFrame, pd.DataFrame]]()
+    members = {
+        label: [it for entry in suite.algorithms for it in make_members(entry)]
+        for label, suite in block.suites.items()
+    }
+    for label, suite in block.suites.items():
+        for stream, noise, mu in product(streams.values(), noises_of(suite), block.mus):
+            if noise != NO_NOISE or mu == math.inf:
+                runs = range(block.replicates)
+                games = play_suite(
+                    stream, members[label], noise=noise, mu=mu, seed=inputs.seed, replicates=runs
+                )
+                scores = score_tables(games)
+                played.append((scores["scores"].to_pandas(), scores["curves"].to_pandas()))
+    suites = block.suites.items()
+    lacks = lacks_of_table_2((members[label], suite.noises) for label, suite in suites)
+    main = GamesSettings(
+        suites=block.suites, report=block.report.resolved(members), plays_table_2=not lacks
+    )
+    titles = {label: label for label in streams}
+    facts = Facts(titles, simulated=False, confidence=point.confidence, levels=tuple(block.mus))
+    tables = results_from(*join_jobs(played), streams, main, facts)
+    asked = StandingsPoint(
+        ours=point.settings.system,
+        questions=dict.fromkeys(streams, ""),
+        apart=False,
+        confidence=point.confidence,
+    )
+    key = ["stream", "algorithm", "noise", "mu"]
+    compared = standings(tables["summary"], tables["totals"], asked)[[*key, "role", "strongest"]]
+    rows = tables["summary"].merge(compared, on=key, validate="one_to_one")
+    rows = rows.assign(treatment=TREATMENTS[point.of][0], read_as=point.read_as)
+    # Of the linear models the best is kept, which Table 2 shows.
+    of = ["stream", "family", "noise", "mu"]
+    best = rows.sort_values(["mean_gain", "strongest"]).drop_duplicates(of, keep="last").index
+    rows = rows[(rows["family"] != LINEAR) | rows.index.isin(best)]
+    return rows[(rows["model"] == "local") | rows["family"].isin(TITLES)]
+
+
+def filled(table: Table, treatment: str, read_as: float) -> Table:
+    """Return a table whose unmeasured cells get a treatment of `TREATMENTS` and a value."""
+    _, sums, zero = TREATMENTS[treatment]
+    raw = table.model_dump(mode="json")
+    for name in {"count_days", "capacity_days"}.difference(sums):
+        raw["dataset"]["columns"][name] = None
+    values = {"suppressed_value": read_as, "suppressed_sum": read_as, "capacity_zero": zero}
+    raw["dataset"]["cleaning"] |= values
+    return Table.model_validate(raw)

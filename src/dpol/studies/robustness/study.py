@@ -1,0 +1,68 @@
+"""The study of robustness: games on other data than those measured, and by other readings."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+from dpol.experts.registry import modules_of
+from dpol.noise import module_of_noise
+from dpol.studies.robustness.settings import TREATMENTS, WORLDS, Robustness, RobustnessPoint
+from dpol.studies.study import Facts, Job, Study
+
+_SECONDS = {"worlds": 75.0, "regressors": 15.0, "fillings": 25.0, "zeros": 70.0, "fixed_share": 60}
+"""Expected seconds of a job of config/robustness.yaml, by its block."""
+
+
+def jobs(settings: Robustness, facts: Facts) -> dict[str, Job[RobustnessPoint]]:
+    """Return a job for each level, treatment and reading, or kind of data."""
+    made: dict[str, Job[RobustnessPoint]] = {}
+
+    def add(block: str, *place: str, stream: str = "", **at: Any) -> None:
+        part = getattr(settings, block)
+        suites = getattr(part, "suites", {}).values()
+        code = [
+            *(name for it in suites for entry in it.algorithms for name in modules_of(entry)),
+            *(module_of_noise(noise) for it in suites for noise in it.noises),
+        ]
+        alone = Robustness.model_validate({"ours": settings.ours, block: part})
+        made["/".join([block, *filter(None, place)])] = Job(
+            points=(RobustnessPoint(settings=alone, confidence=facts.confidence, **at),),
+            inputs={"stream": f"streams/{stream}.parquet"} if stream else {},
+            code=tuple(dict.fromkeys(code)),
+            seconds=_SECONDS[block],
+        )
+
+    if settings.worlds:
+        for mu in settings.worlds.mus:
+            add("worlds", f"mu-{mu:g}", mu=mu)
+    if settings.regressors:
+        for stream, mu in product(facts.streams, settings.regressors.mus):
+            add("regressors", stream, f"mu-{mu:g}", stream=stream, mu=mu)
+    if settings.fillings:
+        for of, read_as in product(TREATMENTS, settings.fillings.read_as):
+            add("fillings", f"{of}-{read_as:g}", of=of, read_as=read_as)
+    if settings.zeros:
+        for (of, table), mu in product(settings.zeros.tables.items(), settings.zeros.mus):
+            for question in table.gains:
+                add("zeros", of, question, f"mu-{mu:g}", of=of, question=question, mu=mu)
+    if settings.fixed_share:
+        for of in (*settings.fixed_share.tables, WORLDS):
+            add("fixed_share", of, of=of)
+    return made
+
+
+def not_asked(settings: Robustness, facts: Facts) -> frozenset[str]:
+    """Return the names of the result tables that the settings do not ask for."""
+    return frozenset(name for name in STUDY.results if getattr(settings, name) is None)
+
+
+STUDY = Study(
+    name="robustness",
+    title="What results depend on",
+    settings=Robustness,
+    package="dpol.studies.robustness",
+    results=("worlds", "regressors", "fillings", "zeros", "fixed_share"),
+    optional=not_asked,
+    jobs=jobs,
+)

@@ -1,0 +1,77 @@
+"""Systems that see noisy gains, and what they keep; tables as streams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.randomness import Floats
+from dpol.core.shipped import place_of
+from dpol.data.cleaning import clean_table
+from dpol.data.simulator import simulate_hospitals
+from dpol.data.stream import GainStream
+from dpol.data.tables.raw_table import write_raw_table
+from dpol.experts.interface import Actions, Member
+from dpol.experts.registry import make_members
+from dpol.noise.noisy_gains import privatize
+from dpol.studies.comparison.standings import promised
+from dpol.studies.games.levels import is_weaker
+from dpol.studies.games.settings import Suite
+from dpol.studies.robustness.settings import Table
+
+
+def systems_of(suites: Mapping[str, Suite]) -> list[tuple[str, Member]]:
+    """Return noise and algorithm of all systems that suites play."""
+    return [
+        (noise, member)
+        for suite in suites.values()
+        for noise in suite.noises
+        for spec in suite.algorithms
+        for member in make_members(spec)
+    ]
+
+
+def local_systems(suites: Mapping[str, Suite], stream: GainStream, mu: float) -> pd.DataFrame:
+    """Return a row, with its `promise`, for each system of suites that sees noisy gains."""
+    rows = []
+    for noise, member in systems_of(suites):
+        if member.algorithm.model == "local":
+            made = privatize(stream, noise, mu, seed=1, replicates=1).guarantee
+            names = {"algorithm": member.label, "family": member.family, "noise": noise}
+            keeps = {"mu": mu, "keeps_level": not is_weaker(made.mu, mu), "sees": "noisy"}
+            rows.append({**names, **keeps, **made.stay_columns(), "member": member})
+    return pd.DataFrame(rows).assign(promise=promised)
+
+
+def totals_of(gains: Floats, actions: Actions) -> tuple[Floats, Floats]:
+    """Return how much more than a random choice each run gains, and could gain, each (R,).
+
+    Args:
+        gains: (R, T, n) raw gains, of each run its own.
+        actions: (R, T) actions.
+    """
+    uniform, best = gains.mean(axis=2).sum(axis=1), gains.max(axis=2).sum(axis=1)
+    own = np.take_along_axis(gains, actions[:, :, None], axis=2)[:, :, 0].sum(axis=1)
+    return np.asarray(own - uniform), np.asarray(best - uniform)
+
+
+def panel_of(table: Table, seed: int) -> pd.DataFrame:
+    """Return the clean panel of a table.
+
+    Args:
+        table: the table, local or simulated.
+        seed: seed of a simulated table.
+    """
+    dataset, source = table.dataset, table.dataset.source
+    gains = [*table.gains.values()]
+    if source.kind != "simulated":
+        return clean_table(place_of(source.file), dataset, table.streams, gains)[0].table
+    made = simulate_hospitals(source.hospitals, source.weeks, source.first_week, seed)
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "simulated.csv.gz")
+        write_raw_table(made, file)
+        return clean_table(file, dataset, table.streams, gains)[0].table

@@ -1,0 +1,147 @@
+"""The study of robustness: its jobs, and small games of each block beside plain ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpol
+from dpol.config.experiment import load_experiment
+from dpol.config.models import Config
+from dpol.experts.learners.fixed_share import FixedShareBank
+from dpol.experts.learners.joined import LearnerAlone
+from dpol.show.reported import FILLINGS
+from dpol.studies.jobs import settings_from
+from dpol.studies.registry import load_study
+from dpol.studies.robustness import worlds
+from dpol.studies.robustness.compute import run
+from dpol.studies.robustness.fixed_share import best_pairs
+from dpol.studies.robustness.settings import Robustness, RobustnessPoint
+from dpol.studies.study import Inputs
+
+ROOT = Path(__file__).parents[3]
+PACKAGE = "dpol.studies.robustness"
+
+
+@cache
+def config() -> Config:
+    return load_experiment(ROOT / "config/robustness.yaml").config
+
+
+def block() -> Any:
+    return config().block("robustness")
+
+
+def point(name: str, changes: dict[str, Any], **at: Any) -> RobustnessPoint:
+    """Return a point of a block of the shipped config, with smaller settings."""
+    part = getattr(block(), name).model_copy(update=changes)
+    settings = Robustness.model_validate({"ours": block().ours, name: part})
+    return RobustnessPoint(settings=settings, confidence=0.95, **at)
+
+
+def played(name: str, changes: dict[str, Any], **at: Any) -> pd.DataFrame:
+    tables = run(point(name, changes, **at), Inputs(seed=config().seed, memory_mb=1000))
+    assert all(own.empty for other, own in tables.items() if other != name)
+    return tables[name]
+
+
+def test_each_job_has_a_place_and_gets_its_point_as_plain_values() -> None:
+    study = load_study("robustness")
+    jobs = study.jobs(block(), config().plan_facts)
+    zeros = {f"zeros/states/{it}/mu-0.25" for it in ("share", "large")}
+    assert {"worlds/mu-0.5", "regressors/CTX/mu-inf", "fillings/drop-2"} < {*jobs}
+    assert {*zeros, "zeros/held-out/mu-0.25", "fixed_share/worlds"} < {*jobs}
+    for job in jobs.values():
+        (asked,), (plain,) = job.points, job.plain
+        assert settings_from(PACKAGE, plain) == asked
+        assert sum(getattr(asked.settings, it) is not None for it in study.results) == 1
+
+
+@pytest.mark.parametrize("noise", ["capacity", "fast"])
+def test_a_run_of_a_world_is_a_stream_with_noise_of_its_own(noise: str) -> None:
+    empty, gains = worlds.streams_of("heavy waves", 8)
+    games = worlds.noisy_world("heavy waves", 0.5, 8, noise)
+    stream = dataclasses.replace(empty, gains=gains[7])
+    alone = dpol.privatize(stream, noise, 0.5, seed=worlds.SEED, replicates=[7])
+    np.testing.assert_array_equal(games.gains[7], alone.gains[0])
+    np.testing.assert_array_equal(games.noise_scale, alone.noise_scale)
+
+
+def test_the_lead_in_a_world_is_the_mean_over_streams_of_the_plain_shares() -> None:
+    suites = {it: block().worlds.suites[it] for it in ("batched", "ours", "non-private")}
+    rows = played("worlds", {"suites": suites, "replicates": 3, "mus": [1.0]}, mu=1.0)
+    assert {*rows["stream"]} == {*worlds.WORLDS}
+    rows = rows[rows["stream"] == "heavy waves"].set_index("algorithm")
+    assert rows["role"].to_dict() == {"rw-adabatch": "", "random-effects": "our method"}
+    _, gains = worlds.streams_of("heavy waves", 3)
+    games = worlds.noisy_world("heavy waves", 1.0, 3)
+    actions = dpol.play("random-effects", games).actions
+    own = sum(gains[r, t, actions[r, t]] for r in range(3) for t in range(worlds.WEEKS))
+    chance, best = gains.mean(axis=2).sum(), gains.max(axis=2).sum()
+    assert rows.loc["random-effects", "gain_share"] == pytest.approx(
+        (own - chance) / (best - chance)
+    )
+
+
+def recorded(name: str) -> pd.DataFrame:
+    return pd.read_csv(ROOT / f"verify/runs/robustness/{name}.csv").fillna({"question": ""})
+
+
+def test_hidden_zeros_play_as_recorded() -> None:
+    """Without hidden zeros one draw plays; the intervals hold together for all levels."""
+    held_out = block().zeros.tables["held-out"]
+    two = {it: held_out.streams[it] for it in ("AL", "MN")}
+    tables = {"held-out": held_out.model_copy(update={"streams": two})}
+    changes = {"hidden": [0.0], "tables": tables}
+    rows = played("zeros", changes, of="held-out", mu=0.25).set_index("stream")
+    expected = recorded("zeros").query("run == 'held-out' and hidden == 0 and mu == 0.25")
+    expected = expected.set_index("stream")
+    for state, name in itertools.product(two, ("ours", "rival_share", "baseline", "lead")):
+        assert rows.loc[state, name] == pytest.approx(expected.loc[state, name], rel=1e-4), state
+        assert rows.loc[state, "rival"] == expected.loc[state, "rival"]
+    assert rows.loc["", "ours"] == pytest.approx(rows.loc[[*two], "ours"].mean())
+
+
+def test_a_filling_reads_the_sums_and_capacities_that_its_treatment_says() -> None:
+    """Bounds are exact; the columns that sums tell are read only where the treatment reads them."""
+    suites = {"local": block().fillings.suites["ours"]}
+    changes = {"suites": suites, "mus": [np.inf], "replicates": 2}
+    expected = pd.read_csv(FILLINGS).query("algorithm == 'random-effects' and mu == inf")
+    exact = ["n_experts", "uniform_gain", "best_fixed_gain", "oracle_gain", "unmeasured_periods"]
+    for of, read_as in (("averages", 1.0), ("absent", 3.0)):
+        (row,) = played("fillings", changes, of=of, read_as=read_as).to_dict("records")
+        same = (expected["treatment"] == row["treatment"]) & (expected["read_as"] == read_as)
+        (there,) = expected[same].to_dict("records")
+        for name in (*exact, "mean_gain", "gain_share"):
+            assert row[name] == pytest.approx(there[name], rel=1e-5), name
+
+
+def test_settings_of_fixed_share_count_by_the_better_of_a_pair() -> None:
+    changes = {"rates": [0.01, 30.0], "shares": [0.2, 0.5], "mus": [0.5], "streams": 2}
+    rows = played("fixed_share", changes, of="worlds")
+    assert len(rows) == 4 * len(worlds.WORLDS)
+    one = rows[(rows["stream"] == "heavy waves") & (rows["rate"] == 30) & (rows["share"] == 0.5)]
+    games = worlds.noisy_world("heavy waves", 0.5, 2)
+    alone = dpol.play(LearnerAlone(FixedShareBank({"a": (30.0, 0.5)}), 0), games, label="a")
+    _, gains = worlds.streams_of("heavy waves", 2)
+    own = np.take_along_axis(gains, alone.actions[..., None], axis=2).sum()
+    chance, best = gains.mean(axis=2).sum(), gains.max(axis=2).sum()
+    assert one["kept"].item() == pytest.approx((own - chance) / (best - chance))
+    kept = {(0.1, 0.5): [0.2, 0.6], (1.0, 0.5): [0.5, 0.1], (2.0, 0.5): [0.4, 0.4]}
+    drawn = pd.DataFrame(
+        [
+            {"kind": "worlds", "stream": name, "mu": 1.0, "rate": rate, "share": share, "kept": own}
+            for (rate, share), owns in kept.items()
+            for name, own in zip("ab", owns, strict=True)
+        ]
+    )
+    first = best_pairs(drawn).iloc[0]
+    assert (first["gentle_rate"], first["steep_rate"], first["kind"]) == (0.1, 1.0, "")
+    assert first["kept"] == pytest.approx((0.5 + 0.6) / 2)
