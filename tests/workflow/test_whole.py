@@ -32,6 +32,9 @@ from pipeline import ROOT, Done, run, snakemake, succeed, write_config
 from report.crates import checked_crate
 
 WHOLE: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
+# In small.yaml it would take half of the time of `dpol verify`.
+WHOLE["robustness"] = {"ours": WHOLE["comparison"]["ours"], "regressors": {"mus": [0.5]}}
+WHOLE["robustness"]["regressors"]["replicates"] = 2
 IN_EVERY_RUN = [load_study(name).showing for name in EVERY_RUN]
 BASE = f"results/{WHOLE['run']}"
 OTHERS = [name for name in STUDIES if name != "games"]
@@ -295,8 +298,8 @@ def test_words_rerun_nothing_and_the_look_of_the_page_only_the_page(whole: Path)
     ) == {"render_report"}  # fmt: skip
 
 
-# What follows from the summary of the games, and all that draws.
-SUMMED = MAIN - {"games_point"}
+# What follows from the summary of the games, and what makes summaries of other games.
+SUMMED = (MAIN - {"games_point"}) | jobs_of("robustness")
 SHOWN = {rule for rule in jobs_of(*STUDIES) if rule.endswith("_shown")}
 
 
@@ -306,7 +309,7 @@ SHOWN = {rule for rule in jobs_of(*STUDIES) if rule.endswith("_shown")}
         (("labels/game.py", " * ", " / "), jobs_of("labels", "audits", "claims")),
         (
             ("experts/cautious_mean.py", "np.zeros(", "np.ones("),
-            MAIN | jobs_of("batching", "audits"),
+            MAIN | jobs_of("batching", "audits", "robustness"),
         ),
         (("studies/paper3/figures.py", '"alpha": 0.8', '"alpha": 0.7'), {"labels_shown"}),
         (("studies/games/summary.py", "replace(0.0, math.nan)", "replace(0.0, 1.0)"), SUMMED),

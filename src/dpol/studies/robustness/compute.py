@@ -27,13 +27,10 @@ _PLAYS: Mapping[str, Callable[[Any, RobustnessPoint, Inputs], pd.DataFrame]] = {
 
 
 def run(point: RobustnessPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Play the games of a point; its rows are those of the result table of its block."""
+    """Play the games of a point: the rows of the result table of its block, or more columns."""
     tables = {name: pd.DataFrame() for name in _PLAYS}
     (name,) = point.settings.model_fields_set - {"ours"}
-    played = _PLAYS[name](getattr(point.settings, name), point, inputs)
-    if name != "fixed_share":  # whose table has pairs of these rows
-        played = played[list(schemas_in(__package__)[name].columns)]
-    return tables | {name: played}
+    return tables | {name: _PLAYS[name](getattr(point.settings, name), point, inputs)}
 
 
 def collect(files: FileLists, settings: Robustness, facts: Facts) -> dict[str, pd.DataFrame]:
@@ -41,4 +38,5 @@ def collect(files: FileLists, settings: Robustness, facts: Facts) -> dict[str, p
     tables = {name: read_points(paths) for name, paths in files.items() if name in _PLAYS}
     if settings.fixed_share:
         tables["fixed_share"] = best_pairs(tables["fixed_share"])
-    return tables
+    columns = {name: list(schemas_in(__package__)[name].columns) for name in tables}
+    return {name: frame[columns[name]] for name, frame in tables.items()}
