@@ -8,7 +8,7 @@ entity mu / sqrt(2)-GDP. Proof: let one person move a count by at most s = S ste
 Rounding half up is monotone and commutes with whole steps, so a <= b <= a + S implies
 round(a) <= round(b) <= round(a) + S: rounded counts move by at most S steps too. The noise has the
 integer scale k >= sqrt(2) S / mu + 1, so each of the two counts is S / (k - 1) <= mu / sqrt(2)-GDP
-(`dpol_weekly.sampler`), and their noises are independent: together mu. A person who moves a count
+(`dpol.noise.keyed`), and their noises are independent: together mu. A person who moves a count
 by s' >= s, as another agreement may say, has mu s' / s: s' is a whole number of steps too. The
 step depends on mu and s only. What follows (decimal text, division by the capacity) is
 post-processing.

@@ -8,6 +8,7 @@ from unittest.mock import ANY
 
 import pytest
 
+from dpol.noise.keyed import discrete_gaussian
 from dpol_weekly.holder import ledger as ledger_module
 from dpol_weekly.holder import release as release_module
 from dpol_weekly.holder.agreement import NotConfirmedError
@@ -18,7 +19,6 @@ from dpol_weekly.holder.text import describe
 from dpol_weekly.keys import Key, make_key, make_secret, verify
 from dpol_weekly.records import signed_text
 from dpol_weekly.released.row import Released
-from dpol_weekly.sampler import discrete_gaussian
 from releases import (
     A1,
     A2,

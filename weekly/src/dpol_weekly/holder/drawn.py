@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dpol.core.errors import DataError
+from dpol.noise.keyed import discrete_gaussian
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
 from dpol_weekly.keys import Secret
@@ -18,7 +19,6 @@ from dpol_weekly.noise import in_steps
 from dpol_weekly.records import versions
 from dpol_weekly.released.read import Report, find_release
 from dpol_weekly.released.row import noisy_count
-from dpol_weekly.sampler import discrete_gaussian
 
 _SAMPLER = "dpol discrete Gaussian 1"
 

@@ -1,4 +1,4 @@
-"""The law of the noise, against its formula and against another program."""
+"""Noise from a secret: its law against the formula, its key, and the file of the secret."""
 
 from __future__ import annotations
 
@@ -7,12 +7,21 @@ import math
 from functools import cache
 
 import numpy as np
-import opendp.prelude as opendp
 import pytest
 from scipy import special
 
+from dpol.core import files
+from dpol.core.errors import DataError, OutputError
+from dpol.noise.keyed import (
+    _below,
+    _bits,
+    _happens,
+    discrete_gaussian,
+    keyed_noise,
+    make_secret,
+    read_secret,
+)
 from dpol.privacy.gaussian_dp import delta_of_epsilon
-from dpol_weekly.sampler import _below, _bits, _happens, discrete_gaussian
 
 FINE = 2**20 + 3
 LARGEST = 1_414_213_562_375
@@ -25,14 +34,6 @@ def draws(scale, number=DRAWS):
     """Draws of a fixed secret, so that no run of the tests differs."""
     keys = (hmac.digest(b"s" * 32, f"{scale},{it}".encode(), "sha512") for it in range(number))
     return np.array([discrete_gaussian(key, scale) for key in keys])
-
-
-def library(scale, number=DRAWS):
-    """Draws of OpenDP, which differ in every run."""
-    opendp.enable_features("contrib")
-    integers = opendp.vector_domain(opendp.atom_domain(T=opendp.i64))
-    space = integers, opendp.l2_distance(T=float)
-    return np.array(opendp.m.make_gaussian(*space, scale=float(scale))([0] * number))
 
 
 def fits(counts, probabilities):
@@ -61,11 +62,10 @@ def cells(draws, scale, law_of=None):
     return counts, np.diff(below)
 
 
-@pytest.mark.parametrize("sampler", [draws, library])
 @pytest.mark.parametrize("scale", [1, 2, 5, 1000, FINE])
-def test_draws_follow_the_discrete_gaussian_law(sampler, scale):
-    """As the draws of another program do; scales wrong by 5% are rejected."""
-    drawn = sampler(scale)
+def test_draws_follow_the_discrete_gaussian_law(scale):
+    """Scales wrong by 5% are rejected."""
+    drawn = draws(scale)
     assert fits(*cells(drawn, scale))
     for factor in (0.95, 1.05):
         assert not fits(*cells(drawn, scale, factor * scale))
@@ -182,3 +182,102 @@ def test_two_counts_together_have_mu_times_root_two(shift, scale):
         exact = float((np.maximum(gain, 0) * law[:, None] * law[None, :]).sum())
         assert 0 < exact < float(delta_of_epsilon(epsilon, mu))
         assert exact > float(delta_of_epsilon(epsilon, mu * (1 - 2 / scale)))
+
+
+# ---- The key of a row ----------------------------------------------------------------------------
+
+ROW = {"place": "north", "period": "2024-01-01", "version": 1, "steps": 3, "scale": FINE}
+
+
+def test_a_row_made_again_is_the_same_row_and_no_two_rows_share_noise():
+    """Equal noise of two numbers would show their difference: of two counts, of a first and a
+    second release, of two places with equal counts; of two agreements or two hospitals."""
+    first = keyed_noise(b"s" * 32, ["valley", 7], **ROW)
+    assert keyed_noise(b"s" * 32, ["valley", 7], **ROW) == first
+    others = [
+        {"place": "south"},
+        {"period": "2024-01-08"},
+        {"version": 2},
+        {"steps": 4},
+        {"scale": FINE + 1},
+    ]
+    drawn = [keyed_noise(b"s" * 32, ["valley", 7], **ROW | other) for other in others]
+    drawn += [keyed_noise(b"s" * 32, purpose, **ROW) for purpose in (["valley", 8], ["hill", 7])]
+    drawn += [keyed_noise(b"t" * 32, ["valley", 7], **ROW)]
+    assert len({first, *drawn}) == 9
+
+
+def test_no_two_lists_of_fields_are_one_text():
+    """Without lengths, place 1 with version 11 and place 11 with version 1 would share noise."""
+    split = [(["a", "b"], "c"), (["a"], "bc"), (["ab"], "c"), (["a", "bc"], ""), ([], "abc")]
+    rows = [keyed_noise(b"s" * 32, purpose, **ROW | {"place": at}) for purpose, at in split]
+    assert len({*rows}) == len(rows)
+
+
+def test_noise_of_neighbouring_counts_is_independent():
+    """Its correlation over 2,000 weeks is that of independent noise (5 standard errors)."""
+    weeks = [f"week {it}" for it in range(2000)]
+    pairs = [
+        [keyed_noise(b"s" * 32, [], **ROW | {"period": it, "steps": steps}) for steps in (3, 4)]
+        for it in weeks
+    ]
+    assert abs(np.corrcoef(np.array(pairs, dtype=float).T)[0, 1]) < 5 / math.sqrt(len(weeks))
+
+
+# ---- The file of the secret ----------------------------------------------------------------------
+
+
+def test_a_secret_is_made_once_and_only_its_owner_reads_it(tmp_path):
+    path = tmp_path / "own" / "dpol.secret"
+    make_secret(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert read_secret(path, lost="make another") == path.read_bytes()
+    with pytest.raises(OutputError, match="cannot be written"):
+        make_secret(path)
+    other = tmp_path / "dpol.secret"
+    make_secret(other)
+    assert other.read_bytes() != path.read_bytes()
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o601])
+def test_a_secret_that_others_could_read_is_refused_where_files_have_modes(
+    tmp_path, monkeypatch, mode
+):
+    path = tmp_path / "dpol.secret"
+    make_secret(path)
+    path.chmod(mode)
+    with pytest.raises(DataError, match=r"chmod 600 .* and make another"):
+        read_secret(path, lost="make another")
+    monkeypatch.setattr(files, "_has_modes", lambda folder: False)  # a share of Windows
+    assert read_secret(path, lost="make another") == path.read_bytes()
+
+
+def test_a_file_system_without_modes_is_told_by_a_new_file(tmp_path, monkeypatch):
+    assert files._has_modes(tmp_path)
+    assert files._has_modes(tmp_path / "not there")
+    real = files.tempfile.NamedTemporaryFile
+
+    def open_to_all(**options):
+        made = real(**options)
+        files.os.fchmod(made.fileno(), 0o777)
+        return made
+
+    monkeypatch.setattr(files.tempfile, "NamedTemporaryFile", open_to_all)
+    assert not files._has_modes(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", bytes(32), b"k" * 32, b"kitten" * 5 + b"ab", bytes(64)])
+def test_bytes_that_are_not_random_are_no_secret(tmp_path, content):
+    """A power cut leaves zeros; with these anybody could take the noise away."""
+    path = tmp_path / "dpol.secret"
+    path.touch(0o600)
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="is not a secret of dpol"):
+        read_secret(path, lost="make another")
+
+
+def test_a_secret_is_on_the_disk_before_it_is_used(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(files.os, "fsync", synced.append)
+    make_secret(tmp_path / "dpol.secret")
+    assert len(synced) == 2, "the file, and the folder that names it"
