@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -24,8 +24,7 @@ from dpol.core.errors import ConfigError
 from dpol.core.refusals import refusal
 from dpol.core.rounding import AtMost
 from dpol.core.settings import MISSING, Problem, Settings
-from dpol_weekly.budget import guess_in_full
-from dpol_weekly.keys import is_key
+from dpol.privacy.account import best_guess
 from dpol_weekly.noise import DECIMALS, CountNoise, decimal_text
 from dpol_weekly.records import HEX, IDENTIFIER, alike
 from dpol_weekly.settings_file import checked, read_keys
@@ -62,13 +61,6 @@ Capacity = Annotated[
     float | Literal["reported"],
     _must(_is_capacity, f"must be a number from {_LEAST_BEDS:g} to {_MOST_BEDS}, or reported"),
 ]
-PublicKey = Annotated[
-    str,
-    _must(
-        lambda value: isinstance(value, str) and is_key(value),
-        "must be 64 hex digits in small letters, as dpol privatize --init shows them",
-    ),
-]
 Affirmed = Annotated[
     bool,
     _must(
@@ -98,8 +90,6 @@ class Entity(Settings):
     """First date on which it reports and may be chosen; without it the first period."""
     until: datetime.date | None = None
     """Date from which on it does not; its past still counts. Without a date it stays."""
-    key: PublicKey | None = None
-    """Public half of the holder's key; without it, the key of the first report binds."""
 
     @property
     def beds(self) -> str | None:
@@ -160,7 +150,7 @@ class Deployment(Settings):
     longest_stay: Annotated[int, Field(ge=1, le=520)] = 8
     """Number of periods over which the budget protects one person."""
     budget_mu: MuDecimal
-    """Ceiling of the mu of a person of the longest stay, over all outputs of all holders."""
+    """Ceiling of the mu of a person of the longest stay, over all releases of all holders."""
     second_release: SecondRelease | None = None
     """When every period is released again; without it, never."""
     counted_by: Annotated[int, Field(ge=1, le=20)] = 1
@@ -247,8 +237,12 @@ class Deployment(Settings):
         return CountNoise(Decimal(str(self.mu)), Decimal(str(self.count_sensitivity)))
 
     def guess(self, mu: float) -> float:
-        """Return the largest probability of a right guess about a person who is counted in full."""
-        return guess_in_full(mu, self.count_sensitivity)
+        """Return the largest probability of a right guess about a person who is counted in full.
+
+        Such a person moves a count by 1, whatever `count_sensitivity` says, and pays for a move of
+        that size at least. `mu` is that of a person who moves it by `count_sensitivity`.
+        """
+        return best_guess(mu * max(1.0, 1 / self.count_sensitivity))
 
     @property
     def sensitivity_text(self) -> str:
@@ -313,16 +307,20 @@ def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
     return checked(Deployment, whole, place, rules=Deployment.rules, manual=MANUAL)
 
 
-def refuse_amendment(before: Deployment, now: Deployment, place: str) -> None:
+def refuse_amendment(
+    before: Deployment, now: Deployment, released: Iterable[tuple[str, str]], place: str
+) -> None:
     """Refuse an agreement that cannot supersede another one.
 
     Only `entities` may differ, and only from the first period of the new agreement on: holders
-    join, close, and get other beds or keys. So mu, unit and budget also hold for a stay across that
-    period.
+    join, close, and get other beds. So mu, unit and budget also hold for a stay across that period.
+    Nothing may have been released yet of what it changes: a place that gets another name from a
+    released period on would be released twice.
 
     Args:
         before: the superseded agreement.
         now: the new agreement.
+        released: entity and period of rows that were released.
         place: where the new agreement is from, for messages.
 
     Raises:
@@ -342,24 +340,31 @@ def refuse_amendment(before: Deployment, now: Deployment, place: str) -> None:
         if key not in ("entities", "amends") and getattr(before, key) != getattr(now, key):
             allowed = "must stay as it was; begin another deployment, with another name"
             problems.append(Problem((key,), MISSING, allowed))
-    for name, old in before.entities.items():
-        entity = now.entities.get(name)
-        if entity is None:
+    for name in before.entities.keys() | now.entities.keys():
+        old, new = before.entities.get(name), now.entities.get(name)
+        if new is None:
             allowed = f"must stay in the file; write until: {since} if it leaves"
             problems.append(Problem(("entities", name), MISSING, allowed))
-        elif entity.since != old.since:
-            allowed = f"must stay {old.since or 'left out'}: it is past"
-            problems.append(Problem(("entities", name, "since"), MISSING, allowed))
-        elif entity.until != old.until and min(_ends(entity), _ends(old)) < since:
-            allowed = f"must be {since} or later: what is before belongs to the old agreement"
-            problems.append(Problem(("entities", name, "until"), str(entity.until), allowed))
-    for name in now.entities.keys() - before.entities.keys():
-        if (now.entities[name].since or now.periods.first) < since:
-            allowed = f"must be {since} or later, since it joins then"
-            problems.append(Problem(("entities", name, "since"), MISSING, allowed))
+        elif _before(old, now, since) != _before(new, now, since):
+            allowed = f"must take part in the same periods before {since} as it did (since, until)"
+            problems.append(Problem(("entities", name), MISSING, allowed))
+    late = [
+        (period, entity)
+        for entity, period in released
+        if period >= str(since) and before.entities.get(entity) != now.entities.get(entity)
+    ]
+    if late:
+        period, entity = max(late)
+        allowed = f"must be after {period}, which {entity} has released already"
+        problems.append(Problem(("amends", "since"), str(since), allowed))
     if problems:
         raise refusal(place, problems, MANUAL)
 
 
-def _ends(entity: Entity) -> datetime.date:
-    return entity.until or datetime.date.max
+def _before(
+    entity: Entity | None, agreed: Deployment, day: datetime.date
+) -> tuple[datetime.date, datetime.date]:
+    """Return from when until when an entity takes part before a day."""
+    if entity is None:
+        return day, day
+    return min(entity.since or agreed.periods.first, day), min(entity.until or day, day)

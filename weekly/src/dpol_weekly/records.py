@@ -1,32 +1,52 @@
 """The file of a release: read without trust, and what all such files cost a person.
 
-For a third party that trusts neither `dpol privatize` nor `dpol collect`. This module needs only
-Python, and all sums are of fractions, so it may be copied and read by itself. It states the
-formulas and proofs of `dpol_weekly.noise` and `dpol_weekly.budget` a second time.
+For a third party that trusts neither `dpol privatize` nor `dpol collect`; the hospital asks it too,
+before it signs. This module needs only Python, and all sums are of fractions, so it may be copied
+and read by itself. It states the formulas of `dpol_weekly.noise` a second time.
 
 A release is one JSON file. It states no guarantee: that follows from its rows and the agreement.
 
-- `dpol_release`: 3.
+- `dpol_release`: 4. Version 3 also had a `ledger` with two ids, which say nothing.
 - `agreement`: SHA-256 of the agreement of the last run.
-- `ledger`: random `id` of the holder's ledger and of the `output` in it, 16 hex digits each.
-- `rows`: entity, first day of the period, noisy count and capacity, all text.
+- `rows`: entity, first day of the period, noisy count and capacity, all text. The second row of an
+  entity and period is its second release.
 - `key`: the public half of the holder's key; `signature`: of all else, by that key.
 
 Noise of integer scale k, in steps of 10^-m people, protects a person who can move a count by s:
+S = s 10^m steps is an integer, and k - 1 >= sqrt(2) S / mu, by less than 1. So one row costs a
+person in that count mu^2 / 2, and moving one person between two entities changes two counts, which
+is mu-GDP together. Squares add up (Dong, Roth and Su, "Gaussian Differential Privacy", corollary
+3.3; adaptively by Smith and Thakurta, "Fully Adaptive Composition for Gaussian Differential
+Privacy").
 
-- S = s 10^m steps is an integer, and k - 1 >= sqrt(2) S / mu, by less than 1.
-- Releases of one entity whose periods overlap add up: their squares of mu sum to own(i, p).
-- Rows of another agreement A may be about the same people, whatever their names. A person is in
-  counts of one entity of A a period, so each period of A adds the largest sum of one entity. Such a
-  row costs (mu' max(1, s / s'))^2, with its own mu' and s': the loss is proportional to the move.
-- Each of these sums is multiplied by `counted_by` of its own agreement: s(p) = k max own(i, p) plus
-  the sum over A of k' max own(i', p').
-- A person in one period has mu = sqrt(max s(p)), and a stay of L periods at most sqrt(L) times as
-  much. No s(p) exceeds budget^2 / L, over all files: those of a ledger keep to it, and those of
-  several may not, if one releases under one agreement only and another under another.
+Rows of another agreement A may be about the same people, whatever their names. Its noise is made
+for a move of s_A, and the loss is proportional to the move, so such a row costs a person of
+agreement J (mu_A max(1, s_J / s_A))^2. The factor is never below 1: s_J bounds the counts of J
+only, and A says that one person may move a count of A by s_A.
 
-An agreement and its amendments are one. The files of a holder are cumulative: a row that several
-files repeat counts once.
+Let own(i, p) be the sum of these squares over the rows of entity i of J and its amendments, in
+period p; most(A, p) the largest such sum of one entity of another agreement A, over A's amendments
+and the periods of A that share a day with p, since a person is in counts of one entity of A a
+period; and k the `counted_by` of an agreement. Then s(i, p) = k_J own(i, p) + sum over A of
+k_A most(A, p) is at most budget^2 / L, L the longest stay in periods, and a stay of L periods costs
+at most the budget, whichever holders keep the counts. For let one person add a_j to count j of a
+period. Two neighbouring tables have the person with a and with b, all at least 0, so
+|b - a|^2 <= |a|^2 + |b|^2. The affirmation says a_j <= s_J and sum a_j <= k s_J, so
+|a|^2 <= s_J sum a_j <= k s_J^2: as much as k full counts, each of them of an entity that spends at
+most own(i, p), and each at half of mu^2. Two tables and L periods make 2 L of these halves. A
+person who moves to another holder is in other counts, but not in more.
+
+(Rounding to the grid of the noise moves a part of a person by up to one step more than the part.
+With at most seven parts this adds less than 1e-5 of mu, and 1e-11 at mu = 0.5.)
+
+Three conditions cannot be seen in files of one holder. All releases about the people of an entity
+in a period, under whatever agreement, are given: whoever is counted under J at one holder and under
+A at another pays both. People are counted as affirmed: a person in full in a hospital and in its
+ward needs `counted_by: 2`. And a person stays with one entity in all releases of a period: moved
+from one to another between them, four rows change where two did, as with `counted_by: 2`.
+
+An agreement and its amendments are one. Files are cumulative: a row that several files repeat
+counts once.
 """
 
 from __future__ import annotations
@@ -46,11 +66,9 @@ IDENTIFIER = "[A-Za-z0-9][A-Za-z0-9._-]{0,39}"
 """Pattern of the identifier of an entity or an agreement."""
 HEX = "[0-9a-f]{64}"
 """Pattern of a SHA-256, or of the public half of a key."""
-_VERSION = 3
-_SHAPE = {
+_SHAPE: dict[str, Any] = {
     "dpol_release": int,
     "agreement": HEX,
-    "ledger": {"id": "[0-9a-f]{16}", "output": "[0-9a-f]{16}"},
     "rows": [
         (
             IDENTIFIER,
@@ -63,11 +81,14 @@ _SHAPE = {
     "signature": "[0-9a-f]{128}",
 }
 """What a file holds: a text is a pattern, a list has any number of such items."""
+_SHAPES = {
+    3: _SHAPE | {"ledger": {"id": "[0-9a-f]{16}", "output": "[0-9a-f]{16}"}},
+    4: _SHAPE,
+}
 
-
-_Rows = Mapping[tuple[str, str, tuple[str, ...]], Mapping[str, Any]]
-"""The agreement of each row by the id of its ledger, its family and its cells. The family is the
-first agreement to which its own goes back by amendments."""
+_Rows = Mapping[tuple[str, tuple[str, ...]], Mapping[str, Any]]
+"""The agreement of each row by its family and its cells. The family is the first agreement to which
+its own goes back by amendments."""
 
 
 def alike(identifier: str) -> str:
@@ -97,9 +118,10 @@ def parse(data: bytes) -> dict[str, Any]:
         raise ValueError("is nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"is damaged or cut short ({error})") from None
-    if isinstance(facts, dict) and facts.get("dpol_release") != _VERSION:
+    version = facts.get("dpol_release") if isinstance(facts, dict) else 4
+    if version not in [*_SHAPES]:
         raise ValueError("was written by another version of dpol")
-    if fault := _misfit(facts, _SHAPE):
+    if fault := _misfit(facts, _SHAPES[version]):
         raise ValueError(f"is not as dpol privatize writes it, at {fault.lstrip('.')}")
     if not facts["rows"]:
         raise ValueError("holds no row")
@@ -127,7 +149,7 @@ def recompute(
 
     Raises:
         ValueError: a file passes its budget together with the others, its agreement is missing, a
-            date is none, or two files of a ledger hold different rows of one version.
+            date is none, or two files hold different rows of one version.
     """
     found: list[tuple[str, _Rows]] = []
     seen: dict[tuple[object, ...], tuple[str, Sequence[str]]] = {}
@@ -137,15 +159,15 @@ def recompute(
             raise ValueError(f"{file}: was released under another agreement than the one given")
         while family in agreed and (amended := agreed[family]["amends"]):
             family = amended["agreement"]
-        ledger, rows = facts["ledger"]["id"], facts["rows"]
+        rows = facts["rows"]
         for row, version in versions(rows):
-            place = ledger, family, row[0], row[1], version
+            place = family, row[0], row[1], version
             if (held := seen.setdefault(place, (file, row)))[1] != row:
                 raise ValueError(
                     f"{file}: holds another row of {row[0]} for {row[1]}, version {version}, than"
-                    f" {held[0]}: two copies of one ledger have released it with different counts"
+                    f" {held[0]}: two machines have released it with different counts"
                 )
-        found.append((file, {(ledger, family, (*row,)): agreed[sha256] for row in rows}))
+        found.append((file, {(family, (*row,)): agreed[sha256] for row in rows}))
     once = {row: terms for _, rows in found for row, terms in rows.items()}
     results = []
     for (file, rows), (_, facts) in zip(found, releases, strict=True):
@@ -193,7 +215,7 @@ def _most(rows: _Rows, terms: Mapping[str, Any]) -> Fraction:
     begun, length = (terms["periods"][key] for key in ("first", "days"))
     moved = _exact(terms["count_sensitivity"])
     sums = defaultdict[tuple[str, int, int, str], Fraction](Fraction)
-    for (_, of, (entity, day, *_)), made in rows.items():
+    for (of, (entity, day, *_)), made in rows.items():
         start = (datetime.date.fromisoformat(day) - datetime.date.fromisoformat(begun)).days
         factor = max(Fraction(1), moved / _exact(made["count_sensitivity"]))
         square = made["counted_by"] * (_exact(made["mu"]) * factor) ** 2

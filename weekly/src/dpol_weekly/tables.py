@@ -1,40 +1,61 @@
-"""A holder's table: CSV of one form, read as text.
+"""A holder's table: CSV of one form, read as text, line by line.
 
-A header in the first line, then a row for each place and period. The holder's file says how dates
-and decimals are written, so a cell is read by that file alone, never by other cells: whether a
-table is refused tells nothing of its counts. Messages end up in logs, so none repeats a cell.
+A header, then a row for each place and period, up to the end or a blank line. The holder's file
+says how dates and numbers are written, so a cell is read by that file alone, never by other cells:
+whether a table is refused tells nothing of its counts. Messages end up in logs, so none repeats a
+cell.
 """
 
 from __future__ import annotations
 
 import csv
 import datetime
-import io
 import re
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import AfterValidator, Field
 
 from dpol.core.errors import DataError
 from dpol.core.settings import Settings
 from dpol.core.words import counted
 
-Dates = Literal["YYYY-MM-DD", "D.M.YYYY", "D/M/YYYY", "M/D/YYYY", "YYYY-Www", "MMWR"]
-DATES: tuple[Dates, ...] = get_args(Dates)
-WEEKS = "YYYY-Www", "MMWR"
-"""The forms of dates, and those of weeks. A period lasts a number of days, so no month is one."""
-_FIRST, _LAST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
-_MIDNIGHT = re.compile(r"[T ]00:00(:00(\.0+)?)?$")
-_WRITTEN = {
+_DAYS = {
+    "YYYY-MM-DD": "%Y-%m-%d",
     "D.M.YYYY": "%d.%m.%Y",
     "D/M/YYYY": "%d/%m/%Y",
     "M/D/YYYY": "%m/%d/%Y",
+    "D-M-YYYY": "%d-%m-%Y",
+    "YYYY/M/D": "%Y/%m/%d",
+    "YYYYMMDD": "%Y%m%d",
+    "D.M.YY": "%d.%m.%y",
+    "D/M/YY": "%d/%m/%y",
+    "M/D/YY": "%m/%d/%y",
 }
+_WEEKS = {
+    "YYYY-Www": re.compile("([0-9]{4})-W([0-9]{2})"),
+    "YYYYWw": re.compile("([0-9]{4})W([0-9]{1,2})"),
+    "YYYYww": re.compile("([0-9]{4})([0-9]{2})"),
+}
+WEEKS = [*_WEEKS, "MMWR", *(f"MMWR {it}" for it in _WEEKS)]
+"""Forms of weeks: they begin on Monday (ISO), or on Sunday as in US public health (MMWR)."""
+DATES = [*_DAYS, *(f"{it} time" for it in _DAYS), *WEEKS]
+"""Forms of dates, also with a time of day behind them. A period lasts a number of days, so no month
+is one."""
+_FIRST, _LAST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
+_MIDNIGHT = re.compile(r"([T ]00:00(:00(\.0+)?)?| 12:00(:00)? AM)$")
 BETWEEN = {".": ".", ",": ",", " ": " \u00a0\u202f", "'": "'\u2019"}
 """Signs between thousands, and how they are written."""
 _DIGITS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,40})?")
+
+
+def _known(form: str) -> str:
+    if form not in DATES:
+        raise ValueError(f"must be one of {', '.join(DATES)}")
+    return form
 
 
 class Format(Settings):
@@ -47,17 +68,16 @@ class Format(Settings):
     """The decimal sign."""
     thousands: Literal["none", ".", ",", " ", "'"]
     """The sign between groups of three digits, or none. A blank also stands for narrow ones."""
-    delimiter: Literal[",", ";", "\t"] = ","
+    delimiter: Literal[",", ";", "\t", "|"] = ","
     """The sign between the cells of a CSV table; Excel writes `";"` beside decimal commas."""
-    date: Dates = "YYYY-MM-DD"
-    """How dates are written, if not as 2021-01-31.
-
-    2021-W05 begins on Monday as `YYYY-Www`, and on Sunday as `MMWR`, a week of US public health.
-    """
+    date: Annotated[str, AfterValidator(_known)] = "YYYY-MM-DD"
+    """How dates are written: one of `DATES`. Midnight may follow any day."""
     encoding: Literal["utf-8", "cp1252", "utf-16"] = "utf-8"
     """The encoding of a CSV table; `cp1252` is Excel's in Western Europe and America."""
     day: Literal["first", "last"] = "first"
     """The day of a period that its date names; a week names its first."""
+    header: Annotated[int, Field(ge=1, le=1000)] = 1
+    """Number of the line that names the columns; lines above it are skipped."""
 
 
 def parse_count(text: str, form: Format) -> str | None:
@@ -85,22 +105,31 @@ def _number(sign: str, thousands: str) -> re.Pattern[str]:
     )
 
 
-def parse_date(text: str, form: Dates) -> datetime.date | None:
-    """Return the date of a text, alone or with midnight; None if it has none from 1900 to 2100.
+def parse_date(text: str, form: str) -> datetime.date | None:
+    """Return the date of a text in a form of `DATES`; None if it has none from 1900 to 2100.
 
-    Another time of day, and one with an offset, may be another day elsewhere.
+    A time of day other than midnight, which may be another day elsewhere, is read only where the
+    form says so.
+
+    >>> str(parse_date("1/14/2024 12:00:00 AM", "M/D/YYYY")), str(parse_date("2024W1", "YYYYWw"))
+    ('2024-01-14', '2024-01-01')
     """
-    day, week = _MIDNIGHT.sub("", text), re.fullmatch("([0-9]{4})-W([0-9]{2})", text)
     try:
-        if week and form in WEEKS:
+        if form in WEEKS:
+            kind = form.removeprefix("MMWR").strip() or "YYYY-Www"
+            if (week := _WEEKS[kind].fullmatch(text)) is None:
+                return None
             year, number = map(int, week.groups())
             monday = datetime.date.fromisocalendar
-            date = mmwr_week(year, number) if form == "MMWR" else monday(year, number, 1)
-        elif re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", day):
-            date = datetime.date.fromisoformat(day)
+            date = mmwr_week(year, number) if form[0] == "M" else monday(year, number, 1)
         else:
-            date = datetime.datetime.strptime(day, _WRITTEN[form]).date()
-    except (KeyError, ValueError):
+            day, timed = form.removesuffix(" time"), form.endswith(" time")
+            bare = re.split("[T ]", text, maxsplit=1)[0] if timed else _MIDNIGHT.sub("", text)
+            digits = re.sub("[YMD]", "[0-9]", day)
+            if day in ("YYYY-MM-DD", "YYYYMMDD") and not re.fullmatch(digits, bare):
+                return None  # strptime takes fewer
+            date = datetime.datetime.strptime(bare, _DAYS[day]).date()
+    except ValueError:
         return None
     return date if _FIRST <= date <= _LAST else None
 
@@ -124,60 +153,75 @@ def mmwr_week(year: int, week: int) -> datetime.date:
     return start
 
 
-def read_table(
-    path: Path, columns: Sequence[str], form: Format
-) -> list[tuple[int, dict[str, str]]]:
-    """Read some columns of a CSV table; rows without any text are skipped.
+class Line(NamedTuple):
+    """A line of a table: its number in the file, its cells by column, and its number of cells."""
 
-    Returns for each row the line of the file on which it ends (the header is line 1), and its cells
-    by column, without surrounding blanks.
+    number: int
+    cells: dict[str, str]
+    width: int
+
+
+class Lines(NamedTuple):
+    """The lines of a table, the number of columns, and how many lines are below a blank one."""
+
+    lines: list[Line]
+    width: int
+    below: int
+
+
+def read_table(path: Path, columns: Sequence[str], form: Format, *, may_be_empty: bool) -> Lines:
+    """Read some columns of a CSV table, each line by itself.
+
+    No line refuses the table: a column that a line does not reach is an empty cell, and bytes that
+    are no text stay in their cell. Cells have no surrounding blanks.
+
+    Args:
+        path: the file.
+        columns: names of the columns.
+        form: how the table is written.
+        may_be_empty: whether a file without a header is a table without lines.
 
     Raises:
-        DataError: the file is missing, empty, damaged or not a table, or a column is missing.
+        DataError: the file cannot be read, holds no header, or the header lacks a column or has it
+            twice.
     """
     try:
-        lines = _csv(path, form)
+        data = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}); check table") from None
-    if not lines:
-        raise DataError(f"{path}: holds no table; get an intact copy of it")
-    (_, header), *rows = lines
+    text = data.decode("utf-8-sig" if form.encoding == "utf-8" else form.encoding, "replace")
+    rows = [_cells(line, form) for line in re.split("\r\n|\n|\r", text)]
+    header, found = [*rows[form.header - 1 : form.header], []][0], rows[form.header :]
+    if not any(header):
+        if may_be_empty:
+            return Lines([], 0, 0)
+        raise DataError(
+            f"{path}: holds no table in line {form.header}; get an intact copy of it, or set"
+            " format.header in hospital.yaml to the line that names the columns"
+        )
     if missing := [name for name in columns if name not in header]:
         raise DataError(
-            f"{path}: its first line has no column named {', '.join(missing)}; name the right ones"
-            " under columns in hospital.yaml, or the delimiter under format"
+            f"{path}: its line {form.header} has no column named {', '.join(missing)}; name the"
+            " right ones under columns in hospital.yaml, or the line of the header, the delimiter"
+            " or the encoding under format"
         )
     if twice := [name for name in columns if header.count(name) > 1]:
         told = counted(len({*twice}), "column")
-        raise DataError(f"{path}: {told} of its first line is there twice; rename all but one")
-    places = {name: header.index(name) for name in columns}
-    found = [(line, {name: row[place] for name, place in places.items()}) for line, row in rows]
-    return [(line, cells) for line, cells in found if any(cells.values())]
+        raise DataError(f"{path}: {told} of its header is there twice; rename all but one")
+    places, lines = {name: header.index(name) for name in columns}, list[Line]()
+    for number, row in enumerate(found, start=form.header + 1):
+        if not any(row):
+            below = sum(map(any, found[number - form.header :]))
+            return Lines(lines, len(header), below)
+        cells = {name: (row[at : at + 1] or [""])[0] for name, at in places.items()}
+        lines.append(Line(number, cells, len(row)))
+    return Lines(lines, len(header), 0)
 
 
-def _csv(path: Path, form: Format) -> list[tuple[int, list[str]]]:
-    """Return the lines of a CSV table with their numbers; blank ones are skipped."""
+def _cells(line: str, form: Format) -> list[str]:
+    """Return the cells of a line; one that names nothing if it is no CSV (128 KiB in a cell)."""
     try:
-        text = path.read_bytes().decode("utf-8-sig" if form.encoding == "utf-8" else form.encoding)
-    except UnicodeError:
-        raise DataError(
-            f"{path}: is not {form.encoding.upper()} text; save it as CSV UTF-8, or set"
-            " format.encoding in hospital.yaml"
-        ) from None
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=form.delimiter, strict=True)
-    found: list[tuple[int, list[str]]] = []
-    try:
-        for row in filter(None, reader):
-            if found and len(row) != len(found[0][1]):
-                raise DataError(
-                    f"{path}, row {reader.line_num}: has {counted(len(row), 'cell')}, but the"
-                    f" header has {len(found[0][1])}. Quote cells that hold {form.delimiter!r} or a"
-                    " line break, or name the right delimiter under format; or, if the file is cut"
-                    " short here, get an intact copy of it"
-                )
-            found.append((reader.line_num, [cell.strip() for cell in row]))
-    except csv.Error as error:
-        raise DataError(
-            f"{path}, row {reader.line_num}: is not CSV: {error}; get an intact copy of it"
-        ) from None
-    return found
+        row = next(csv.reader([line], delimiter=form.delimiter), [])
+    except csv.Error:
+        return ["\ufffd"]
+    return [cell.strip() for cell in row]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import datetime
+import io
 import itertools
 import json
 import os
@@ -27,15 +28,11 @@ import pytest
 import yaml
 
 from dpol.core.errors import DataError
+from dpol_weekly import prose
 from dpol_weekly.deployment import read_deployment
 from dpol_weekly.holder import counts as counts_module
+from dpol_weekly.holder import init as init_module
 from dpol_weekly.holder import release as release_module
-from dpol_weekly.holder import request as request_module
-from dpol_weekly.holder import text as text_module
-from dpol_weekly.holder.drawn import noisy
-from dpol_weekly.holder.entries import select
-from dpol_weekly.holder.text import describe, warnings_of
-from dpol_weekly.keys import Secret
 from releases import run
 
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
@@ -79,9 +76,16 @@ class Exporter:
         part: what one person adds to a count: a seventh to an average over seven days.
         factor: of all counts.
         mark: between cells.
-        zero: `missing`: a grouped query, which has no row where nobody was; `blank`; `written`.
+        zero: `missing`: a grouped query, which has no row where nobody was; `blank`; `written`; or
+            another text.
         reach: number of weeks in the table; None: all.
         running: whether the table has the week that has just begun too.
+        header: whether a table without rows has a header, as PowerShell's Export-Csv has none.
+        title: whether a line stands above the header.
+        total: whether a line with the total stands at the end.
+        end: whether the last line has a line end.
+        kept: whether a table that is as before stays the file that it was, of its old time.
+        through: whether the job says which day its query covered.
     """
 
     write: Callable[[Decimal], str] = plain
@@ -92,10 +96,20 @@ class Exporter:
     zero: str = "written"
     reach: int | None = None
     running: bool = False
+    header: bool = True
+    title: bool = False
+    total: bool = False
+    end: bool = True
+    kept: bool = False
+    through: bool = True
 
     def table(self, week: int, person: tuple[str, int] | None) -> Path:
-        """Write the table after a week, with a person more in a place and a week."""
-        rows = [["entity", "period", "count"]]
+        """Write the table after a week, with a person more in a place and a week.
+
+        The place `Ward 3, West` is of no agreement, and not quoted; a patient of the place `n?` has
+        no date.
+        """
+        rows = []
         for of in range(week + 1 + self.running):
             for name, counts in COUNTS.items():
                 late = (name, of) == LATE and week < of + 2
@@ -104,36 +118,67 @@ class Exporter:
                     count = counts[of] * self.factor + (self.part if person == (name, of) else 0)
                     if count or self.zero == "written":
                         rows.append([name, str(start(of)), self.write(Decimal(count))])
-                    elif self.zero == "blank":
-                        rows.append([name, str(start(of)), ""])
+                    elif self.zero != "missing":
+                        rows.append([name, str(start(of)), self.zero.replace("blank", "")])
+        stream = io.StringIO()
+        head = [["entity", "period", "count"]] if rows or self.header else []
+        csv.writer(stream, delimiter=self.mark).writerows([*head, *rows])
+        text = "Patients by ward\r\n" * self.title + stream.getvalue()
+        if person and person[0] in STRANGERS and person[1] <= week:
+            head = "" if head else "entity,period,count\r\n"
+            text += head + self.mark.join([*STRANGERS[person[0]], "1\r\n"])
+        text += f"Total{self.mark}{self.mark}{len(rows)}\r\n" * self.total
+        data = (text if self.end else text.rstrip()).encode()
         path = Path("counts.csv")
-        with path.open("w", newline="", encoding="utf-8") as stream:
-            csv.writer(stream, delimiter=self.mark).writerows(rows)
+        if not (self.kept and path.exists() and path.read_bytes() == data):
+            path.write_bytes(data)
+            time = datetime.datetime.combine(start(week + 1), datetime.time(5)).timestamp()
+            os.utime(path, (time, time))
         return path
 
     def words(self) -> list[str]:
         """What a person or a script tells `--init`; nothing is read off the table."""
         decimal, thousands = self.form
-        told = {"zero": self.zero, "covers": self.reach or "all", "date": "YYYY-MM-DD"}
-        told |= {"decimal": decimal, "thousands": thousands}
+        told = {"zero": self.zero, "reaches": self.reach or "all", "date": "YYYY-MM-DD"}
+        told |= {"decimal": decimal, "thousands": thousands, "header": 1 + self.title}
         told |= {"delimiter": self.mark, "entity": "entity"}
+        told |= {} if self.through else {"covers": "yesterday"}
         return ["--column", *(f"{key}={it}" for key, it in told.items())]
+
+    def more(self, week: int) -> list[str]:
+        """What the job says each week."""
+        return ["--through", str(start(week) + datetime.timedelta(days=6))] * self.through
 
 
 AVERAGE = Decimal("0.143")
+STRANGERS = {"west": ["Ward 3, West", str(start(0))], "n?": ["n", ""]}
+GROUPED = Exporter(zero="missing", running=True)
 EXPORTERS = {
     "whole numbers": Exporter(running=True),
     "grouped": Exporter(grouped, (".", ",")),
     "averages": Exporter(part=AVERAGE),
     "German": Exporter(german, (",", "."), part=AVERAGE, mark=";"),
     "R": Exporter(scientific, factor=101, part=Decimal(1)),
-    "if count": Exporter(zero="missing"),
-    "if count, and the running week": Exporter(zero="missing", running=True),
+    "if count": dataclasses.replace(GROUPED, running=False),
+    "if count, and the running week": GROUPED,
+    "if count, by hospital.yaml": dataclasses.replace(GROUPED, through=False),
     "if count, averages of three weeks": Exporter(zero="missing", reach=3, part=AVERAGE),
-    "if count, the last week": Exporter(zero="missing", reach=1, running=True),
-    "nobody": Exporter(zero="missing", factor=0, running=True),
+    "if count, the last week": dataclasses.replace(GROUPED, reach=1),
     "blank": Exporter(zero="blank", running=True),
-    "blank, of nobody": Exporter(zero="blank", factor=0),
+    "a text": Exporter(zero="NULL"),
+    "a title": dataclasses.replace(GROUPED, title=True),
+    "a total": dataclasses.replace(GROUPED, total=True),
+    "no line end": dataclasses.replace(GROUPED, end=False),
+    "kept": dataclasses.replace(GROUPED, kept=True),
+}
+NOBODY = dataclasses.replace(GROUPED, factor=0)
+"""Nobody was there at all: of the tables that follow, --init saw one with patients."""
+OF_NOBODY = {
+    "a header only": NOBODY,
+    "no header when empty": dataclasses.replace(NOBODY, header=False),
+    "a title only": dataclasses.replace(NOBODY, header=False, title=True),
+    "kept, and no header": dataclasses.replace(NOBODY, header=False, kept=True),
+    "blank": Exporter(zero="blank", factor=0),
 }
 KEYS = {
     "name": "v",
@@ -158,7 +203,7 @@ def clock(monkeypatch):
                 return day
 
         now = SimpleNamespace(date=Today, timedelta=datetime.timedelta)
-        for module in (counts_module, request_module):
+        for module in (release_module, init_module):
             monkeypatch.setattr(module, "datetime", now)
 
     return set_to
@@ -169,8 +214,13 @@ def left() -> list[object]:
     seen: list[object] = []
     for folder in ("released", "outbox"):
         for file in sorted(Path(folder).glob("*")):
+            if file.suffix == ".yaml":
+                seen.append([folder, file.read_text()])
+                continue
             rows = json.loads(file.read_text())["rows"]
-            seen.append([folder, file.name, [(row[0], row[1], row[3]) for row in rows]])
+            # The name of the key, made by chance, is that of the hospital.
+            name = re.sub("-[0-9a-f]{8}-", "-KEY-", file.name)
+            seen.append([folder, name, [(row[0], row[1], row[3]) for row in rows]])
     return seen
 
 
@@ -178,18 +228,23 @@ def play(clock, exporter: Exporter, keys, person=None, at=0):
     """All that is seen of a hospital, run by run; the person is in the table from a run on."""
     with tempfile.TemporaryDirectory(dir=FAST) as folder, chdir(folder):
         Path("d.yaml").write_text(yaml.safe_dump(KEYS | keys, sort_keys=False))
-        agreed = ["--agree", read_deployment("d.yaml").sha256(), "--begin-after", "2023-12-31"]
+        agreed = ["--agree", read_deployment("d.yaml").sha256()]
         seen: list[object] = []
         for week in range(WEEKS):
             clock(start(week + 1))
-            table = exporter.table(week, person if week >= at else None)
+            more = exporter.more(week)
             if week == 0:
-                seen.append(run("privatize", "--init", table, *WORDS, *exporter.words())[:2])
-            more = {0: agreed, 1: [], 2: ["--json"]}
-            code, out, _ = run("privatize", *more.get(week, ["--quiet"]))
-            seen.append((week, code, out, left()))
+                some = dataclasses.replace(exporter, factor=1, reach=None)
+                rows = some.table(3, None)
+                words = [*WORDS, *exporter.words(), *more]
+                seen.append(run("privatize", "--init", rows, *words)[:2])
+            exporter.table(week, person if week >= at else None)
+            quiet = {0: agreed, 1: []}.get(week, ["--quiet"])
+            code, out, _ = run("privatize", *quiet, *more)
+            seen.append((week, code, re.sub("-[0-9a-f]{8}-", "-KEY-", out), left()))
         file = max(Path("released").glob("*.json"), default="none")
-        seen.append(run("recompute", file, "--deployment", "d.yaml")[:2])
+        out = run("recompute", file, "--deployment", "d.yaml")[:2]
+        seen.append(re.sub("-[0-9a-f]{8}-", "-KEY-", str(out)))
         return seen
 
 
@@ -197,39 +252,52 @@ COPY = "--copy-to", "outbox"
 WORDS = "--deployment", "d.yaml", *COPY
 
 
-def test_what_is_due_and_outside_an_export_is_named_each_run(clock):
+def weeks_of(clock, exporter, keys, weeks=WEEKS):
+    """Exit code and standard error of each week, in the current folder."""
+    Path("d.yaml").write_text(yaml.safe_dump(KEYS | keys, sort_keys=False))
+    agreed = ["--agree", read_deployment("d.yaml").sha256()]
+    for week in range(weeks):
+        clock(start(week + 1))
+        more = exporter.more(week)
+        if week == 0:
+            table = dataclasses.replace(exporter, factor=1, reach=None).table(3, None)
+            assert run("privatize", "--init", table, *WORDS, *exporter.words(), *more)[0] == 0
+        exporter.table(week, None)
+        code, _, err = run("privatize", "--quiet", *more, *(agreed if week == 0 else []))
+        yield code, err
+
+
+def test_what_is_due_and_outside_an_export_is_named_each_run(clock, folder):
     """A rolling export never has the row of a second release; every run says so."""
-    told = []
-    with tempfile.TemporaryDirectory(dir=FAST) as folder, chdir(folder):
-        Path("d.yaml").write_text(yaml.safe_dump(KEYS | SECOND, sort_keys=False))
-        agreed = ["--agree", read_deployment("d.yaml").sha256(), "--begin-after", "2023-12-31"]
-        exporter = EXPORTERS["if count, the last week"]
-        for week in range(WEEKS):
-            clock(start(week + 1))
-            table = exporter.table(week, None)
-            if week == 0:
-                run("privatize", "--init", table, *WORDS, *exporter.words())
-            code, _, err = run("privatize", "--quiet", *(agreed if week == 0 else []))
-            told.append((code, "Due, and cannot be released (the export does not reach" in err))
-            if week == WEEKS - 1:
-                assert f"c {start(0)}, c {start(1)}, c {start(2)}, n {start(0)}, n" in err
-    assert told == [(0, False)] * 2 + [(0, True)] * 3
+    told = [*weeks_of(clock, EXPORTERS["if count, the last week"], SECOND)]
+    said = [(code, "Due, and cannot be released (the export does not" in err) for code, err in told]
+    assert said == [(0, False)] * 2 + [(0, True)] * 3
+    assert f"c {start(0)}, c {start(1)}, c {start(2)}, n {start(0)}, n" in told[-1][1]
+    with Path("hospital.yaml").open("a") as stream:
+        stream.write(f"unknown: [{start(0)}, {start(1)}, {start(2)}]\n")
+    assert "Due" not in run("privatize", "--quiet", "--through", str(start(5)))[2]
 
 
-def test_of_an_empty_export_zeros_are_released_and_an_old_export_is_named(clock):
-    exporter = EXPORTERS["nobody"]
-    with tempfile.TemporaryDirectory(dir=FAST) as folder, chdir(folder):
-        Path("d.yaml").write_text(yaml.safe_dump(KEYS, sort_keys=False))
-        agreed = ["--agree", read_deployment("d.yaml").sha256(), "--begin-after", "2023-12-31"]
-        table = exporter.table(0, None)
-        assert table.read_text().splitlines() == ["entity,period,count"]
-        run("privatize", "--init", table, *WORDS, *exporter.words())
-        written = datetime.datetime(2024, 1, 10).timestamp()
-        os.utime(table, (written, written))
-        clock(start(2))
-        code, _, err = run("privatize", "--quiet", *agreed)
-        assert (code, [len(rows) for *_, rows in left()]) == (0, [3, 3])
-        assert "written before its end, on 2024-01-10): c 2024-01-08, n 2024-01-08" in err
+def test_zeros_of_an_empty_export_are_released_with_a_warning(clock, folder):
+    """And nothing is released of a week that the export does not cover."""
+    (code, err), *_ = weeks_of(clock, NOBODY, {}, 1)
+    assert (code, [len(it[2]) for it in left() if len(it) == 3]) == (0, [3, 3])
+    assert "the table has no row of n, s and c" in err
+    assert "The table has no row at all for 2024-01-01: zeros are released." in err
+    clock(start(3))
+    code, _, err = run("privatize", "--quiet", "--through", str(start(2)))
+    assert (code, len(left()[2][2])) == (0, 6)
+    assert f"the export covers nothing after {start(2)}): c {start(2)}, n" in err
+    assert "is to come" in run("privatize", "--through", str(start(9)))[2]
+    assert "let the export job say it with --through" in run("privatize")[2]
+
+
+def test_a_first_file_wants_a_row_of_each_place(clock, folder):
+    Path("d.yaml").write_text(yaml.safe_dump(KEYS, sort_keys=False))
+    clock(start(1))
+    table = NOBODY.table(0, None)
+    code, _, err = run("privatize", "--init", table, *WORDS, *NOBODY.words(), *NOBODY.more(0))
+    assert (code, "the table has no row of n, s and c: write under entities" in err) == (1, True)
 
 
 def difference(clock, exporter, keys, cases=None):
@@ -251,12 +319,11 @@ def difference(clock, exporter, keys, cases=None):
 
 
 EDGES = [(("n", 0), 0), (("s", 0), 1), (("s", 1), 0), (("n", 2), 3), (("n", 1), 0), (("c", 2), 0)]
-EDGES += [(("n", 5), 0)]
+EDGES += [(("n", 5), 0), (("west", 1), 0), (("n?", 2), 0)]
 
 
-@pytest.mark.parametrize("name", ["whole numbers", "if count, and the running week"])
-def test_a_person_more_in_any_place_and_week_changes_nothing_that_leaves(clock, name):
-    assert difference(clock, EXPORTERS[name], SECOND) is None
+def test_a_person_more_in_any_place_and_week_changes_nothing_that_leaves(clock):
+    assert difference(clock, GROUPED, SECOND) is None
 
 
 @pytest.mark.parametrize("name", ["whole numbers", "if count, and the running week"])
@@ -269,35 +336,40 @@ def test_the_way_in_which_counts_are_written_changes_nothing_that_leaves(clock, 
     assert difference(clock, EXPORTERS[name], SECOND, EDGES) is None
 
 
-def test_a_year_of_runs_is_released_in_all_worlds(clock):
+@pytest.mark.parametrize("name", OF_NOBODY)
+def test_the_first_patient_of_all_changes_nothing_that_leaves(clock, name):
+    assert difference(clock, OF_NOBODY[name], SECOND, EDGES) is None
+
+
+@pytest.mark.parametrize("name", [*EXPORTERS, *OF_NOBODY])
+def test_a_year_of_runs_is_released_in_all_worlds(clock, name):
     """The comparison compares releases, not refusals."""
-    for exporter in EXPORTERS.values():
-        seen = play(clock, exporter, SECOND)
-        assert {one[1] for one in seen if len(one) == 4} == {0}
-        rows = [tuple(row[:2]) for _, _, rows in seen[-2][3][-1:] for row in rows]
-        assert {name for name, _ in rows} == {*COUNTS}
-        late = exporter.reach == 1 and exporter.zero == "written"
-        assert len({*rows}) == 2 * WEEKS + 3 - late
+    exporter = (EXPORTERS | OF_NOBODY)[name]
+    seen = play(clock, exporter, SECOND)
+    assert {one[1] for one in seen if len(one) == 4} == {0}
+    rows = [tuple(row[:2]) for it in seen[-2][3] for row in it[-1] if len(it) == 3]
+    assert {name for name, _ in rows} == {*COUNTS}
+    assert len({*rows}) == 2 * WEEKS + 3
 
 
 # ---- faults that are planted ---------------------------------------------------------------------
 
 
-def due_if_changed(ledger, request, table, base, right=release_module.due, **options):
+def due_if_changed(deployment, table, rows, *more, right=release_module._due):
     """A second release of what was changed only."""
-    found = right(ledger, request, table, base, **options)
-    secret, rows = Secret(request.hospital.secret), select(ledger, "SELECT * FROM release")
-    known = {(row["entity"], row["period"]): row["noisy_count"] for row in rows}
-    new = [
-        it
-        for it in found.new
-        if known.get((it.entity, it.period)) != noisy(secret, request.deployment, it, 1)
-    ]
-    return dataclasses.replace(found, new=new)
+    wanted, late = right(deployment, table, rows, *more)
+    secret = Path("dpol.secret").read_bytes()
+
+    def same(place):
+        before = (*place[:2], 1)
+        again = release_module._noisy(secret, deployment, before, table.counts[place[:2]])
+        return place[2] == 2 and again == rows[before]
+
+    return [it for it in wanted if not same(it)], late
 
 
-def on_standard_output(done, deployment):
-    return [*describe(done, deployment), *warnings_of(done)]
+def on_standard_output(name, part, right=prose.lines_of, **facts):
+    return [*right(name, part, **facts), *(facts["done"].warnings if name == "done" else ())]
 
 
 def without_thousands(text, form, right=counts_module.parse_count):
@@ -307,19 +379,13 @@ def without_thousands(text, form, right=counts_module.parse_count):
 def changed_table(change):
     """A fault: the counts of a table are changed before anything is due."""
 
-    def read(request, right=release_module.read_counts):
-        table = right(request)
+    def read(*given, right=release_module.read_counts, **options):
+        table = right(*given, **options)
         kept = {key: it for key, it in table.counts.items() if change(it)}
         unread = {**table.unread, **dict.fromkeys(table.counts.keys() - kept, "left out")}
         return dataclasses.replace(table, counts=kept, unread=unread)
 
     return read
-
-
-def by_count(*given, right=release_module.due, **options):
-    found = right(*given, **options)
-    new = sorted(found.new, key=lambda it: (it.period, Decimal(it.count)))
-    return dataclasses.replace(found, new=new)
 
 
 def refused(count):
@@ -329,17 +395,44 @@ def refused(count):
 
 
 def refused_if_running(hospital, deployment, right=counts_module._rows):
-    rows, strangers = right(hospital, deployment)
-    if any(day >= str(counts_module.datetime.date.today()) for _, _, day, _ in rows):
+    rows, *more = right(hospital, deployment)
+    today = str(release_module.datetime.date.today())
+    if Path("hospital.yaml").exists() and any(day >= today for _, (_, day), _ in rows):
         raise DataError("its period is not over")
-    return rows, strangers
+    return rows, *more
+
+
+def by_its_age(hospital, deployment, calendar, *more, right=counts_module._unread):
+    """What a table holds that was written before the end of a period."""
+    yield from right(hospital, deployment, calendar, *more)
+    written = datetime.date.fromtimestamp(hospital.table.stat().st_mtime)
+    for name, days in calendar.items():
+        for it in days:
+            if deployment.last_day(datetime.date.fromisoformat(it)) >= written:
+                yield (name, it), "the table is older"
+
+
+def strict(*given, right=counts_module.read_table, **options):
+    table = right(*given, **options)
+    if any(line.width != table.width for line in table.lines):
+        raise DataError("cells")
+    return table
+
+
+def without_empty(*given, right=counts_module.read_table, may_be_empty):
+    return right(*given, may_be_empty=False)
+
+
+def undated(text, form, right=counts_module.parse_date):
+    if not text:
+        raise DataError("no date")
+    return right(text, form)
 
 
 PLANTED = {
-    "second release if changed": (release_module, "due", due_if_changed),
-    "warnings on standard output": (text_module, "describe", on_standard_output),
+    "second release if changed": (release_module, "_due", due_if_changed),
+    "warnings on standard output": (prose, "lines_of", on_standard_output),
     "thousands refused": (counts_module, "parse_count", without_thousands),
-    "rows by count": (release_module, "due", by_count),
     "implausible counts left out": (
         *(release_module, "read_counts"),
         changed_table(lambda it: Decimal(it.count) <= Decimal(it.capacity)),
@@ -350,12 +443,21 @@ PLANTED = {
         changed_table(lambda it: "without a line" not in it.where),
     ),
     "a row of the running week refused": (counts_module, "_rows", refused_if_running),
+    "an old file is not whole": (counts_module, "_unread", by_its_age),
+    "a line of others refused": (counts_module, "read_table", strict),
+    "an empty file refused": (counts_module, "read_table", without_empty),
+    "a patient without a date refused": (counts_module, "parse_date", undated),
 }
-NOTICED_BY = {"thousands refused": "grouped", "a row of the running week refused": "nobody"}
+NOTICED_BY = {
+    "thousands refused": "grouped",
+    "a row of the running week refused": "a header only",
+    "an old file is not whole": "kept, and no header",
+    "an empty file refused": "no header when empty",
+}
 
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_fault_that_tells_something_is_noticed(clock, monkeypatch, name):
     monkeypatch.setattr(*PLANTED[name])
-    exporter = EXPORTERS[NOTICED_BY.get(name, "if count, and the running week")]
+    exporter = (EXPORTERS | OF_NOBODY)[NOTICED_BY.get(name, "if count, and the running week")]
     assert difference(clock, exporter, SECOND, EDGES) is not None

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
-from dpol.core.options import Commands, add_answer_options, add_command, answer, path
+from dpol.core.options import Commands, add_command, path
 
 TEMPLATE = Path(__file__).parents[1] / "deployment.yaml"
 """A file of a deployment with comments, to be filled in."""
@@ -44,7 +44,6 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--deployment", type=path, action="append", required=True, metavar="FILE", help=words
     )
-    add_answer_options(parser)
     parser.set_defaults(run=_recompute)
 
 
@@ -68,7 +67,6 @@ def _check(options: argparse.Namespace) -> None:
         agreed=deployment,
         least=math.sqrt(deployment.least_budget()),
         deviation=deployment.count_noise().standard_deviation,
-        unbound=[name for name, it in deployment.entities.items() if it.key is None],
     )
     print(*lines, sep="\n")
 
@@ -95,4 +93,4 @@ def _recompute(options: argparse.Namespace) -> None:
         unit=UNIT.replace("round", "period"),
         adjacency=ONE_PERSON.replace("round", "period"),
     )
-    answer(options, lines, {"records": found})
+    print(*lines, sep="\n")

@@ -3,41 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpol.core.errors import DpolError
-from dpol.core.options import (
-    Commands,
-    add_answer_options,
-    add_command,
-    answer,
-    drop_output,
-    given,
-    path,
-)
+from dpol.core.options import Commands, add_command, given, path
 from dpol.core.safe_text import printable
-from dpol_weekly.commands.terminal import date, on_terminal, show
+from dpol_weekly.commands.terminal import asked, date, on_terminal, saying
 
 if TYPE_CHECKING:
     from dpol_weekly.holder.release import Release
-    from dpol_weekly.holder.request import Request
 
 _PRIVATIZE = """\
 Add privacy noise to the counts in your table, as an agreement says. Your own file, hospital.yaml,
 says where the table is and how it is written; --init begins it. Share only the release, one file.
 Nothing is released unless every row is good; no message shows a count."""
-
-_ANSWERED = (
-    *("file", "ledger", "added", "skipped", "closed", "periods", "again"),
-    "mu_of_stay",
-)
-"""What `--json` answers of a release, besides what is due and impossible."""
 
 
 def add(commands: Commands) -> None:
@@ -49,73 +32,64 @@ def add(commands: Commands) -> None:
     add = parser.add_argument
     words = "your own file (default: hospital.yaml)"
     add("file", type=path, nargs="?", default=Path("hospital.yaml"), metavar="FILE", help=words)
+    words = "confirm the agreement by its whole hash, which the first run shows with its meaning"
+    add("--agree", type=given, metavar="HASH", help=words)
+    words = "the last day that the query behind the table covered, as the export job knows it"
+    add("--through", type=date, metavar="DATE", help=words)
+    words = "make the key or the secret that is lost, and say what to do then"
+    add("--new-key", action="store_true", help=words)
+    add("--quiet", action="store_true", help="print warnings and errors only")
     words = "write FILE for this CSV table instead"
     add("--init", type=path, metavar="TABLE", help=words)
     words = "with --init: the file that all hospitals share, see dpol deployment new"
     add("--deployment", type=path, metavar="FILE", help=words)
-    words = "with --init: your identifier in it"
+    words = "with --init: your identifier in it; ID=TEXT if the table writes it as TEXT"
     add("--entity", type=given, metavar="ID", help=words)
-    words = "with --init: how the table is written, such as count=Patients zero=written covers=all"
+    words = "with --init: how the table is written, such as count=Patients zero=written"
     add(
         "--column", type=given, nargs="+", action="extend", default=[], metavar="ANSWER", help=words
     )
-    words = "confirm the agreement by its whole hash, which the first run shows with its meaning"
-    add("--agree", type=given, metavar="HASH", help=words)
-    words = "begin a new ledger, which releases nothing up to this date, for any entity"
-    add("--begin-after", type=date, metavar="DATE", help=words)
     words = "with --init: a folder that gets a copy of each release, such as the coordinator's"
     add("--copy-to", type=path, metavar="FOLDER", help=words)
-    add_answer_options(parser)
-    words = "if you are asked: an entity counts other people than those released for its period"
-    add("--split", action="store_true", help=words)
     parser.set_defaults(run=_privatize)
 
 
 def _privatize(options: argparse.Namespace) -> None:
-    if options.init is not None:
-        _init(options)
-        return
-    from dpol_weekly.deployment import read_deployment
-    from dpol_weekly.holder.request import Request
     from dpol_weekly.holder.settings import read_hospital
-    from dpol_weekly.holder.text import describe, warnings_of
+    from dpol_weekly.prose import lines_of
 
+    if options.init is not None:
+        _say(options, _begun(options))
+        return
     if options.deployment or options.entity or options.column or options.copy_to:
         raise DpolError(
             "--deployment, --entity, --column and --copy-to go with --init; otherwise FILE names"
             " them"
         )
-    hospital = read_hospital(options.file)
-    deployment = read_deployment(hospital.deployment)
-    request = Request(
-        hospital=hospital,
-        deployment=deployment,
-        agree=options.agree,
-        split=options.split,
-        begin_after=options.begin_after,
-    )
-    apart = options.json or options.quiet
-    try:
-        done = _released(request, options.file, apart=apart)
-    except OSError as error:
-        place = error.filename or hospital.output
-        raise DpolError(f"{place}: {error.strerror or error}; choose another path") from None
-    written = "nothing was released"
-    if done.file:
-        written = f"the rows are released and written to {done.file}"
-    facts = {name: getattr(done, name) for name in _ANSWERED} | {
-        "impossible": [[*place, why] for place, why in done.impossible.items()]
-    }
-    with _saying(written):
-        if apart:
-            answer(options, (), facts)
-        else:
-            show("\n".join(describe(done, deployment)))
-        for line in warnings_of(done):
+    if options.new_key:
+        from dpol_weekly.holder.init import renew
+
+        told, _ = renew(read_hospital(options.file))
+        _say(options, told or ["The key and the secret are there; nothing was made."])
+        return
+    with saying("stopped; the same command releases the same rows"):
+        done = _released(options)
+    late = defaultdict[str, list[str]](list)
+    for (entity, period), why in sorted(done.late.items()):
+        late[why].append(f"{entity} {period}")
+    file = f"the rows are released and written to {done.file}"
+    with saying(file if done.added else "nothing was released"):
+        _say(options, lines_of("done", "holder", done=done))
+        for line in lines_of("warned", "holder", done=done, late=late):
             print(printable(line), file=sys.stderr)
 
 
-def _init(options: argparse.Namespace) -> None:
+def _say(options: argparse.Namespace, lines: list[str]) -> None:
+    for line in () if options.quiet else lines:
+        print(printable(line))
+
+
+def _begun(options: argparse.Namespace) -> list[str]:
     """Write a holder's file for a table."""
     from dpol_weekly.deployment import read_deployment
     from dpol_weekly.holder.init import begin
@@ -126,11 +100,12 @@ def _init(options: argparse.Namespace) -> None:
         raise DpolError(f"{options.file}: exists already; move it away, or name another FILE")
     if wrong := [word for word in options.column if "=" not in word]:
         raise DpolError(f"--column {wrong[0]}: must be KEY=ANSWER, such as count=Patients")
-    ask = None if options.json or options.quiet or not on_terminal() else _asked
+    ask = None if options.quiet or not on_terminal() else asked
     if ask:
         with suppress(OSError), options.init.open("rb") as stream:
-            show(f"The first line: {printable(stream.readline().decode(errors='replace').strip())}")
-    lines = begin(
+            for line, _ in zip(stream, range(3), strict=False):
+                print(f"| {printable(line.decode(errors='replace').strip())}")
+    return begin(
         options.file,
         options.init,
         options.deployment,
@@ -138,58 +113,24 @@ def _init(options: argparse.Namespace) -> None:
         entity=options.entity,
         named=dict(word.split("=", 1) for word in options.column),
         copy_to=options.copy_to,
+        through=options.through,
         ask=ask,
     )
-    answer(options, lines, {"file": options.file, "told": lines})
 
 
-def _asked(question: str) -> str:
-    """Ask a question on a terminal."""
-    print(f"{question} ", end="", flush=True)
-    return sys.stdin.readline().strip()
-
-
-def _released(request: Request, file: Path, *, apart: bool) -> Release:
-    """Release; before the first release under an agreement, show it and ask for confirmation.
-
-    Args:
-        request: the holder's request.
-        file: the holder's file.
-        apart: show the agreement on standard error, because the answer stands alone.
-    """
+def _released(options: argparse.Namespace) -> Release:
+    """Release; before the first release under an agreement, show it and ask for confirmation."""
     from dpol_weekly.holder.agreement import NotConfirmedError
     from dpol_weekly.holder.release import release
 
     try:
-        return release(dataclasses.replace(request, agree=None))
+        return release(options.file, agree=options.agree, through=options.through)
     except NotConfirmedError as question:
-        agree, in_person = None if question.in_person else request.agree, False
-        line = shlex.join(["dpol", "privatize", str(file), "--agree", question.sha256])
-        if question.in_person or request.begin_after:
-            line += f" --begin-after {request.begin_after or 'DATE'}"
-        script = printable(f"In a script, this line confirms it: {line}")
-        with _saying("nothing was released"):
-            if apart:
-                print(f"{question.statement}\n\n{script}", file=sys.stderr)
-            else:
-                show(f"{question.statement}\n\n{script}")
-            if agree is None and not apart and on_terminal():
-                if _asked("Type yes to agree, and anything else to stop:").lower() != "yes":
-                    raise DpolError("nothing was released: you did not agree") from None
-                agree, in_person = question.sha256, True
-        if agree is None:
+        print(question.statement, file=sys.stderr if options.quiet else sys.stdout)
+        line = f"dpol privatize {options.file} --agree {question.sha256}"
+        print(printable(f"\nIn a script, this line confirms it: {line}"))
+        if options.quiet or not on_terminal():
             raise
-    return release(dataclasses.replace(request, agree=agree, in_person=in_person))
-
-
-@contextmanager
-def _saying(written: str) -> Iterator[None]:
-    """Show something; if the block is stopped, or cannot show it, say what is released."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(written) from None
-    except (OSError, ValueError) as error:
-        drop_output()
-        why = getattr(error, "strerror", None) or error
-        raise DpolError(f"{written}; no more can be shown ({why})") from None
+        if asked("Type yes to agree, and anything else to stop:").lower() != "yes":
+            raise DpolError("nothing was released: you did not agree") from None
+        return release(options.file, agree=question.sha256, through=options.through)

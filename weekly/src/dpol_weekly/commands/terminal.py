@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import errno
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dpol.core.errors import DpolError
+from dpol.core.options import drop_output
 
 
 def on_terminal() -> bool:
@@ -13,16 +17,10 @@ def on_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def show(text: str) -> None:
-    """Print a text at once, with codes for characters that the output cannot show.
-
-    Raises:
-        OSError: the output is closed or full.
-    """
-    if sys.stdout is None:
-        raise OSError(errno.EBADF, "it is closed")
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+def asked(question: str) -> str:
+    """Ask a question on a terminal."""
+    print(f"{question} ", end="", flush=True)
+    return sys.stdin.readline().strip()
 
 
 def date(text: str) -> datetime.date:
@@ -32,3 +30,19 @@ def date(text: str) -> datetime.date:
     if day := iso_date(text):
         return day
     raise argparse.ArgumentTypeError(f"must be a date such as 2021-01-31, got {text!r}")
+
+
+@contextmanager
+def saying(written: str) -> Iterator[None]:
+    """Show something; if the block is stopped, or cannot show it, say what is released."""
+    try:
+        if sys.stdout is None:
+            raise ValueError("it is closed")
+        yield
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(written) from None
+    except (OSError, ValueError) as error:
+        drop_output()
+        why = getattr(error, "strerror", None) or error
+        raise DpolError(f"{written}; no more can be shown ({why})") from None

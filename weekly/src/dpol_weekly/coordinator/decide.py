@@ -1,12 +1,12 @@
-"""Decide for a period: `dpol.choose` plays all earlier reports by the coordinator's rule."""
+"""Decide for a period: `dpol.choose` on the exported table. A written decision can be checked."""
 
 from __future__ import annotations
 
 import datetime
-import re
+import hashlib
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,29 +16,25 @@ from dpol.core.files import locked, read_json, write_json, write_text
 from dpol.core.words import counted
 from dpol.experts.choose import choose
 from dpol.show.pages import load_template
-from dpol_weekly.coordinator.log import Log, open_log
-from dpol_weekly.coordinator.settings import FILE
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-LONGEST_GAP = 8
-"""A decision is for a period at most this many periods after the last report."""
-_PERIOD = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+from dpol_weekly.coordinator.export import Reports, read_reports
+from dpol_weekly.coordinator.log import lines_of, path_of
+from dpol_weekly.coordinator.settings import Coordination, read_coordination
+from dpol_weekly.released.read import read_release
 
 
 def decide(
     folder: Path, period: datetime.date | None = None, today: datetime.date | None = None
 ) -> dict[str, Any]:
-    """Decide for a period and write `decisions/PERIOD.json` in the folder.
+    """Decide for a period and write `decisions/PERIOD.json` and the page `index.html`.
 
-    The page `index.html` shows the decision for the latest period.
+    A period that was decided stays decided: what came since counts from the next one on.
 
     Returns what is written: the `deployment` and the hash of the `agreement`; the decided `period`
     and the one before, `last_period`; the label of the `rule`; the entities `named`, best first,
     and those `missing` from the last period; `outlooks`; `coordination`, the coordinator's choices;
-    the version of `dpol`; the number of `reports` that counted; and `log_head`, which fixes what
-    was read. Besides, `today` and the period that is `current` then.
+    the version of `dpol`; the number of `reports` that counted; and the `line` of the list of
+    accepted releases up to which it was read, with its `head`. Besides, `today` and the period that
+    is `current` then.
 
     An outlook has the `entity` and its `title`; whether it is `named`, its `rank` (1 is the best),
     and its `score` where the rule has one; its `last_report`, with `noisy_count`, `capacity` and
@@ -47,31 +43,73 @@ def decide(
 
     Args:
         folder: the coordinator's folder.
-        period: start of the period, at most `LONGEST_GAP` periods after the last report; None: the
-            first period after the last report.
+        period: start of a period after the last report; None: the first one.
         today: the date that the page shows; None: the computer's.
 
     Raises:
-        ConfigError: as `open_log`.
-        DataError: as `open_log`; no decision can be made; an earlier decision comes from another
-            log; or the period was decided already, from other reports or with other choices.
+        ConfigError: `coordinator.yaml` breaks a rule.
+        DataError: no decision can be made, or a file of a decision is none.
         OutputError: the decision cannot be written.
     """
     today = today or datetime.date.today()
-    with open_log(folder) as log:
-        decision = _decided(log, number_of(log, period))
-        with locked(folder / "decisions"):
-            # A killed run may have left half of a file, under a hidden name.
-            files = (folder / "decisions").glob("*.json")
-            known = {it.stem: it for it in files if _PERIOD.fullmatch(it.stem)}
-            for made in {decision["period"], max(known, default="")} & known.keys():
-                _refuse_other_log(log, known[made])
-            decision = _written(folder / "decisions" / f"{decision['period']}.json", decision)
-            current = log.deployment.period_of(log.deployment.number_on(today))
-            shown = decision | {"today": today.isoformat(), "current": current.isoformat()}
-            if decision["period"] >= max(known, default=""):
-                write_text(folder / "index.html", decision_page(shown))
-    return shown
+    with locked(folder / "decisions"):
+        reports = read_reports(folder)
+        day = reports.period(period)
+        path = folder / "decisions" / f"{day}.json"
+        made = reports.deployment
+        current = {"today": str(today), "current": str(made.period_of(made.number_on(today)))}
+        if path.exists():
+            return read_decision(path) | current
+        decision = _decided(reports, read_coordination(folder, made), day)
+        write_json(path, decision)
+        write_text(folder / "index.html", decision_page(decision | current))
+    return decision | current
+
+
+def check(folder: Path, period: datetime.date) -> int:
+    """Decide again from what a decision was made of, and compare.
+
+    The releases that were accepted up to its line are read again, with their signatures.
+
+    Returns:
+        The number of releases that it rests on.
+
+    Raises:
+        DataError: there is no such decision, it is another one than its releases give, a release
+            is missing or was changed, or the list of accepted releases was changed.
+    """
+    path = folder / "decisions" / f"{period}.json"
+    told = read_decision(path)
+    checked = 0
+    for number, head, facts in lines_of(folder, told["line"]):
+        if facts["kind"] == "release":
+            file = path_of(folder, facts["key"], facts["sha256"])
+            report = read_release(file)
+            sound = hashlib.sha256(file.read_bytes()).hexdigest() == facts["sha256"]
+            rows = {(*it,) for it in facts["taken"]} <= {(*it,) for it in report.rows}
+            if not (sound and rows and report.key == facts["key"]):
+                raise DataError(
+                    f"{file}: is not the release of line {number}; put the last backup of {folder}"
+                    " back"
+                )
+            checked += 1
+        if number == told["line"] and head != told["head"]:
+            raise DataError(f"{path}: was made from another list of releases than that in {folder}")
+    reports = read_reports(folder, told["line"])
+    again = _decided(reports, Coordination.model_validate(told["coordination"]), period)
+    if other := [key for key in again if key != "dpol" and _alike(again[key]) != _alike(told[key])]:
+        raise DataError(
+            f"{path}: is not what its releases give; this differs: {', '.join(other)}. It was made"
+            f" by dpol {told['dpol']}, and this is {__version__}"
+        )
+    return checked
+
+
+def _alike(value: Any) -> Any:
+    """Leave scores out, whose last digits depend on the processor; ranks stay."""
+    if isinstance(value, list):
+        return [_alike(it) for it in value]
+    return {k: it for k, it in value.items() if k != "score"} if isinstance(value, dict) else value
 
 
 def decision_page(decision: dict[str, Any]) -> str:
@@ -80,65 +118,7 @@ def decision_page(decision: dict[str, Any]) -> str:
     return page.render(decision, gain=decision["coordination"]["question"], counted=counted)
 
 
-def number_of(log: Log, period: datetime.date | None = None) -> int:
-    """Return the number of the period to decide for; None: the first one after the last report.
-
-    Raises:
-        DataError: nothing was collected, or no period begins at that date.
-    """
-    if log.newest is None:
-        raise DataError(f"{log.path}: nothing was collected yet; a decision needs reports")
-    newest = log.deployment.number_on(datetime.date.fromisoformat(log.newest))
-    if period is None:
-        return newest + 1
-    number = log.deployment.number_of(period)
-    if number is None:
-        grid = log.deployment.periods
-        raise DataError(
-            f"no period starts at {period}: every {grid.days} days from {grid.first} on; give one"
-            " of these with --period, or none"
-        )
-    if number > newest + LONGEST_GAP:
-        last, latest = map(log.deployment.period_of, (newest, newest + LONGEST_GAP))
-        raise DataError(
-            f"{period} is {number - newest} periods after the last report, of {last}, too many"
-            f" for a prediction; collect newer reports, or give --period {latest} at most"
-        )
-    return number
-
-
-def _refuse_other_log(log: Log, path: Path) -> None:
-    """Refuse to go on from a decision that was made from another log."""
-    head = read_facts(path)["log_head"]
-    try:
-        log.refuse_unknown(head)
-    except DataError as error:
-        raise DataError(
-            f"{path}: was made from another log. {error}; if that is lost for good, move the folder"
-            f" {path.parent.name} away and decide again"
-        ) from None
-
-
-def _written(path: Path, decision: dict[str, Any]) -> dict[str, Any]:
-    """Write a decision unless an equal one is there, and return the one that is there now.
-
-    Raises:
-        DataError: another decision is there; it stays.
-    """
-    if not path.exists():
-        write_json(path, decision)
-        return decision
-    before = read_facts(path)
-    decision = decision | {"log_head": before["log_head"]}
-    if other := [key for key, it in decision.items() if before.get(key) != it]:
-        raise DataError(
-            f"{path}: is decided already, with other {', '.join(other)}, and stays; what came since"
-            " counts from the next decision on"
-        )
-    return decision
-
-
-def read_facts(path: Path) -> dict[str, Any]:
+def read_decision(path: Path) -> dict[str, Any]:
     """Return what the file of a decision holds.
 
     Raises:
@@ -148,58 +128,38 @@ def read_facts(path: Path) -> dict[str, Any]:
         facts = read_json(path)
     except (OSError, ValueError):
         facts = None
-    if not isinstance(facts, dict) or not isinstance(facts.get("log_head"), str):
+    if not isinstance(facts, dict) or not isinstance(facts.get("line"), int):
         raise DataError(
-            f"{path}: is not a decision of dpol; put it back as it was, or move it away and decide"
-            " again"
+            f"{path}: is not there, or no decision of dpol; put it back as it was, or move it away"
+            " and decide again"
         )
     return facts
 
 
-def _decided(log: Log, number: int) -> dict[str, Any]:
+def _decided(reports: Reports, coordination: Coordination, period: datetime.date) -> dict[str, Any]:
     """Return the decision for a period, from the reports before it."""
-    deployment, coordination = log.deployment, log.coordination
-    question, entities = coordination.question, deployment.entities
-    days = [deployment.period_of(it) for it in range(number + 1)]
-    frame, deviation = _reports(log, days[:-1]), deployment.count_noise().standard_deviation
-    counts, capacities = frame[["count", "capacity"]].to_numpy().T.reshape(2, number, len(entities))
-    there = ~np.isnan(counts)
-    # Who is chosen takes part, has reported, and is large enough in all reports.
-    good = there.any(axis=0) & ~(capacities < (question.min_capacity or 0.0)).any(axis=0)
-    among = [
-        name
-        for (name, entity), it in zip(entities.items(), good.tolist(), strict=True)
-        if it and entity.takes_part(days[-1]) and name not in coordination.cannot_be_chosen
-    ]
-    if not among:
-        raise DataError(
-            f"{log.path}: no entity may be chosen for {days[-1]} that takes part, has reported"
-            " before, and has reported capacities large enough; collect reports, lower"
-            " min_capacity, or shorten cannot_be_chosen"
-        )
-    released = frame[frame["place"].isin(among)].assign(deviation=deviation)
-    try:
-        choice = choose(
-            coordination.rule,
-            released.drop(columns="capacity") if question.of == "count" else released,
-            period=days[-1].isoformat(),
-            name=deployment.name,
-            gain_range=question.bound,
-            n_rounds=coordination.rounds,
-            file=str(log.path),
-        )
-    except ValueError as error:
-        raise DataError(f"{log.path}: {error}; see rule in {FILE}") from None
+    made, there = reports.deployment, ~np.isnan(reports.counts)
+    number = made.number_on(period)
+    deviation = made.count_noise().standard_deviation
+    choice = choose(
+        coordination.rule,
+        reports.table(coordination, period),
+        period=period.isoformat(),
+        name=made.name,
+        gain_range=coordination.question.bound,
+        file="the accepted releases",
+    )
     ranked = [choice.place, *(it for it in choice.ranking if it != choice.place)]
     named, outlooks = ranked[: coordination.names], []
     ranks = {name: rank for rank, name in enumerate(ranked, start=1)}
-    for place, (name, entity) in enumerate(entities.items()):
-        seen = np.flatnonzero(there[:, place])[-1:].tolist()
-        unheard = days[seen[-1] + 1 if seen else 0 : -1]
+    days = [*map(made.period_of, range(number))]
+    for place, (name, entity) in enumerate(made.entities.items()):
         last = dict.fromkeys(("last_report", "noisy_count", "capacity", "noise"))
+        seen = np.flatnonzero(there[:, place])[-1:].tolist()
         for at in seen:
-            cells = float(counts[at, place]), float(capacities[at, place]), deviation
-            last = dict(zip(last, (days[at].isoformat(), *cells), strict=True))
+            cells = float(reports.counts[at, place]), float(reports.capacities[at, place])
+            last = dict(zip(last, (str(days[at]), *cells, deviation), strict=True))
+        unheard = days[seen[-1] + 1 if seen else 0 :]
         outlooks.append(
             {
                 "entity": name,
@@ -212,10 +172,10 @@ def _decided(log: Log, number: int) -> dict[str, Any]:
             }
         )
     return {
-        "deployment": deployment.name,
-        "agreement": deployment.sha256(),
+        "deployment": made.name,
+        "agreement": made.sha256(),
         "period": choice.period,
-        "last_period": days[-2].isoformat(),
+        "last_period": str(days[-1]),
         "rule": choice.rule,
         "named": named,
         "missing": [it["entity"] for it in outlooks if it["silent"]],
@@ -223,24 +183,6 @@ def _decided(log: Log, number: int) -> dict[str, Any]:
         "coordination": coordination.model_dump(mode="json"),
         "dpol": __version__,
         "reports": int(there.sum()),
-        "log_head": log.head,
+        "line": reports.line,
+        "head": reports.head,
     }
-
-
-def _reports(log: Log, days: list[datetime.date]) -> pd.DataFrame:
-    """Return a row for each period and entity, in the order of the agreement.
-
-    NaN where nothing was reported, or only what was set aside; the last row after a second release.
-    """
-    import pandas as pd
-
-    names = ["place", "period", "count", "capacity"]
-    grid = pd.MultiIndex.from_product([map(str, days), log.deployment.entities])
-    rows = log.releases(
-        "period <= ? AND set_aside IS NULL",
-        max(map(str, days), default=""),
-        columns="entity, period, noisy_count, capacity",
-    )
-    found = pd.DataFrame(map(tuple, rows), columns=names).drop_duplicates(names[:2], keep="last")
-    found = found.set_index(["period", "place"]).astype(float).reindex(grid)
-    return found.reset_index(names=["period", "place"])

@@ -1,53 +1,167 @@
-"""Export the log as a table for anybody: it holds public numbers only."""
+"""The table that `dpol choose` reads: the newest accepted row of each place and period."""
 
 from __future__ import annotations
 
-import csv
+import datetime
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
-from dpol.core.safe_text import spreadsheet_text
-from dpol_weekly.coordinator.log import open_log
+from dpol_weekly.coordinator.log import agreed, lines_of
+from dpol_weekly.coordinator.settings import Coordination, read_coordination
+from dpol_weekly.deployment import Deployment
 
-COLUMNS = "entity, period, version, noisy_count, capacity, ledger, report, set_aside"
-"""Columns of the table."""
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpol.core.randomness import Floats
+
+LONGEST_GAP = 8
+"""A decision is for a period at most this many periods after the last report."""
 
 
-def export(folder: Path, to: Path) -> int:
-    """Write all releases of a log, superseded ones too, to a CSV table; return their number.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reports:
+    """The reports that count, as of a line of the list.
 
-    Besides the released cells, a row has the `version` (a higher one supersedes the lower ones),
-    the id of the holder's `ledger`, the number of the `report`, and `set_aside`: why the row does
-    not count, empty if it does. No text is a spreadsheet formula.
+    Args:
+        deployment: the agreement of then, with n entities.
+        counts: (T, n) the newest accepted noisy counts, NaN without one; the last period has one.
+        capacities: (T, n) their capacities.
+        came: (T, n) when each was accepted.
+        line: number of the line.
+        head: SHA-256 of the line.
+    """
+
+    deployment: Deployment
+    counts: Floats
+    capacities: Floats
+    came: np.ndarray[Any, np.dtype[np.str_]]
+    line: int
+    head: str
+
+    def period(self, given: datetime.date | None = None) -> datetime.date:
+        """Return the period to decide for: by default the first one after the last report.
+
+        Raises:
+            DataError: nothing was reported, no period begins at the date, it has reports, or it is
+                too far ahead.
+        """
+        made, next_one = self.deployment, len(self.counts)
+        if not next_one:
+            raise DataError("nothing was collected yet; a decision needs reports")
+        number = next_one if given is None else made.number_of(given)
+        if number is None or not next_one <= number < next_one + LONGEST_GAP:
+            first, last = made.period_of(next_one), made.period_of(next_one + LONGEST_GAP - 1)
+            raise DataError(
+                f"{given}: must begin a period after the last report, and no more than"
+                f" {LONGEST_GAP} periods after it: from {first} to {last}, every"
+                f" {made.periods.days} days"
+            )
+        return made.period_of(number)
+
+    def table(self, coordination: Coordination, period: datetime.date) -> pd.DataFrame:
+        """Return the table of whoever may be chosen: who takes part, has reported, is large enough.
+
+        Raises:
+            DataError: fewer than two entities have ever reported, or none may be chosen.
+        """
+        import pandas as pd
+
+        made, there = self.deployment, ~np.isnan(self.counts)
+        if (told := int(there.any(axis=0).sum())) < 2:
+            raise DataError(f"only {told} of the hospitals has ever reported; collect more reports")
+        small = self.capacities < (coordination.question.min_capacity or 0.0)
+        part = np.array([entity.takes_part(period) for entity in made.entities.values()])
+        good = there.any(axis=0) & ~small.any(axis=0) & part
+        if not good.any():
+            raise DataError(
+                f"no hospital may be chosen for {period} that takes part, has reported before, and"
+                " is large enough in all its reports; collect reports, or lower min_capacity"
+            )
+        t, i = np.nonzero(there & good)
+        days = np.array([str(made.period_of(it)) for it in range(len(self.counts))], dtype=object)
+        frame = pd.DataFrame(
+            {
+                "place": np.array([*made.entities], dtype=object)[i],
+                "period": days[t],
+                "count": self.counts[t, i],
+                "deviation": made.count_noise().standard_deviation,
+                "capacity": self.capacities[t, i],
+                "mu": made.mu,
+                "came": self.came[t, i],
+            }
+        )
+        return frame.drop(columns="capacity") if coordination.question.of == "count" else frame
+
+
+def read_reports(folder: Path, as_of: int | None = None) -> Reports:
+    """Read the reports that a coordinator has accepted.
+
+    Args:
+        folder: the coordinator's folder.
+        as_of: number of the last line of the list to read; None: all.
 
     Raises:
-        DataError: as `open_log`, or the name of the table is not one of CSV.
+        DataError: as `lines_of`.
+    """
+    found = [*lines_of(folder, as_of)]
+    made = [agreed(facts, folder) for *_, facts in found if facts["kind"] == "agreement"]
+    lines = [facts for *_, facts in found if facts["kind"] != "agreement"]
+    if not made:
+        raise DataError(f"{folder}: holds no agreement; name its file with dpol collect")
+    column = {name: at for at, name in enumerate(made[-1].entities)}
+    days = {row[1] for facts in lines for row in facts.get("taken", ())}
+    row_of = {it: made[-1].number_of(datetime.date.fromisoformat(it)) or 0 for it in days}
+    shape = 1 + max(row_of.values(), default=-1), len(column)
+    counts, capacities = np.full(shape, np.nan), np.full(shape, np.nan)
+    came = np.full(shape, "", dtype="U25")
+    for facts in lines:
+        if facts["kind"] == "set aside":
+            period = facts["period"]
+            at = row_of[period] if period else slice(None), column[facts["entity"]]
+            counts[at] = capacities[at] = np.nan
+        elif taken := facts["taken"]:
+            t, i = [row_of[it[1]] for it in taken], [column[it[0]] for it in taken]
+            counts[t, i] = np.array([it[2] for it in taken], dtype=float)
+            capacities[t, i] = np.array([it[3] for it in taken], dtype=float)
+            came[t, i] = facts["time"]
+    last = np.flatnonzero(~np.isnan(counts).all(axis=1))[-1:]
+    size = int(last[0]) + 1 if len(last) else 0
+    return Reports(
+        deployment=made[-1],
+        counts=counts[:size],
+        capacities=capacities[:size],
+        came=came[:size],
+        line=found[-1][0],
+        head=found[-1][1],
+    )
+
+
+def export(folder: Path, to: Path, as_of: int | None = None) -> list[str]:
+    """Write the table that `dpol choose` reads, with mu, and when each row came.
+
+    Returns:
+        What was written, and the command that chooses from it.
+
+    Raises:
+        ConfigError: `coordinator.yaml` breaks a rule.
+        DataError: as `read_reports` and `Reports.table`; or the table's name is not one of CSV.
         OutputError: the table cannot be written.
     """
     if to.suffix != ".csv":
         raise DataError(f"{to}: must end in .csv; choose another name")
-    with open_log(folder) as log, atomic_path(to) as temporary:
-        rows = [
-            (*cells, spreadsheet_text(aside or ""))
-            for *cells, aside in log.releases(columns=COLUMNS)
-        ]
-        with temporary.open("w", encoding="utf-8", newline="") as stream:
-            csv.writer(stream, lineterminator="\n").writerows([COLUMNS.split(", "), *rows])
-    return len(rows)
-
-
-def verify(folder: Path, noted: str = "") -> str:
-    """Check that a log is unchanged since it was collected; return the head of its chain.
-
-    Args:
-        folder: the coordinator's folder.
-        noted: a head that was noted earlier.
-
-    Raises:
-        DataError: as `open_log`; or the log never had that head.
-    """
-    with open_log(folder) as log:
-        if noted:
-            log.refuse_unknown(noted)
-        return log.head
+    reports = read_reports(folder, as_of)
+    coordination = read_coordination(folder, reports.deployment)
+    frame = reports.table(coordination, reports.period())
+    with atomic_path(to) as temporary:
+        frame.to_csv(temporary, index=False, lineterminator="\n")
+    words = ["dpol", "choose", str(coordination.rule), str(to)]
+    if coordination.question.bound is not None:
+        words += ["--range", f"{coordination.question.bound:g}"]
+    told = f"{to}: {len(frame)} rows, as of line {reports.line}. Choose from it:"
+    return [told, " ".join(words)]

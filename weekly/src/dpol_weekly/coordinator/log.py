@@ -1,207 +1,191 @@
-"""The log of a coordinator: every noisy row that was collected, in one SQLite file.
+"""The coordinator's memory: a folder of accepted releases, and a list of what was done with each.
 
-It is all the state there is: decisions are played again from it. Rows are only ever added. A hash
-chain over all of it is verified whenever the log is opened.
+`accepted/KEY/` holds the releases as they came, and `accepted.jsonl` has a line for each: when it
+came, the file's SHA-256, the rows taken and those refused. An agreement and what was set aside have
+lines too. Each line has the SHA-256 of the line before, so the last one fixes them all.
 """
 
 from __future__ import annotations
 
+import datetime
+import hashlib
 import json
-import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from dpol.core.errors import DataError
-from dpol.core.files import output_error, write_text
-from dpol_weekly.coordinator.settings import FILE, TEMPLATE, Coordination, read_coordination
+from dpol.core.files import atomic_path, locked, output_error, write_text
+from dpol_weekly.coordinator.settings import FILE, TEMPLATE
 from dpol_weekly.deployment import (
     Deployment,
     checked_deployment,
     read_deployment,
     refuse_amendment,
 )
-from dpol_weekly.released.read import Report
-from dpol_weekly.released.row import Released
-from dpol_weekly.sqlite import Kind, add, head_of, link, opened, prepare, transaction
 
-LOG_NAME = "log.sqlite"
-"""The name of the log in a coordinator's folder."""
-
-_NO_LOG = "is not a log of dpol, or is damaged; put its last backup back"
-_LOG = Kind(
-    name="log",
-    script=Path(__file__).with_name("log.sql"),
-    application=0x64706F6D,
-    version=10,
-    foreign=_NO_LOG,
-    damaged=_NO_LOG,
-)
+LOG_NAME, ACCEPTED = "accepted.jsonl", "accepted"
+Cells = tuple[str, ...]
+"""Noisy count and capacity of a row."""
+Place = tuple[str, str]
+"""An entity, and the first day of a period."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Log:
-    """An open log, whose hash chain was verified.
+def lines_of(folder: Path, as_of: int | None = None) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Yield the number of each line, from 1, its SHA-256, and what it holds.
+
+    A line that was cut short, as by a kill, is none.
 
     Args:
-        path: its file.
-        connection: to the database.
-        agreements: that its reports are of, each an amendment of the one before, at least one.
-        coordination: the coordinator's own choices.
+        folder: the coordinator's folder.
+        as_of: number of the last line; None: all.
+
+    Raises:
+        DataError: there is no list or no such line, or a line was changed, removed or put
+            elsewhere.
+    """
+    path, head, number = folder / LOG_NAME, "", 0
+    if not path.exists():
+        raise DataError(f"{path}: is not there; make it with dpol collect --into {folder}")
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.endswith(b"\n") or number > (as_of or number):
+                number -= 1
+                break
+            facts = None
+            with suppress(ValueError, RecursionError):
+                facts = json.loads(line)
+            if not isinstance(facts, dict) or facts.get("before") != head:
+                raise DataError(
+                    f"{path}, line {number}: a line here was changed, removed or put elsewhere; put"
+                    f" the last backup of {folder} back"
+                )
+            head = hashlib.sha256(line[:-1]).hexdigest()
+            yield number, head, facts
+    if as_of is not None and number < as_of:
+        raise DataError(f"{path}: has no line {as_of}; it has {number}")
+
+
+class Log:
+    """What the list says: agreements, and rows that count, that were set aside, or were refused.
+
+    Args:
+        folder: the coordinator's folder.
+
+    Raises:
+        DataError: as `lines_of`.
     """
 
-    path: Path
-    connection: sqlite3.Connection
-    agreements: tuple[Deployment, ...]
-    coordination: Coordination
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.head = folder, ""
+        self.agreements = list[Deployment]()
+        self.rows = defaultdict[Place, list[Cells]](list)
+        self.aside = defaultdict[Place, set[Cells]](set)
+        self.keys = dict[str, str]()
+        self.told = set[tuple[str, ...]]()
+        for _, head, facts in lines_of(folder):
+            self._apply(facts, head)
 
     @property
     def deployment(self) -> Deployment:
         """The agreement that holds now; it names all entities that ever took part."""
         return self.agreements[-1]
 
-    @cached_property
+    @property
     def hashes(self) -> list[str]:
         """The hashes of its agreements."""
-        return [agreement.sha256() for agreement in self.agreements]
+        return [it.sha256() for it in self.agreements]
 
-    @property
-    def head(self) -> str:
-        """The head of its hash chain."""
-        return head_of(self.connection)
+    def add(self, kind: str, **facts: Any) -> None:
+        """Append a line, and flush it to disk."""
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        whole = {"before": self.head, "time": now, "kind": kind, **facts}
+        line = json.dumps(whole, separators=(",", ":")).encode()
+        with (self.folder / LOG_NAME).open("ab") as stream:
+            stream.write(line + b"\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        self._apply(json.loads(line), hashlib.sha256(line).hexdigest())
 
-    def refuse_unknown(self, head: str) -> None:
-        """Refuse a head that its hash chain never had.
+    def _apply(self, facts: dict[str, Any], head: str) -> None:
+        self.head = head
+        if facts["kind"] == "agreement":
+            self.agreements.append(agreed(facts, self.folder))
+        elif facts["kind"] == "release":
+            for entity, period, *cells in facts["taken"]:
+                self.rows[entity, period].append((*cells,))
+            self.keys |= dict.fromkeys(facts["entities"], facts["key"])
+            self.told |= {(*refused,) for refused in facts["refused"]}
+        else:
+            for place in [*self.rows]:
+                if place[0] == facts["entity"] and facts["period"] in (None, place[1]):
+                    self.aside[place] |= {*self.rows.pop(place)}
+            if facts["period"] is None:
+                self.keys.pop(facts["entity"], None)
 
-        Raises:
-            DataError: the log does not go on from that head.
-        """
-        known = self.connection.execute("SELECT 1 FROM link WHERE head = ?", (head,))
-        if known.fetchone() is None:
-            raise DataError(
-                f"{self.path}: its hash chain never had the head {head}: it was put back from an"
-                " older copy, or written again, or that head is of another log. Put the newest copy"
-                f" of {LOG_NAME} back"
-            )
 
-    def add_report(self, report: Report, file: str, rows: Sequence[Released]) -> None:
-        """Enter a report with its new rows.
-
-        A further row for a period supersedes the earlier ones.
-        """
-        base = self.connection
-        cells = report.sha256, file, report.ledger, report.output, report.key
-        number = add(base, "report", *cells)
-        base.executemany(
-            "INSERT INTO release SELECT ?1, ?2, ?3, 1 + COUNT(*), ?4, ?5 FROM release"
-            " WHERE entity = ?2 AND period = ?3",
-            [(number, *row) for row in rows],
-        )
-        link(base, number)
-
-    def add_act(self, *, kind: str, entity: str, reason: str, period: str | None = None) -> None:
-        """Note an act about an entity (see log.sql); without a period, about all its periods."""
-        base = self.connection
-        link(base, add(base, "act", kind, entity, period, reason))
-
-    def releases(self, where: str = "1", *values: str | None, columns: str = "*") -> sqlite3.Cursor:
-        """Return the rows by entity, period and version, with the rows that were set aside.
-
-        A row has the columns of `release` (log.sql), and `ledger`, `output`, `file` and `received`
-        of the report that brought it, and the `key` that signed that. `set_aside` is the reason;
-        None: the row counts.
-        """
-        return self.connection.execute(
-            f"SELECT {columns} FROM reported WHERE {where} ORDER BY entity, period, version",
-            values,
-        )
-
-    @property
-    def newest(self) -> str | None:
-        """The last period with a row that counts, YYYY-MM-DD; None without one."""
-        last = "SELECT MAX(period) FROM reported WHERE set_aside IS NULL"
-        found: str | None = self.connection.execute(last).fetchone()[0]
-        return found
-
-    def set_aside(self, entity: str) -> set[str]:
-        """Return the periods of an entity that were set aside one by one."""
-        found = "SELECT period FROM act WHERE kind = 'set aside' AND entity = ? AND period NOT NULL"
-        return {period for (period,) in self.connection.execute(found, (entity,))}
-
-    def knows(self, output: str) -> bool:
-        """Return True if a report of this output of a ledger was collected."""
-        found = self.connection.execute("SELECT 1 FROM report WHERE output = ?", (output,))
-        return found.fetchone() is not None
+def agreed(facts: dict[str, Any], folder: Path) -> Deployment:
+    """Return the agreement of a line."""
+    return checked_deployment(facts["agreement"], f"{folder / LOG_NAME}, an agreement")
 
 
 @contextmanager
-def open_log(
-    folder: Path, *, deployment: Path | None = None, new: bool = False, write: bool = False
-) -> Iterator[Log]:
-    """Open the log of a folder, and verify its hash chain.
-
-    What is added in the block is added as a whole or not at all; one such block at a time, the
-    others wait. A new log keeps the agreement, and gets a `coordinator.yaml` to be edited.
+def open_log(folder: Path, deployment: Path | None = None, *, new: bool = False) -> Iterator[Log]:
+    """Open the list of a folder to add to it; one block at a time, others wait.
 
     Args:
-        folder: of the coordinator.
+        folder: of the coordinator; it gets a `coordinator.yaml` to be edited.
         deployment: the file of the agreement, or of an amendment of the last one; None: as before.
-        new: whether it is made if there is none; rows may be added then.
-        write: whether rows may be added.
+        new: whether the list is made if there is none.
 
     Raises:
-        ConfigError: the deployment's file, or the coordinator's, breaks a rule; or the former is
-            neither an agreement of the log nor an amendment of the last one.
-        DataError: there is no log, no deployment was given for a new one, the file is not a log,
-            or something in it was removed, changed or put in another place.
-        OutputError: the log cannot be written, or another run holds it too long.
+        ConfigError: the file of the agreement breaks a rule, or it is neither an agreement of the
+            list nor an amendment of the last one.
+        DataError: there is no list, no agreement was given for a new one, or a line was changed.
+        OutputError: it cannot be written.
     """
-    path = folder / LOG_NAME
-    given = None if deployment is None else read_deployment(deployment)
-    if not path.exists():  # before anything is made
-        if not new:
-            raise DataError(
-                f"{path}: there is no log yet; make one with dpol collect --into {folder}"
-            )
-        if given is None:
-            raise DataError(f"{folder}: is new; name the deployment's file with --deployment")
+    given, path = None if deployment is None else read_deployment(deployment), folder / LOG_NAME
+    if new and given is None and not path.exists():
+        raise DataError(f"{folder}: is new; name the deployment's file with --deployment")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with opened(path, _LOG) as base, transaction(base, write=new or write):
-            base.row_factory = sqlite3.Row
-            if prepare(base, path, _LOG, new=new) and given is not None:
-                _add_agreement(base, given)
-            agreements = _agreements(base, path)
-            if given is not None and given not in agreements:
-                refuse_amendment(agreements[-1], given, str(deployment))
-                _add_agreement(base, given)
-                agreements.append(given)
-            if (new or write) and not (folder / FILE).exists():
+        with locked(path):
+            if new and not path.exists():
+                path.touch()
+            _cut(path)
+            log = Log(folder)
+            if given is not None and given not in log.agreements:
+                if log.agreements:
+                    refuse_amendment(log.deployment, given, log.rows, str(deployment))
+                log.add("agreement", agreement=json.loads(given.agreement()))
+            if not log.agreements:
+                raise DataError(f"{path}: holds no agreement; name its file with --deployment")
+            if not (folder / FILE).exists():
                 write_text(folder / FILE, TEMPLATE.read_text(encoding="utf-8"))
-            yield Log(
-                path=path,
-                connection=base,
-                agreements=tuple(agreements),
-                coordination=read_coordination(folder, agreements[-1]),
-            )
+            yield log
     except OSError as error:  # one of a write has no name
         raise output_error(error.filename or folder, error) from error
 
 
-def _add_agreement(base: sqlite3.Connection, agreed: Deployment) -> None:
-    link(base, add(base, "deployment", agreed.sha256(), agreed.agreement()))
+def _cut(path: Path) -> None:
+    """Cut off what a killed process left of its last line."""
+    data = path.read_bytes() if path.exists() else b""
+    if not data.endswith(b"\n") and data:
+        os.truncate(path, data.rfind(b"\n") + 1)
 
 
-def _agreements(base: sqlite3.Connection, path: Path) -> list[Deployment]:
-    """The agreements of a log, the first one first. Raises DataError for a damaged log."""
-    found = []
-    for row in base.execute("SELECT sha256, agreement FROM deployment ORDER BY number"):
-        agreed = checked_deployment(json.loads(row["agreement"]), f"{path}, its agreement")
-        if agreed.sha256() != row["sha256"]:
-            raise DataError(f"{path}: {_NO_LOG}")
-        found.append(agreed)
-    if not found:
-        raise DataError(f"{path}: holds no agreement; name its file with --deployment")
-    return found
+def keep(folder: Path, key: str, content: bytes) -> str:
+    """Copy an accepted release into the folder, and return its SHA-256."""
+    sha256 = hashlib.sha256(content).hexdigest()
+    file = path_of(folder, key, sha256)
+    if not file.exists():
+        with atomic_path(file) as new:
+            new.write_bytes(content)
+    return sha256
+
+
+def path_of(folder: Path, key: str, sha256: str) -> Path:
+    """Return the file of an accepted release."""
+    return folder / ACCEPTED / key / f"{sha256[:16]}.json"

@@ -1,4 +1,4 @@
-"""The coordinator's own file: `coordinator.yaml` in the folder of the log.
+"""The coordinator's own file: `coordinator.yaml` in the folder of the accepted releases.
 
 No guarantee depends on it, so it may change on any day. A decision states the choices it used.
 """
@@ -33,22 +33,40 @@ class Coordination(Settings):
     """Names of entities to show; without one the identifier is shown."""
     rule: str | dict[str, Any] = "random-effects"
     """The local rule that decides, as in a config of dpol: a name, or a block."""
-    rounds: Annotated[int, Field(ge=2, le=999_999)] | None = None
-    """Number of periods of the whole game, for a rule that must know it."""
     names: Annotated[int, Field(ge=1, le=1000)] = 1
     """Number of entities that a decision names."""
     question: Gain = THE_PAPERS
     """The question that a decision answers."""
-    cannot_be_chosen: list[str] = []
-    """Entities that report, and are not named."""
 
     def rules(self, deployment: Deployment) -> Iterator[Problem]:
         """Yield the broken rules that involve several keys, for an agreement."""
-        for key, named in (("titles", self.titles), ("cannot_be_chosen", self.cannot_be_chosen)):
-            for name in named:
-                if name not in deployment.entities:
-                    told = nearest(name, deployment.entities)
-                    yield Problem((key,), name, f"is not an entity of {deployment.name}{told}")
+        for name in self.titles:
+            if name not in deployment.entities:
+                told = nearest(name, deployment.entities)
+                yield Problem(("titles",), name, f"is not an entity of {deployment.name}{told}")
+        if wrong := _unplayable(self.rule):
+            yield Problem(("rule",), self.rule, wrong)
+
+
+def _unplayable(rule: str | dict[str, Any]) -> str:
+    """Return why a rule cannot decide every week; empty if it can.
+
+    A hospital that joins, leaves or is silent for a week leaves a gap in the reports.
+    """
+    from dpol.experts.games import members_of
+
+    try:
+        member, *others = members_of(rule)
+    except ValueError as error:
+        return f"{error}"
+    if others or member.algorithm.model != "local":
+        return "must be one local rule: it sees released numbers only, and no learner is asked for"
+    if member.algorithm.needs_rounds or not member.algorithm.skips_gaps:
+        return (
+            "must be a rule that plays on when a hospital joins, leaves or is silent:"
+            " random-effects, window-mean or cautious-mean"
+        )
+    return ""
 
 
 def read_coordination(folder: Path, deployment: Deployment) -> Coordination:

@@ -6,36 +6,27 @@ Messages end up in logs, so no message repeats the contents of a cell.
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from dpol.core.errors import DataError
+from dpol.core.words import counted, listed
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.noise import decimal_text
-from dpol_weekly.tables import DATES, Format, parse_count, parse_date, read_table
+from dpol_weekly.tables import Format, parse_count, parse_date, read_table
+
+Place = tuple[str, str]
+"""An entity, and the first day of a period, YYYY-MM-DD."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Count:
-    """One count, still raw.
-
-    Args:
-        where: its line, such as `counts.csv, line 3`.
-        place: its place, as the holder's own file says that the table names it.
-        entity: identifier.
-        period: date, YYYY-MM-DD.
-        count: decimal text.
-        capacity: decimal text.
-    """
+    """One count, still raw: its line, the count and the capacity, as decimal text."""
 
     where: str
-    place: str
-    entity: str
-    period: str
     count: str = field(repr=False)
     capacity: str
 
@@ -48,55 +39,92 @@ class Table:
     the holder's file says that zeros are written.
 
     Args:
-        counts: the counts by entity and period, YYYY-MM-DD; where `zero` is `missing`, all.
+        counts: the counts; where `zero` is `missing`, of all that the table covers.
         calendar: the periods of each entity in which it takes part and that are over, in order.
-        unread: why a period of the calendar cannot be in the table, by entity and period.
-        strangers: number of rows of places that neither the holder's file nor the agreement names.
+        unread: why a period of the calendar cannot be in the table.
+        warnings: what the holder alone should see; it may tell something of a count.
     """
 
-    counts: Mapping[tuple[str, str], Count]
+    counts: Mapping[Place, Count]
     calendar: Mapping[str, Sequence[str]]
-    unread: Mapping[tuple[str, str], str]
-    strangers: int
+    unread: Mapping[Place, str]
+    warnings: Sequence[str]
 
 
-def read_counts(request: Request) -> Table:
+def read_counts(
+    hospital: Hospital,
+    deployment: Deployment,
+    *,
+    today: datetime.date,
+    through: datetime.date | None = None,
+    first: bool = False,
+) -> Table:
     """Read a holder's table for the calendar of an agreement, and check each row of that.
 
+    A line of no place of the holder, or without a date, refuses nothing: whether it is there may
+    depend on one patient.
+
     Args:
-        request: the holder's request. Capacities of the agreement replace those in the table.
+        hospital: the table, and how it is written.
+        deployment: the agreement. Its capacities replace those in the table.
+        today: today's date.
+        through: last day that the table covers; None: as `covers` says.
+        first: refuse a place without any row, as its name may be wrong; nothing was released yet.
 
     Raises:
-        DataError: the file cannot be read or may be cut short, a row of the calendar breaks a rule,
-            or an entity has two rows for one period. Whether it refuses depends on no count.
+        DataError: the file cannot be read, a row of the calendar breaks a rule, an entity has two
+            rows for one period, or nothing says what an absent row means. Whether it refuses
+            depends on no count.
     """
-    hospital, deployment = request.hospital, request.deployment
-    path = hospital.table
-    calendar = {name: _calendar(deployment, name, request.day) for name in hospital.entities}
-    unread = dict(_unread(request, calendar))
-    rows, strangers = _rows(hospital, deployment)
+    path, missing = hospital.table, hospital.zero == "missing"
+    if through is None and hospital.covers:
+        through = today - datetime.timedelta(days=hospital.covers == "yesterday")
+    if through is None and missing:
+        raise DataError(
+            f"{path}: an absent row is a count of 0 only up to the last day that the export covers:"
+            " let the export job say it with --through DATE, or write covers: today or covers:"
+            " yesterday into hospital.yaml"
+        )
+    if through is not None and through > today:
+        raise DataError(
+            f"--through {through}: is to come; give the last day that the query covered"
+        )
+    calendar = {name: _calendar(deployment, name, today) for name in hospital.entities}
+    unread = dict(_unread(hospital, deployment, calendar, today, through))
+    rows, told, seen = _rows(hospital, deployment)
     wanted = {(name, day) for name, days in calendar.items() for day in days} - unread.keys()
-    counts = dict[tuple[str, str], Count]()
-    for where, name, day, cells in rows:
-        if (place := (name, day)) not in wanted:
+    counts = dict[Place, Count]()
+    for where, place, cells in rows:
+        if place not in wanted:
             continue
         if place in counts:
             raise DataError(
                 f"{where}: the same entity and period as {counts[place].where}; keep the line that"
                 " is right, or name the column of entities in columns.entity"
             )
-        counts[place] = _count(hospital, deployment, where, place, cells)
-    if not {*path.read_bytes()[-2:]} & {*b"\r\n"}:
-        raise DataError(
-            f"{path}: the last line has no line end, so the table may be cut short; copy it again,"
-            " or, if it is complete, end its last line"
+        counts[place] = _count(hospital, deployment, where, place[0], cells)
+    if silent := [name for name in calendar if name not in seen]:
+        lost = f"the table has no row of {listed(silent)}"
+        if first:
+            raise DataError(
+                f"{path}: {lost}: write under entities in hospital.yaml the text that the table has"
+                " for each, or begin with a table that has one"
+            )
+        told.append(f"{lost}. If the table writes another text, correct entities")
+    covered = {day for _, day in wanted}
+    if missing and (empty := sorted(covered - {day for _, day in counts})):
+        told.append(
+            f"The table has no row at all for {listed(empty[-5:])}: zeros are released. If these"
+            " weeks were not counted, write their dates under unknown in hospital.yaml"
         )
     for place in wanted - counts.keys():
-        if hospital.zero == "missing":
-            counts[place] = _count(hospital, deployment, f"{path}, without a line", place, None)
+        if missing:
+            counts[place] = _count(hospital, deployment, f"{path}, without a line", place[0], None)
         else:
             unread[place] = "the table has no row"
-    return Table(counts=counts, calendar=calendar, unread=unread, strangers=strangers)
+    if any(Decimal(it.count) > Decimal(it.capacity) for it in counts.values()):
+        told.append("Some count is above its capacity, and is released like any other")
+    return Table(counts=counts, calendar=calendar, unread=unread, warnings=told)
 
 
 def _calendar(deployment: Deployment, name: str, today: datetime.date) -> list[str]:
@@ -106,50 +134,51 @@ def _calendar(deployment: Deployment, name: str, today: datetime.date) -> list[s
 
 
 def _unread(
-    request: Request, calendar: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[tuple[str, str], str]]:
+    hospital: Hospital,
+    deployment: Deployment,
+    calendar: Mapping[str, Sequence[str]],
+    today: datetime.date,
+    through: datetime.date | None,
+) -> Iterator[tuple[Place, str]]:
     """Yield the places and periods that an export does not reach, and why."""
-    hospital, deployment, covers = request.hospital, request.deployment, request.hospital.covers
-    running = deployment.number_on(request.day)
-    written = "9999-12-31"
-    if hospital.zero == "missing":  # rows do not show how old it is
-        with suppress(OSError):
-            modified = hospital.table.stat().st_mtime
-            written = datetime.date.fromtimestamp(modified).isoformat()
+    reaches, running = hospital.reaches, deployment.number_on(today)
     for name, periods in calendar.items():
         for period in periods:
             day = datetime.date.fromisoformat(period)
             back = running - deployment.number_on(day)
-            if back > covers if isinstance(covers, int) else covers != "all" and day < covers:
-                yield (name, period), "the export does not reach so far back, as covers says"
-            elif deployment.last_day(day).isoformat() > written:
-                yield (name, period), f"the table was written before its end, on {written}"
+            if back > reaches if isinstance(reaches, int) else reaches != "all" and day < reaches:
+                yield (name, period), "the export does not reach so far back, as reaches says"
+            elif through is not None and deployment.last_day(day) > through:
+                yield (name, period), f"the export covers nothing after {through}"
 
 
 def _rows(
     hospital: Hospital, deployment: Deployment
-) -> tuple[list[tuple[str, str, str, dict[str, str]]], int]:
-    """Return the rows of the holder's places, and the number of rows of strangers.
+) -> tuple[list[tuple[str, Place, dict[str, str]]], list[str], set[str]]:
+    """Return the rows of the holder's places, what is told of others, and the places with a line.
 
-    A row has its line, entity, period and cells.
+    A row has its line, entity and period, and cells.
     """
-    columns, form, found, strangers = hospital.columns, hospital.format, [], 0
+    columns, form, odd = hospital.columns, hospital.format, Counter[str]()
+    found, seen = list[tuple[str, Place, dict[str, str]]](), set[str]()
     wanted = columns.entity, columns.period, columns.count, hospital.published(deployment)
     names = {text: name for name, text in hospital.entities.items()}
-    rows = read_table(hospital.table, [*filter(None, wanted)], form)
-    for line, cells in rows:
-        where = f"{hospital.table}, line {line}"
+    table = read_table(
+        hospital.table, [*filter(None, wanted)], form, may_be_empty=hospital.zero == "missing"
+    )
+    for number, cells, width in table.lines:
+        where = f"{hospital.table}, line {number}"
         text = next(iter(names)) if columns.entity is None else cells[columns.entity]
         if text not in names:
-            strangers += text not in deployment.entities  # else of another file of this holder
+            odd["of places that are neither in your file nor in the agreement"] += (
+                text not in deployment.entities  # else of another file of this holder
+            )
             continue
         day = parse_date(cells[columns.period], form.date)
         if day is None:
-            raise DataError(
-                f"{where}: column {columns.period} must hold a date as format.date says"
-                f" ({form.date}), from 1900 to 2100, without a time other than 00:00:00; write it"
-                f" so, or set format.date in hospital.yaml to one of {', '.join(DATES)}"
-            )
+            odd[f"without a date that format.date ({form.date}) reads"] += 1
+            continue
+        seen.add(names[text])
         if form.day == "last":
             day -= datetime.timedelta(days=deployment.periods.days - 1)
         begun, days = deployment.periods.first, deployment.periods.days
@@ -159,24 +188,38 @@ def _rows(
                 f" the deployment {deployment.name}; they begin every {days} days from {begun} on;"
                 " write the start of the period, or set format.day and format.date in hospital.yaml"
             )
-        found.append((where, names[text], day.isoformat(), cells))
-    return found, strangers
+        if width != table.width:
+            raise DataError(
+                f"{where}: has {counted(width, 'cell')}, but the header has {table.width}. Quote"
+                f" cells that hold {form.delimiter!r}, or if the file is cut short here, get an"
+                " intact copy of it"
+            )
+        found.append((where, (names[text], day.isoformat()), cells))
+    odd["below a blank line"] = table.below
+    told = [f"{counted(n, 'line')} left out, {why}" for why, n in odd.items() if n]
+    return found, told, seen
 
 
 def _count(
     hospital: Hospital,
     deployment: Deployment,
     where: str,
-    place: tuple[str, str],
+    name: str,
     cells: Mapping[str, str] | None,
 ) -> Count:
-    """Return the count of a row; without cells, or with a blank one that means it, 0."""
-    columns, form, (name, period) = hospital.columns, hospital.format, place
-    blank = cells is None or (hospital.zero == "blank" and not cells[columns.count])
-    count = "0" if blank or cells is None else parse_count(cells[columns.count], form)
+    """Return the count of a row; without cells, or with a cell that means it, 0."""
+    columns, form = hospital.columns, hospital.format
+    zero = "" if hospital.zero == "blank" else hospital.zero
+    if cells is None or cells[columns.count] == zero:
+        count: str | None = "0"
+    else:
+        count = parse_count(cells[columns.count], form)
     if count is None:
         # Suppressed cells are small: rows left out for their count would tell it.
-        more = "put the true count in its place; do not leave out rows because of their count"
+        more = (
+            "put the true count in its place, or name the text that means 0 in zero; do not leave"
+            " out rows because of their count"
+        )
         raise _no_number(where, columns.count, "from 0", form, more)
     capacity = deployment.entities[name].beds
     if capacity is None:
@@ -184,14 +227,7 @@ def _count(
         if beds is None or not beds.strip("0."):
             raise _no_number(where, str(columns.capacity), "above 0", form, "fix the cell")
         capacity = decimal_text(Decimal(beds))
-    return Count(
-        where=where,
-        place=hospital.entities[name],
-        entity=name,
-        period=period,
-        count=count,
-        capacity=capacity,
-    )
+    return Count(where=where, count=count, capacity=capacity)
 
 
 def _no_number(where: str, column: str, least: str, form: Format, remedy: str) -> DataError:

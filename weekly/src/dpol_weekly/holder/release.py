@@ -1,36 +1,26 @@
-"""Release noisy counts: into the ledger first, then into the shared file."""
+"""Release noisy counts: what is due, with noise from the secret, in one signed file."""
 
 from __future__ import annotations
 
-import os
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 
-from dpol.core.errors import DataError, DpolError, OutputError
-from dpol.core.files import check_writable
-from dpol_weekly.holder.agreement import confirm, refuse_unconfirmed
-from dpol_weekly.holder.ceiling import mu_of_stay, refuse_above
-from dpol_weekly.holder.counts import Count, read_counts
-from dpol_weekly.holder.drawn import newest_near, noisy, refuse_other
-from dpol_weekly.holder.due import Due, due, refuse_mixed_columns, refuse_renamed
-from dpol_weekly.holder.entries import (
-    add_deployment,
-    add_rows,
-    add_run,
-    closed_until,
-    heads_of,
-    output_of,
-    registered,
-    version_of,
-)
-from dpol_weekly.holder.ledger import Ledger, is_new, open_ledger, transaction
-from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.write import put, write_release
-from dpol_weekly.keys import Key, Secret
+from dpol.core.errors import DataError
+from dpol.core.files import atomic_path, check_writable, locked, remove_temporary
+from dpol.noise.keyed import keyed_noise, read_secret
+from dpol_weekly.deployment import Deployment, read_deployment
+from dpol_weekly.holder.agreement import refuse_unconfirmed
+from dpol_weekly.holder.counts import Count, Place, Table, read_counts
+from dpol_weekly.holder.memory import Memory, Rows, recall
+from dpol_weekly.holder.settings import read_hospital
+from dpol_weekly.keys import Key
+from dpol_weekly.noise import in_steps
+from dpol_weekly.records import alike, recompute, signed_text
+from dpol_weekly.released.row import Released, noisy_count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,199 +28,211 @@ class Release:
     """The result of a release, without counts.
 
     Args:
-        file: file of the last release; None if the output has no rows yet.
-        ledger: path of the ledger.
-        first: whether this release began the ledger.
-        added: number of rows that this release added.
-        skipped: number of places and periods that were released before and not again.
-        closed: nothing up to this date is released, see `closed_until`; or "".
-        above: whether a count is above its capacity.
-        impossible: entities and periods that are due, and why they cannot be released.
-        again: number of rows of this release for periods that were released before.
-        strangers: number of rows of places that nobody has named.
-        periods: periods that this release added.
-        mu_of_stay: an upper bound on the mu of the longest stay, over all releases of the ledger.
-        kept: whether every period of an entity is within its share of the budget.
+        deployment: the agreement.
+        file: the newest release; None if nothing was released yet.
+        first: whether nothing had been released before.
+        added: entity, period and version of the rows that this release added.
+        late: places that are due, and why they cannot be released.
+        warnings: what the holder alone should see.
+        mu_of_stay: an upper bound on the mu of the longest stay, over all releases.
     """
 
+    deployment: Deployment
     file: Path | None
-    ledger: Path
     first: bool
-    added: int
-    skipped: int
-    closed: str
-    above: bool
-    impossible: Mapping[tuple[str, str], str]
-    again: int
-    strangers: int
-    periods: Sequence[str]
+    added: Sequence[tuple[str, str, int]]
+    late: Mapping[Place, str]
+    warnings: Sequence[str]
     mu_of_stay: float
-    kept: bool
+
+    @property
+    def again(self) -> int:
+        """Number of rows of this release for periods that were released before."""
+        return sum(version > 1 for *_, version in self.added)
+
+    @property
+    def periods(self) -> list[str]:
+        """Periods that this release added, in order."""
+        return sorted({period for _, period, _ in self.added})
 
 
-def release(request: Request) -> Release:
-    """Add noise to the counts of a table and release them, with a record of the guarantee.
+def release(
+    file: Path,
+    *,
+    agree: str | None = None,
+    through: datetime.date | None = None,
+    today: datetime.date | None = None,
+) -> Release:
+    """Add noise to the counts that are due in a holder's table, and sign all rows so far.
 
-    Noisy counts may be negative. Nothing is released unless every row is good. A release enters the
-    ledger first, in one transaction; its file is written afterwards. A later run that finds the
-    file older than the ledger writes it again before it judges its own rows.
-
-    Args:
-        request: the holder's request.
-
-    Raises:
-        DataError: a row or file breaks a rule, or a confirmation is missing (`NotConfirmedError`).
-        OutputError: ledger or output cannot be written; the message says what is released.
-        KeyboardInterrupt: the text says what is released.
-    """
-    releaser = Releaser(request)
-    releaser.check()
-    with releaser.opened() as ledger:
-        with transaction(ledger):  # it stays confirmed if the rows are refused
-            confirm(ledger, request)
-        releaser.repair(ledger)
-        return releaser.write(ledger)
-
-
-class Releaser:
-    """The steps of a release, in order.
+    The rows that were released stay as they left, whatever the table says now. The noise is a
+    function of the secret and of what is released, so a run that was stopped is run again.
 
     Args:
-        request: the holder's request.
+        file: the holder's own file.
+        agree: whole hash of the agreement, as confirmation; None: it was confirmed before.
+        through: last day that the table covers; None: as the holder's file says.
+        today: today's date; None: the computer's.
 
     Raises:
-        DataError: a path cannot be used for its file, the key is not the agreed one, or there is no
-            secret.
+        DataError: a file breaks a rule, the agreement is not confirmed (`NotConfirmedError`), or a
+            budget would be passed. Nothing is released then.
+        OutputError: a file cannot be written.
     """
-
-    def __init__(self, request: Request) -> None:
-        self.request = request
-        self.hospital, self.deployment = request.hospital, request.deployment
-        self.published = self.hospital.published(self.deployment)
-        self.begin = str(request.begin_after or "")
-        self.label, book = self.hospital.label_of(self.deployment), self.hospital.ledger
-        # SQLite makes its journal beside the file that a link leads to.
-        self.book = Path(os.path.realpath(book)) if book.is_symlink() else book
-        check_writable(self.hospital.output)
-        check_writable(self.book.parent)
-        self.key = Key(self.hospital.key)
-        for name in self.hospital.entities:
-            if self.deployment.entities[name].key not in (None, self.key.public):
-                raise DataError(
-                    f"{self.hospital.key}: is not the key in the agreement of {name}; name its file"
-                    " in key"
-                )
-        self.secret = Secret(self.hospital.secret)
-        self.head: str | None = None  # of the run that releases, once it is in the ledger
-
-    def check(self) -> None:
-        """Read the table, and refuse what can be refused before a ledger exists.
-
-        Raises:
-            DataError: as `release`.
-        """
-        request = self.request
-        try:
-            self.table = read_counts(request)
-            self.first = is_new(self.book)
-            if request.begin_after and not self.first:
-                raise DataError(
-                    f"--begin-after: the ledger {self.book} is there, and knows what it released;"
-                    " leave --begin-after out. If it is an older copy, and the newest one is lost,"
-                    " move it away first"
-                )
-            if self.first:  # a rehearsal
-                begun = open_ledger(self.book, begin=self.begin, in_memory=True)
-                with begun as ledger, transaction(ledger):
-                    add_deployment(ledger, self.deployment)
-                    self._due(ledger)
-                # Last, so that nobody confirms what is then refused.
-                refuse_unconfirmed(request, new_ledger=self.book)
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt("nothing was released") from None
-
-    @contextmanager
-    def opened(self) -> Iterator[Ledger]:
-        """Open the ledger; a failure in the block says whether the rows are in it."""
-        with open_ledger(self.book, begin=self.begin) as ledger:
+    day, hospital = today or datetime.date.today(), read_hospital(file)
+    deployment = read_deployment(hospital.deployment)
+    for folder in hospital.folders:
+        check_writable(folder)
+    key = Key(hospital.key)
+    lost = "dpol privatize FILE --new-key makes another one; what was released stays as it left"
+    secret = read_secret(hospital.secret, lost=lost)
+    with locked(hospital.output):
+        memory = recall(hospital, deployment, key)
+        rows = memory.rows(deployment.name)
+        table = read_counts(hospital, deployment, today=day, through=through)
+        wanted, late = _due(deployment, table, rows, memory, {*map(str, hospital.unknown)}, day)
+        new, first = dict[tuple[str, str, int], Count](), not memory.reports
+        for place in wanted:
             try:
-                yield ledger
-            except (KeyboardInterrupt, DpolError, OSError, sqlite3.Error) as error:
-                told = "run the same command again: it says what is released"
-                released = False
-                with suppress(sqlite3.Error):
-                    released = self.head is not None and self.head in heads_of(ledger)
-                    told = "nothing was released"
-                if released:
-                    told = (
-                        "the rows are released, and any further run writes their file,"
-                        f" {self.hospital.output / self.label}-*.json, from {ledger.path}"
-                    )
-                if isinstance(error, KeyboardInterrupt):
-                    raise KeyboardInterrupt(told) from error
-                if isinstance(error, OSError) and not isinstance(error, DpolError):
-                    place = error.filename or self.hospital.output
-                    error = OutputError(f"cannot write {place}: {error.strerror}")
-                raise OutputError(f"{error}; {told}") if released else error from error
-
-    def repair(self, ledger: Ledger) -> None:
-        """Rewrite the last release if it is older than the ledger; note what is there before."""
-        folders = [*filter(None, [self.hospital.output, self.hospital.copy_to])]
-        self.near = newest_near(folders, self.label, self.key.public)  # before it is rewritten
-        with transaction(ledger):
-            if known := output_of(ledger, self.label, self.deployment):
-                write_release(ledger, known, self.key, self.hospital.output)
-
-    def write(self, ledger: Ledger) -> Release:
-        """Enter the due rows into the ledger as released, and write the file."""
-        with transaction(ledger):
-            found = self._due(ledger)
-            if found.new:
-                self._put(ledger, found.new)
-        with transaction(ledger):
-            output = output_of(ledger, self.label, self.deployment)
-            stay, kept = mu_of_stay(ledger, self.deployment)
-            file = None
-            if output:
-                file = write_release(ledger, output, self.key, self.hospital.output)
-            if file and self.hospital.copy_to:
-                put(self.hospital.copy_to / file.name, file.read_bytes())
-            return Release(
-                file=file,
-                ledger=self.book,
-                first=self.first,
-                added=len(found.new),
-                skipped=found.skipped,
-                closed=closed_until(ledger, self.secret.name),
-                above=any(
-                    Decimal(it.count) > Decimal(it.capacity) for it in self.table.counts.values()
-                ),
-                impossible=found.impossible,
-                again=found.again,
-                strangers=self.table.strangers,
-                periods=sorted({count.period for count in found.new}),
-                mu_of_stay=stay,
-                kept=kept,
+                beds = _beds_of_then(memory, deployment, *place[:2])
+            except LookupError:
+                late[place[:2]] = "the file of the agreement of then is not in the folder released"
+                continue
+            count = table.counts[place[:2]]
+            new[place] = Count(
+                where=count.where, count=count.count, capacity=beds or count.capacity
             )
+        refuse_unconfirmed(hospital, deployment, memory, agree)
+        for place, count in new.items():
+            rows[place] = _noisy(secret, deployment, place, count)
+        done = Release(
+            deployment=deployment,
+            file=None,
+            first=first,
+            added=[*new],
+            late=late,
+            warnings=table.warnings,
+            mu_of_stay=0.0,
+        )
+        if not rows:
+            return done
+        facts = _facts(deployment, rows, key)
+        stay = _mu_of_stay(deployment, facts, memory)
+        for sha256 in {deployment.sha256(), *(it.agreement for it in memory.reports)}:
+            text = memory.agreements[sha256].agreement()
+            _put(hospital.output / f"agreement-{sha256[:8]}.yaml", f"{text}\n".encode())
+        signed = key.public, deployment.sha256()
+        own = [it for it in memory.reports if (it.key, it.agreement) == signed]
+        kept = [it.file for it in own if {*it.rows} == {*rows.values()}]
+        last = max(period for _, period, _ in rows)
+        written = hospital.output / f"{deployment.name}-{key.public[:8]}-{last}.json"
+        if written not in kept:
+            whole = facts | {"signature": key.sign(signed_text(facts))}
+            _put(written, f"{json.dumps(whole, indent=1)}\n".encode())
+        if hospital.copy_to and hospital.copy_to not in [it.parent for it in kept]:
+            _put(hospital.copy_to / written.name, written.read_bytes())
+        return Release(**{**vars(done), "file": written, "mu_of_stay": stay})
 
-    def _due(self, ledger: Ledger) -> Due:
-        """Return what is due; all refusals come before the noise."""
-        refuse_mixed_columns(ledger, self.hospital.columns.count, self.published)
-        closed = closed_until(ledger, self.secret.name)
-        found = due(ledger, self.request, self.table, self.label, closed=closed)
-        refuse_renamed(ledger, self.request, self.table, found.new)
-        refuse_above(ledger, self.deployment, found.new)
-        return found
 
-    def _put(self, ledger: Ledger, new: Sequence[Count]) -> None:
-        """Enter counts with noise into the ledger."""
-        rows = []
-        for count in new:
-            version = version_of(ledger, self.deployment, count)
-            rows.append((count, version, noisy(self.secret, self.deployment, count, version)))
-        refuse_other(rows, self.near)
-        output = registered(ledger, self.label, self.deployment, self.secret)
-        cells = self.hospital.columns.count, self.published, self.key.public, self.secret.name
-        run = add_run(ledger, output, self.deployment, *cells)
-        add_rows(ledger, run, self.deployment, rows)
-        self.head = ledger.link(run)
+def _due(
+    deployment: Deployment,
+    table: Table,
+    rows: Rows,
+    memory: Memory,
+    unknown: set[str],
+    today: datetime.date,
+) -> tuple[list[tuple[str, str, int]], dict[Place, str]]:
+    """Return the entity, period and version of what is due, and what is due and not in the table.
+
+    No count is looked at: what is due follows from the calendar and the releases. A place begins
+    with the first period that its table can hold.
+    """
+    wanted, late = list[tuple[str, str, int]](), dict[Place, str]()
+    for name, calendar in table.calendar.items():
+        known = {period for entity, period, _ in rows if entity == name}
+        open_to = [it for it in calendar if it > memory.begin_after and it not in unknown]
+        there = [it for it in open_to if (name, it) in table.counts]
+        start = min(known) if known else (there or open_to[-1:] or [""])[0]
+        for period in calendar:
+            second = deployment.second_day(datetime.date.fromisoformat(period))
+            if (name, period, 1) not in rows:
+                version = 1 if period in open_to and period >= start else 0
+            else:
+                again = second is not None and second <= today and period not in unknown
+                version = 2 if again and (name, period, 2) not in rows else 0
+            if version and (name, period) in table.counts:
+                wanted.append((name, period, version))
+            elif version:
+                late[name, period] = table.unread[name, period]
+    return wanted, late
+
+
+def _beds_of_then(memory: Memory, deployment: Deployment, name: str, period: str) -> str | None:
+    """Return the beds agreed for a period, which an amendment may change; None if reported.
+
+    Raises:
+        KeyError: the period is older than an amendment, and the agreement before is not known.
+    """
+    then = deployment
+    while then.amends and period < then.amends.since.isoformat():
+        then = memory.agreements[then.amends.agreement]
+    return then.entities.get(name, deployment.entities[name]).beds
+
+
+def _noisy(
+    secret: bytes, deployment: Deployment, place: tuple[str, str, int], count: Count
+) -> Released:
+    """Return the released row of a count; equal counts of equal places are equal rows."""
+    (name, period, version), noise = place, deployment.count_noise()
+    steps = keyed_noise(
+        secret,
+        [deployment.name, deployment.lasting_sha256(), noise.decimals, deployment.periods.days],
+        place=alike(name),
+        period=period,
+        version=version,
+        steps=in_steps(count.count, noise.decimals),
+        scale=noise.scale,
+    )
+    return Released(name, period, noisy_count(count.count, noise, steps), count.capacity)
+
+
+def _facts(deployment: Deployment, rows: Rows, key: Key) -> dict[str, object]:
+    order = sorted(rows, key=lambda it: (it[2], it[1], it[0]))
+    return {
+        "dpol_release": 4,
+        "agreement": deployment.sha256(),
+        "rows": [[*rows[place]] for place in order],
+        "key": key.public,
+    }
+
+
+def _mu_of_stay(deployment: Deployment, facts: Mapping[str, object], memory: Memory) -> float:
+    """Return an upper bound on the mu of the longest stay, over all releases of the holder.
+
+    Raises:
+        DataError: a budget would be passed.
+    """
+    agreed = {sha256: it.model_dump(mode="json") for sha256, it in memory.agreements.items()}
+    others = [
+        (str(it.file), it.facts)
+        for it in memory.reports
+        if memory.agreements[it.agreement].name != deployment.name
+    ]
+    try:
+        found = recompute([("this release", facts), *others], agreed)
+    except ValueError as error:
+        raise DataError(
+            f"nothing was released: {error}; release under one of these agreements only, or agree"
+            " on a larger budget_mu, under a new name"
+        ) from None
+    return float(found[0]["stay_mu"])
+
+
+def _put(file: Path, content: bytes) -> None:
+    """Write a file, whole or not at all, unless it is there."""
+    remove_temporary(file)
+    with suppress(OSError):
+        if file.is_file() and file.read_bytes() == content:  # a pipe would never end
+            return
+    with atomic_path(file) as new:
+        new.write_bytes(content)

@@ -13,7 +13,7 @@ from dpol.core.errors import DataError
 from dpol.core.settings import MISSING, Problem, Settings
 from dpol.core.suggestions import nearest
 from dpol_weekly.deployment import Deployment, iso_date
-from dpol_weekly.holder.ledger import LEDGER_NAME
+from dpol_weekly.records import HEX
 from dpol_weekly.settings_file import checked, read_keys
 from dpol_weekly.tables import WEEKS, Format
 
@@ -57,6 +57,8 @@ class Hospital(Settings):
 
     deployment: Path
     """The file that all holders share."""
+    agreed: Annotated[str, Field(pattern=f"^{HEX}$")] | None = None
+    """SHA-256 of an agreement that a person has confirmed, before the first release under it."""
     entities: Annotated[dict[str, str], BeforeValidator(_by_identifier), Field(min_length=1)]
     """Identifiers in the deployment: a list, or a block with the text that the table has for each.
 
@@ -64,24 +66,33 @@ class Hospital(Settings):
     """
     table: Path
     """The raw counts, a CSV file."""
-    zero: Literal["missing", "blank", "written"]
-    """How the table writes that nobody was there: without a row, with a blank cell, or as 0."""
-    covers: Annotated[Literal["all"] | int | datetime.date, BeforeValidator(_reach)]
+    zero: Annotated[str, Field(min_length=1)]
+    """How the table writes that nobody was there: `missing` (no row), `blank`, `written` as 0, or
+    another text, such as NULL."""
+    covers: Literal["today", "yesterday"] | None = None
+    """Last day that the table covers, unless the export says it with `--through`."""
+    reaches: Annotated[Literal["all"] | int | datetime.date, BeforeValidator(_reach)] = "all"
     """How far back the table reaches: `all`, a number of periods, or its first period."""
+    begin_after: datetime.date | None = None
+    """No period that begins up to this date is released for the first time."""
+    unknown: list[datetime.date] = []
+    """First days of periods that were never counted."""
     columns: Columns = Columns()
     """The columns of the table."""
     format: Format
     """How the table is written."""
     output: Path = Path("released")
-    """Folder for the releases."""
-    ledger: Path = Path(LEDGER_NAME)
-    """The ledger of all releases; as secret as the table."""
+    """Folder of the releases: the memory of what was released."""
     copy_to: Path | None = None
     """A folder that gets a copy of each release, such as one that the coordinator reads."""
     key: Path = Path(KEY_NAME)
     """The private key that signs releases; --init makes it."""
+    former_keys: list[Annotated[str, Field(pattern=f"^{HEX}$")]] = []
+    """Public halves of keys that were lost, whose releases are this holder's own."""
     secret: Path = Path(SECRET_NAME)
     """The secret that makes the noise; --init makes it."""
+    ledger: Path = Path("dpol-ledger.sqlite")
+    """The ledger of an earlier version of dpol; its rows must be in signed releases."""
 
     def rules(self) -> Iterator[Problem]:
         """Yield the broken rules that involve several keys."""
@@ -125,10 +136,10 @@ class Hospital(Settings):
             )
         return self.columns.capacity if reported else None
 
-    def label_of(self, deployment: Deployment) -> str:
-        """Return how the files of releases begin: the agreement, and the entity if it is one."""
-        only = f"-{next(iter(self.entities))}" if len(self.entities) == 1 else ""
-        return f"{deployment.name}{only}"
+    @property
+    def folders(self) -> list[Path]:
+        """The folders of releases: its own, and that of copies."""
+        return [self.output, *([self.copy_to] if self.copy_to else [])]
 
 
 def read_hospital(path: Path) -> Hospital:
@@ -142,7 +153,10 @@ def read_hospital(path: Path) -> Hospital:
 
 def hospital_of(path: Path, raw: Mapping[str, Any], manual: str = MANUAL) -> Hospital:
     """Check plain values as a holder's file; `manual` explains its keys. Raises as above."""
+    raw = {**raw}
+    if raw.get("covers", "today") not in ("today", "yesterday") and "reaches" not in raw:
+        raw["reaches"] = raw.pop("covers")  # its name in the version before
     hospital = checked(Hospital, raw, str(path), rules=Hospital.rules, manual=manual)
-    paths = "deployment", "table", "output", "ledger", "copy_to", "key", "secret"
+    paths = "deployment", "table", "output", "copy_to", "key", "secret", "ledger"
     given = {key: it for key in paths if (it := getattr(hospital, key)) is not None}
     return hospital.model_copy(update={key: path.parent / it for key, it in given.items()})

@@ -7,7 +7,7 @@ size is bounded before it is read, and its signature is checked before anything 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,6 @@ class Report:
         file: the file.
         sha256: hash of what was signed.
         agreement: SHA-256 of the agreement of the last run.
-        ledger: id of the holder's ledger.
-        output: id of the output in that ledger.
         key: public half of the key that signed the release.
         facts: what the file holds, see `dpol_weekly.records`.
         rows: its rows.
@@ -43,8 +41,6 @@ class Report:
     file: Path
     sha256: str
     agreement: str
-    ledger: str
-    output: str
     key: str
     facts: Mapping[str, Any]
     rows: tuple[Released, ...]
@@ -75,8 +71,12 @@ def read_release(path: Path) -> Report:
     raise DataError(f"{path}: {_NO_RELEASE}")
 
 
-def find_release(path: Path) -> Report | None:
+def find_release(path: Path, keys: Collection[str] = ()) -> Report | None:
     """Return the release in a file; None if the file is something else.
+
+    Args:
+        path: the file.
+        keys: public halves of keys: a file that names none of them is something else.
 
     Raises:
         DataError: the file cannot be read; or the release is too large, damaged or cut short, or
@@ -90,6 +90,8 @@ def find_release(path: Path) -> Report | None:
             if _MARK not in data:
                 return None
             data += stream.read(MOST_BYTES + 1 - len(data))
+        if keys and not any(key.encode() in data for key in keys):
+            return None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     try:
@@ -101,13 +103,10 @@ def find_release(path: Path) -> Report | None:
         raise DataError(
             f"{path}: is not signed by the key that it names: it was changed, or is forged; {ASK}"
         )
-    ledger = facts["ledger"]
     return Report(
         file=path,
         sha256=hashlib.sha256(signed.encode()).hexdigest(),
         agreement=facts["agreement"],
-        ledger=ledger["id"],
-        output=ledger["output"],
         key=facts["key"],
         facts=facts,
         rows=tuple(Released._make(row) for row in facts["rows"]),
