@@ -146,9 +146,9 @@ def sent(to=NOISY):
     return [(row[0], row[1]) for row in table(to)]
 
 
-def forge(file=None, *, key="dpol.key", **facts):
+def forge(file=None, *, by="dpol.key", **facts):
     """Replace facts of a release, and sign it all with a key; None: leave it out."""
-    file, signer = Path(file or newest()), Key(Path(key))
+    file, signer = Path(file or newest()), Key(Path(by))
     whole = record(file) | {"key": signer.public} | facts
     whole = {name: it for name, it in whole.items() if it is not None}
     file.write_text(json.dumps(whole | {"signature": signer.sign(signed_text(whole))}))

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.decide import decide
-from dpol_weekly.coordinator.log import open_log
+from dpol_weekly.coordinator.log import Log, lines_of
 from dpol_weekly.coordinator.settings import FILE, Coordination
 from dpol_weekly.deployment import read_deployment
 from dpol_weekly.records import signed_text
@@ -57,11 +57,6 @@ def coordinates(folder, **keys):
     (folder / FILE).write_text(yaml.safe_dump(keys))
 
 
-def identity(name):
-    """An id of a ledger or an output, as they are written."""
-    return hashlib.sha256(name.encode()).hexdigest()[:16]
-
-
 def key_of(name):
     """A holder's private key."""
     return Ed25519PrivateKey.from_private_bytes(hashlib.sha256(name.encode()).digest())
@@ -72,10 +67,10 @@ def public(name):
     return key_of(name).public_key().public_bytes_raw().hex()
 
 
-def report(path, deployment, rows, *, ledger="L", output="O", key=None, **facts):
+def report(path, deployment, rows, *, key="L", **facts):
     """A report by hand: rows are (entity, number of the period, noisy count[, capacity]).
 
-    Facts replace those of the report. Without a key, the ledger's key signs.
+    Facts replace those of the report.
     """
     made = read_deployment(deployment)
     noise, cells = made.count_noise(), []
@@ -83,14 +78,9 @@ def report(path, deployment, rows, *, ledger="L", output="O", key=None, **facts)
         period = day(number) if isinstance(number, int) else number
         capacity = rest[0] if rest else "20"
         cells.append([entity, period, f"{Decimal(count):.{noise.decimals}f}", capacity])
-    whole = {
-        "dpol_release": 3,
-        "agreement": made.sha256(),
-        "ledger": {"id": identity(ledger), "output": identity(output)},
-        "rows": cells,
-    }
+    whole = {"dpol_release": 4, "agreement": made.sha256(), "rows": cells}
     path.parent.mkdir(parents=True, exist_ok=True)
-    return signed(path, whole | facts, key or ledger)
+    return signed(path, whole | facts, key)
 
 
 def signed(path, facts, key="L"):
@@ -129,10 +119,9 @@ class Coordinator:
         """The outcomes of collecting files."""
         return collect(files, self.folder, self.deployment, **options)
 
-    def put(self, *rows, new_ledgers=(), keys=None, **options):
+    def put(self, *rows, keys=None, today=None, **options):
         """The outcome of collecting one report."""
-        file = self.file(*rows, **options)
-        (done,) = self.collect(file, new_ledgers=new_ledgers, keys=keys)
+        (done,) = self.collect(self.file(*rows, **options), keys=keys, today=today)
         return done
 
     def decide(self, period=None, **keys):
@@ -145,7 +134,10 @@ class Coordinator:
         path = self.folder / FILE
         coordinates(self.folder, **(yaml.safe_load(path.read_text()) or {}) | keys)
 
-    def rows(self, where="1"):
-        """Rows of the log."""
-        with open_log(self.folder) as log:
-            return [dict(row) for row in log.releases(where)]
+    def rows(self):
+        """The rows that count: entity, period, noisy count and capacity."""
+        return [(*place, *cells) for place, held in Log(self.folder).rows.items() for cells in held]
+
+    def lines(self):
+        """The lines of the list."""
+        return [facts for *_, facts in lines_of(self.folder)]

@@ -248,7 +248,7 @@ def test_files_of_others_in_the_folder_of_copies_are_nobodys_memory():
     put(A1, own=OUTBOX)
     make_key(Path("other.key"))
     shutil.copy(newest(), "outbox/other.json")
-    forge("outbox/other.json", key="other.key", rows=[["A", A2[1], "9.000000", "20"]])
+    forge("outbox/other.json", by="other.key", rows=[["A", A2[1], "9.000000", "20"]])
     Path("outbox/note.txt").write_text("see you")
     Path("outbox/broken.json").write_text('{"dpol_release": 4')
     assert put(A1, A2, own=OUTBOX).added == [("A", A2[1], 1)]

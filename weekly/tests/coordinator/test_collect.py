@@ -1,4 +1,4 @@
-"""Reports that the log accepts, and reports that it refuses."""
+"""Reports that a coordinator accepts, and reports that are refused."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ import pytest
 import yaml
 
 from dpol.cli import main
-from dpol.core.errors import ConfigError
-from dpol_weekly.coordinator.collect import collect
+from dpol.core.errors import ConfigError, DataError
+from dpol_weekly.coordinator.collect import collect, set_aside
 from dpol_weekly.coordinator.decide import decide
-from dpol_weekly.coordinator.export import verify
-from dpol_weekly.coordinator.log import open_log
-from dpol_weekly.coordinator.settings import FILE, TEMPLATE, Coordination
+from dpol_weekly.coordinator.log import LOG_NAME, Log
+from dpol_weekly.coordinator.settings import FILE, TEMPLATE, Coordination, read_coordination
 from dpol_weekly.deployment import read_deployment
-from weekly import agreed, day, public, report
+from weekly import Coordinator, agreed, date, day, public, report
 
 
-def known(world, *entities, ledger="L"):
+def known(world, *entities, key="L"):
     """The words that name a file of known keys."""
     path = world.base / "known.yaml"
-    path.write_text(yaml.safe_dump(dict.fromkeys(entities, public(ledger))))
+    path.write_text(yaml.safe_dump(dict.fromkeys(entities, public(key))))
     return ["--known-keys", str(path)]
 
 
@@ -30,23 +29,30 @@ A0, A1, B0 = ("A", 0, "3.5"), ("A", 1, "-2.25"), ("B", 0, "7")
 
 
 def test_new_rows_are_taken_once_as_they_were_released(world):
-    assert world.put(A0, B0).taken == 2
+    assert len(world.put(A0, B0).taken) == 2
     again = world.put(A0, B0, A1)
-    assert (again.taken, again.known, again.refused) == (1, 2, [])
-    assert [(row["entity"], row["period"], row["noisy_count"]) for row in world.rows()] == [
+    assert (len(again.taken), again.known, again.refused) == (1, 2, [])
+    assert sorted(row[:3] for row in world.rows()) == [
         ("A", day(0), "3.500000"),
         ("A", day(1), "-2.250000"),
         ("B", day(0), "7.000000"),
     ]
+    kept = sorted(world.folder.glob("accepted/*/*.json"))
+    assert {it.read_bytes() for it in kept} == {
+        it.read_bytes() for it in (world.base / "inbox").iterdir()
+    }
+    world.folder.joinpath("coordinator.yaml").unlink()
+    lines = [(it["kind"], len(it.get("taken", ()))) for it in world.lines()]
+    assert lines == [("agreement", 0), ("release", 2), ("release", 1)]
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (("X", 1, "3"), "row 2: X is not an entity"),
-        (("C", "2021-02-09", "3"), "row 2: no period .* '2021-02-09'; they start every 7"),
+        (("X", 1, "3"), "X is not an entity"),
+        (("C", "2021-02-09", "3"), "no period .* '2021-02-09'; they start every 7"),
         (("A", "2020-12-27", "3"), "no period"),
-        (("A", 0, "4"), "row 2: A has reported 2021-01-03 already, with other numbers"),
+        (("A", 0, "4"), "A for 2021-01-03: the agreement allows no further release"),
         (("C", 1, "3", "21"), "its capacity is 21, and the deployment says 20"),
         (("D", 0, "3"), "D does not take part in"),
         (("E", 1, "3"), "E does not take part in"),
@@ -56,18 +62,17 @@ def test_a_row_that_breaks_a_rule_is_refused_and_the_rest_taken(world, row, mess
     others = {"D": {"since": day(1)}, "E": {"until": day(1)}}
     world.agree({"A": {}, "B": {}, "C": {"capacity": 20}} | others)
     done = world.put(A0, row, B0)
-    (line,) = done.refused
+    (line,) = {*done.refused}
     assert re.search(message, line)
-    assert done.taken == 2
+    assert len(done.taken) == 2
+    again = world.put(A0, row, B0)
+    assert (again.taken, again.refused) == ([], []), "it is told once"
 
 
-def test_a_ledger_older_than_what_was_collected_is_refused(world):
-    world.put(A0, A1, name="first.json")
-    (line,) = world.put(A0, ("A", 2, "9")).refused
-    assert f"1 row of A: it lacks what was reported for {day(1)} (first.json, " in line
-    assert "ask the holder" in line
-    assert world.put(A0).known == 1, "an older copy without news is known"
-    assert world.put(A0, ("A", 2, "9"), output="P").taken == 1, "another output is another table"
+def test_an_older_file_that_comes_again_changes_nothing(world):
+    world.put(A0, A1)
+    assert world.put(A0).known == 1
+    assert "was reported already, with other numbers" in world.put(("A", 0, "4")).refused[0]
 
 
 def test_a_folder_keeps_its_deployment(world):
@@ -90,12 +95,12 @@ def test_a_key_is_changed_by_a_line_put_anywhere_in_the_coordinators_file(tmp_pa
     assert list(keys) == list(Coordination.model_fields)
     with own.open("a") as stream:
         stream.write("names: 2\n")
-    with open_log(tmp_path / "state") as log:
-        assert log.coordination == Coordination(names=2)
+    made = read_deployment(tmp_path / "agreed.yaml")
+    assert read_coordination(tmp_path / "state", made) == Coordination(names=2)
     with own.open("a") as stream:
         stream.write("names: 3\n")
-    with pytest.raises(ConfigError, match="(?s)line 12: key names is given twice"):
-        collect([], tmp_path / "state")
+    with pytest.raises(ConfigError, match="(?s)line 10: key names is given twice"):
+        read_coordination(tmp_path / "state", made)
 
 
 # ---- amendments ----------------------------------------------------------------------------------
@@ -111,32 +116,30 @@ def amended(world, entities, since=2, **keys):
     return agreed(world.base / f"amended-{since}", entities, amends=amends, **keys)
 
 
-def test_log_and_reports_go_on_over_an_amendment(world):
+def test_reports_go_on_over_an_amendment(world):
     """B leaves, D joins, A gets other beds; A has not read the new file yet, C has."""
     world.agree({"A": {"capacity": 20}, "B": {}, "C": {}})
     world.put(A0, ("C", 0, "1"), ("C", 1, "1"))
-    world.put(B0, ledger="B")
+    world.put(B0, key="B")
     entities = {"A": {"capacity": 30}, "B": {"until": day(2)}, "C": {}, "D": {"since": day(2)}}
     old, world.deployment = world.deployment, amended(world, entities)
     late = report(world.base / "late.json", old, [A0, A1, ("A", 2, "9")])
     (line,) = world.put(A0, ("A", 1, "-2.25", "30")).refused
     assert "its capacity is 30, and the deployment says 20" in line
-    assert world.collect(late)[0].taken == 2, "with the beds that were agreed before"
+    assert len(world.collect(late)[0].taken) == 2, "with the beds that were agreed before"
     rows = A0, A1, ("A", 2, "9"), ("A", 3, "9", "30"), ("A", 4, "9")
     done = world.put(*rows)  # the last one with the old file again
-    assert (done.taken, done.known) == (2, 3)
+    assert (len(done.taken), done.known) == (2, 3)
     done = world.put(("C", 0, "1"), ("C", 1, "1"), ("C", 2, "2"), ("D", 2, "1"), ("D", 1, "1"))
-    assert done.taken == 2
+    assert len(done.taken) == 2
     assert f"D does not take part in {day(1)}, says the deployment" in done.refused[0]
-    (line,) = world.put(B0, ("B", 2, "4"), ledger="B").refused
+    (line,) = world.put(B0, ("B", 2, "4"), key="B").refused
     assert f"B does not take part in {day(2)}" in line
+    assert world.put(B0, ("B", 2, "4"), key="B").refused == [], "a closed hospital is told once"
     after = decide(world.folder)
     assert [outlook["entity"] for outlook in after["outlooks"]] == ["A", "B", "C", "D"]
-    assert {outlook["entity"] for outlook in after["outlooks"] if outlook["rank"]} == {
-        "A",
-        "C",
-        "D",
-    }
+    ranked = {outlook["entity"] for outlook in after["outlooks"] if outlook["rank"]}
+    assert ranked == {"A", "C", "D"}
 
 
 def test_an_amendment_binds_the_entities_that_it_changes(world):
@@ -145,8 +148,9 @@ def test_an_amendment_binds_the_entities_that_it_changes(world):
     changed = ABC | {"A": {"capacity": 20}}
     with pytest.raises(ConfigError, match="mu: must stay as it was"):
         collect([], world.folder, amended(world, "ABC", mu=0.4))
-    with open_log(world.folder) as log:
-        assert len(log.agreements) == 1
+    assert len(Log(world.folder).agreements) == 1
+    with pytest.raises(ConfigError, match=f"must be after {day(1)}, which A has released already"):
+        collect([], world.folder, amended(world, changed, since=1))
     collect([], world.folder, amended(world, changed))
     with pytest.raises(ConfigError, match="and does not amend it"):
         collect([], world.folder, amended(world, ABC | {"C": {"capacity": 3}}, since=3))
@@ -158,37 +162,50 @@ def test_an_amendment_binds_the_entities_that_it_changes(world):
 TENFOLD = ("A", 1, "900")
 
 
-def test_a_refused_row_that_is_corrected_later_in_its_file_is_superseded(world):
+def test_a_refused_row_that_is_corrected_by_its_second_release_is_superseded(world):
     """Files hold all rows so far; both versions were released, and both are paid for."""
     world.agree(second_release={"after": 4})
     (line,) = world.put(A0, TENFOLD).refused
-    assert "row 2: its noisy count is out of range" in line
+    assert "its noisy count is out of range" in line
     assert "ask the hospital to correct it, or set its period aside" in line
-    done = world.put(A0, TENFOLD, ("A", 2, "9"))
-    assert (done.taken, len(done.refused)) == (1, 1)
     done = world.put(A0, TENFOLD, ("A", 2, "9"), ("A", 1, "9"))
-    assert (done.taken, done.corrections, done.known, done.refused) == (2, 1, 2, [])
-    assert [row["noisy_count"][:3] for row in world.rows(f"period = '{day(1)}'")] == ["900", "9.0"]
-    world.put(B0, ledger="B")
-    assert decide(world.folder)["reports"] == 4
+    assert (len(done.taken), done.known, done.refused) == (2, 2, [])
     # A faulty row after a good one is refused: nothing supersedes it.
     done = world.put(A0, TENFOLD, ("A", 2, "9"), ("A", 1, "9"), ("A", 2, "950"))
-    assert (done.taken, len(done.refused)) == (0, 1)
+    assert (done.taken, len(done.refused)) == ([], 1)
 
 
-def test_a_refused_row_that_nobody_can_correct_is_set_aside(world, capsys):
-    assert len(world.put(A0, TENFOLD, ("A", 1, "9")).refused) == 1, "there is no second release"
-    world.folder = world.base / "other"
-    world.put(A0, TENFOLD)
-    words = ["--entity", "A", "--period", day(1), "--reason", "typed tenfold"]
-    assert main(["set-aside", str(world.folder), *words]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith(f"set aside: whatever is refused of A for {day(1)}\nThe head of the log")
-    done = world.put(A0, TENFOLD, ("A", 2, "9"))
-    assert (done.taken, done.known, done.refused) == (1, 2, [])
-    other = world.put(A0, TENFOLD, ("A", 2, "9"), ("A", 3, "901"))
-    assert len(other.refused) == 1, "another period is another matter"
-    assert verify(world.folder)
+@pytest.mark.parametrize(("keys", "times"), [({}, 1), ({"second_release": {"after": 4}}, 2)])
+def test_as_many_versions_are_taken_as_the_agreement_says(world, keys, times):
+    world.agree(**keys)
+    versions = [("A", 0, str(count)) for count in range(9)]
+    done = world.put(*versions)
+    assert (len(done.taken), len(done.refused), done.again) == (times, 9 - times, times - 1)
+    again = world.put(*versions, ("A", 1, "1"))
+    assert (len(again.taken), again.known) == (1, 9)
+
+
+def test_a_second_release_is_taken_on_its_day_and_not_before(world):
+    """Otherwise a hospital could rewrite all its history in one week."""
+    world.agree(second_release={"after": 4})
+    rows = A0, A1, ("A", 0, "4"), ("A", 1, "5")
+    done = world.put(*rows, today=date(5))
+    assert (len(done.taken), done.again) == (3, 1)
+    assert f"its second release is due on {day(6)}; collect again then" in done.refused[0]
+    assert len(world.put(*rows, today=date(6)).taken) == 1
+
+
+def test_what_is_set_aside_makes_room_for_another_row_and_counts_no_more(world):
+    world.put(A0, A1, B0)
+    assert world.put(A0, ("A", 1, "4")).taken == []
+    assert set_aside(world.folder, "A", "typed tenfold", date(1)) == [("A", day(1))]
+    assert decide(world.folder, date(2))["reports"] == 2
+    done = world.put(A0, A1, ("A", 1, "4"))
+    assert (len(done.taken), done.known, done.refused) == (1, 2, [])
+    with pytest.raises(DataError, match="nothing of C counts"):
+        set_aside(world.folder, "C", "wrong")
+    with pytest.raises(DataError, match="write the reason as one line"):
+        set_aside(world.folder, "A", "a\nb")
 
 
 # ---- the command ---------------------------------------------------------------------------------
@@ -200,13 +217,12 @@ def test_the_command_tells_what_it_refused_and_takes_the_rest(world, capsys):
     deployment = "--deployment", str(world.deployment)
     assert main(["collect", str(missing), str(good), *into, *deployment]) == 1
     told = capsys.readouterr()
-    with open_log(world.folder) as log:
-        assert told.out == f"{good}: 1 new, 0 known\nThe head of the log is {log.head}\n"
+    assert told.out == f"{good}: 1 new, 0 known\n"
     lines = told.err.splitlines()
     assert "missing.json: is not there" in lines[0]
-    assert "row 2: X is not an entity" in lines[1]
-    assert lines[2] == "error: refused: 2, see above; collected: 1 new, 0 known"
-    assert main(["collect", str(world.file(B0, output="P")), *into]) == 0
+    assert "X for 2021-01-03: X is not an entity" in lines[1]
+    assert lines[2] == "error: refused: 2, see above; all other rows are collected"
+    assert main(["collect", str(world.file(B0)), *into]) == 0
 
 
 def test_files_with_nothing_new_are_counted_and_names_cannot_add_lines(world, capsys):
@@ -216,10 +232,10 @@ def test_files_with_nothing_new_are_counted_and_names_cannot_add_lines(world, ca
         world.file(A0, name=f"{number}.json")
     words = ["collect", str(inbox), "--into", str(world.folder), *known(world, "A")]
     assert main([*words, "--deployment", str(world.deployment)]) == 0
-    world.file(A0, A1, name="new\nThe head of the log is 0.json")
+    world.file(A0, A1, name="new\n9 new.json")
     assert main(words) == 0
-    told = capsys.readouterr().out.splitlines()[-3:]
-    assert told[0].endswith("inbox/new?The head of the log is 0.json: 1 new, 1 known")
+    told = capsys.readouterr().out.splitlines()[-2:]
+    assert told[0].endswith("inbox/new?9 new.json: 1 new, 1 known")
     assert told[1] == "9 files with nothing new: 9 known"
 
 
@@ -236,31 +252,19 @@ def test_files_that_are_ignored_are_named(world, capsys):
     told = capsys.readouterr().out
     assert f"23 other files ignored, not a release: {inbox / 'mail.zip'}, " in told
     assert f"{inbox / 'note-18.txt'} and 3 more" in told
-    assert main(["collect", str(inbox), *words, "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["ignored"]) == 23
     assert main(["collect", str(inbox / "mail.zip"), str(world.file(A0)), *words]) == 1
     assert "mail.zip: is not a release of dpol" in capsys.readouterr().err
     assert len(world.rows()) == 1
 
 
-def test_the_log_is_exported_as_it_was_released(world):
-    world.put(A0, A1, B0)
-    path = world.base / "r.csv"
-    assert main(["export", str(world.folder), "--to", str(path)]) == 0
-    header, _, second, _ = path.read_text().splitlines()
-    assert header.startswith("entity,period,version,noisy_count,capacity,ledger,report")
-    assert second.startswith(f"A,{day(1)},1,-2.250000,20,")
-    assert main(["export", str(world.folder), "--to", str(world.base / "r.xls")]) == 1
+# ---- keys ----------------------------------------------------------------------------------------
 
 
-# ---- the key of a first report -------------------------------------------------------------------
-
-
-def test_a_script_takes_a_first_report_with_a_known_key_only(world, capsys):
+def test_a_first_report_is_taken_with_a_known_key_only(world, capsys):
     """A stranger's mail comes first in the folder, and is about all hospitals."""
     inbox = world.base / "inbox"
-    world.file(A0, B0, ledger="X", name="a.json")
-    world.file(A0, ledger="L", name="b.json")
+    world.file(A0, B0, key="X", name="a.json")
+    world.file(A0, name="b.json")
     words = ["collect", str(inbox), "--into", str(world.folder)]
     words += ["--deployment", str(world.deployment)]
     assert main(words) == 1
@@ -270,19 +274,67 @@ def test_a_script_takes_a_first_report_with_a_known_key_only(world, capsys):
     assert world.rows() == []
     assert main([*words, *known(world, "A")]) == 1
     told = capsys.readouterr().err
-    assert f"signed with the key {public('X')}, and the known one is {public('L')}; ask A" in told
-    assert [row["entity"] for row in world.rows()] == ["A"]
-    # What is in the log needs no list.
-    world.file(A0, A1, ledger="L", name="b.json")
+    assert f"signed with the key {public('X')}, and not with {public('L')}; ask A" in told
+    assert [row[0] for row in world.rows()] == ["A"]
+    # What was accepted needs no list.
+    world.file(A0, A1, name="b.json")
     (inbox / "a.json").unlink()
     assert main(words) == 0
     assert len(world.rows()) == 2
 
 
-def test_a_key_of_the_agreement_needs_no_answer(world, capsys):
-    world.agree({"A": {"key": public("L")}, "B": {}})
-    words = ["--into", str(world.folder), "--deployment", str(world.deployment)]
-    assert main(["collect", str(world.file(A0)), *words]) == 0
-    world.file(B0, ledger="L")
-    assert main(["collect", str(world.base / "inbox"), *words]) == 1
-    assert "the first report of B" in capsys.readouterr().err
+def test_a_key_binds_until_another_one_is_read_out(world):
+    world.put(A0)
+    (line,) = world.put(A0, A1, key="W").refused
+    assert "have it read the new one out, and collect with that key in --known-keys FILE" in line
+    assert len(world.put(A0, A1, key="W", keys={"A": public("W")}).taken) == 1
+    assert "not with" in world.put(A0, A1, ("A", 2, "3")).refused[0], "the old key is gone"
+    set_aside(world.folder, "A", "another ward")
+    told = world.put(A0, ("A", 0, "4"), keys={})
+    assert "it is the first report of A, and nobody has confirmed its key" in told.refused[0]
+
+
+# ---- one mailbox of several agreements -----------------------------------------------------------
+
+
+def test_files_of_another_agreement_are_counted_and_an_amendment_is_asked_for(world):
+    other = Coordinator(world.base / "flu", name="flu")
+    world.put(A0)
+    (done,) = world.collect(other.file(A0, key="X"))
+    assert (done.other, done.refused) == (read_deployment(other.deployment).sha256(), [])
+    world.deployment, old = amended(world, ABC | {"D": {"since": day(2)}}), world.deployment
+    file = world.file(A0, A1)
+    world.deployment = old
+    assert "If it amends the last one, name its file" in world.collect(file)[0].refused[0]
+    world.deployment = world.base / "amended-2" / "agreed.yaml"
+    assert len(world.collect(file)[0].taken) == 1
+
+
+# ---- the list ------------------------------------------------------------------------------------
+
+
+def test_a_line_that_was_changed_removed_or_moved_is_noticed(world):
+    world.put(A0)
+    world.put(A0, A1)
+    set_aside(world.folder, "A", "a test", date(0))
+    path = world.folder / LOG_NAME
+    whole = path.read_bytes().splitlines(keepends=True)
+    for lines in (
+        whole[1:],
+        [*whole[:1], *whole[2:]],
+        [whole[0], whole[2], whole[1], whole[3]],
+        [whole[0], whole[1].replace(b"3.5", b"4.5"), *whole[2:]],
+        [*whole[:2], b"{\n", *whole[2:]],
+    ):
+        path.write_bytes(b"".join(lines))
+        for act in (
+            lambda: collect([], world.folder),
+            lambda: decide(world.folder),
+            lambda: set_aside(world.folder, "A", "x"),
+        ):
+            with pytest.raises(DataError, match="was changed, removed or put elsewhere"):
+                act()
+    path.write_bytes(b"".join(whole)[:-9])
+    assert json.loads(whole[2])["taken"]
+    world.put(A0, A1, ("A", 2, "1"))
+    assert path.read_bytes().startswith(b"".join(whole[:3])), "half a line is cut off"

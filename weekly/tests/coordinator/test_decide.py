@@ -1,10 +1,10 @@
-"""Decisions: what they say, when they are refused, and that they stay as they are."""
+"""Decisions: what they say, when they are refused, that they stay, and that anybody can check."""
 
 from __future__ import annotations
 
 import datetime
 import json
-import shutil
+import shlex
 from typing import ClassVar
 
 import numpy as np
@@ -15,12 +15,10 @@ from dpol.cli import main
 from dpol.core.errors import ConfigError, DataError
 from dpol.experts.choose import choose
 from dpol.experts.registry import REGISTRY, make_members
-from dpol_weekly.coordinator.collect import collect, set_aside
-from dpol_weekly.coordinator.decide import decide, read_facts
-from dpol_weekly.coordinator.export import export, verify
+from dpol_weekly.coordinator.collect import set_aside
+from dpol_weekly.coordinator.decide import check, decide, read_decision
+from dpol_weekly.coordinator.export import export
 from dpol_weekly.coordinator.log import LOG_NAME
-from dpol_weekly.deployment import read_deployment
-from releases import changes_of, tamper
 from weekly import Coordinator, coordinates, date, day
 
 SHARES = {"A": 0.2, "B": 0.4, "C": 0.6}
@@ -37,8 +35,14 @@ class Weeks(Coordinator):
                 (entity, week, f"{200 * SHARES[entity] + rng.normal():.3f}", "200")
                 for week in weeks
             ]
-            done = self.put(*rows, output=f"{entity}{weeks}{seed}")
-            assert done.taken == len(weeks), done
+            held = [(name, period, count) for name, period, count, _ in self.held(entity)]
+            done = self.put(*[(*it, "200") for it in held], *rows)
+            assert len(done.taken) == len(weeks), done
+
+    def held(self, entity):
+        """The rows of an entity so far, which its files repeat."""
+        exists = (self.folder / LOG_NAME).exists()
+        return [row for row in (self.rows() if exists else ()) if row[0] == entity]
 
     def written(self, number):
         return self.folder / "decisions" / f"{day(number)}.json"
@@ -47,6 +51,10 @@ class Weeks(Coordinator):
 @pytest.fixture
 def world(tmp_path):
     return Weeks(tmp_path, names=2)
+
+
+def page_of(world):
+    return (world.folder / "index.html").read_text()
 
 
 class Sizes(Weeks):
@@ -61,7 +69,7 @@ class Sizes(Weeks):
             for name in "ABC"
             for week in weeks
         ]
-        assert self.put(*rows).taken == len(rows)
+        assert len(self.put(*rows).taken) == len(rows)
 
 
 @pytest.mark.parametrize(
@@ -81,42 +89,34 @@ def test_another_question_is_asked_of_the_same_reports(tmp_path, capsys, questio
     said = capsys.readouterr().out
     assert ("Which entity" in said) == (asked is not None)
     assert (asked or "") in said
-    outlooks = read_facts(world.written(6))["outlooks"]
+    outlooks = read_decision(world.written(6))["outlooks"]
     ranked = sorted((it for it in outlooks if it["rank"]), key=lambda it: it["rank"])
     assert "".join(it["entity"] for it in ranked) == named
     assert sorted(ranked, key=lambda it: -it["score"]) == ranked
     assert [it["capacity"] for it in outlooks] == [*world.beds.values()]
 
 
-def test_a_period_is_decided_for_one_question(world):
-    world.report(*range(6))
-    before = decide(world.folder)
-    world.choose(question={"of": "count", "bound": 1000})
-    with pytest.raises(DataError, match="decided already, with other .*coordination, and stays"):
-        decide(world.folder)
-    assert read_facts(world.written(6)).items() <= before.items()
-    world.choose(question={"min_capacity": 201})
-    with pytest.raises(DataError, match="reported capacities large enough; collect reports, lower"):
-        decide(world.folder, date(7))
-
-
 def test_choices_of_the_coordinator_may_change_on_any_day(world):
-    """A decision states what it was made with, and is made again with that."""
+    """A decision states what it was made with, and stays."""
     world.report(*range(6))
-    decide(world.folder)
+    first = decide(world.folder)
+    world.choose(question={"of": "count", "bound": 1000})
+    assert decide(world.folder) == first
+    world.choose(question={"min_capacity": 201})
+    with pytest.raises(DataError, match="is large enough in all its reports; collect reports, or"):
+        decide(world.folder, date(7))
     world.report(6)
-    coordinates(world.folder, names=1, titles={"A": "At the lake"}, cannot_be_chosen=["C"])
+    coordinates(world.folder, names=1, titles={"A": "At the lake"})
     second = decide(world.folder)
-    assert (second["named"], second["outlooks"][0]["title"]) == (["B"], "At the lake")
-    world.choose(names=2, cannot_be_chosen=[])
-    third = decide(world.folder, date(8))
-    assert (len(third["named"]), third["coordination"]["names"]) == (2, 2)
-    coordinates(world.folder, name=1)
-    with pytest.raises(ConfigError, match=r"(?s)coordinator.yaml.*name = 1: unknown key.*names"):
-        decide(world.folder)
-    coordinates(world.folder, cannot_be_chosen=["X"])
-    with pytest.raises(ConfigError, match="'X'"):
-        decide(world.folder)
+    assert (second["named"], second["outlooks"][0]["title"]) == (["C"], "At the lake")
+    for keys, message in (
+        ({"name": 1}, r"(?s)coordinator.yaml.*name = 1: unknown key.*names"),
+        ({"titles": {"X": "x"}}, "'X'"),
+    ):
+        coordinates(world.folder, **keys)
+        with pytest.raises(ConfigError, match=message):
+            decide(world.folder, date(9))
+    assert (check(world.folder, date(6)), check(world.folder, date(7))) == (3, 6)
 
 
 def test_a_decision_says_all(world):
@@ -135,12 +135,11 @@ def test_a_decision_says_all(world):
     assert decision["rule"] == "random-effects"
     assert decision["missing"] == []
     assert decision["reports"] == 18
-    assert decision["log_head"] == verify(world.folder)
-    assert decision["log_head"] in (world.folder / "index.html").read_text()
+    assert (decision["line"], decision["head"] in page_of(world)) == (4, True)
     facts = json.loads(world.written(6).read_text())
     assert facts.items() <= decision.items()
     assert decide(world.folder) == decision
-    assert (facts["coordination"]["names"], facts["log_head"]) == (2, decision["log_head"])
+    assert facts["coordination"]["names"] == 2
 
 
 def test_the_command_reminds_the_silent_and_says_when_a_week_is_past(world, capsys):
@@ -164,76 +163,45 @@ def test_the_command_reminds_the_silent_and_says_when_a_week_is_past(world, caps
     assert "This period is past" not in page
 
 
-def test_a_strange_file_among_decisions_disturbs_nothing(world):
-    world.report(0, 1)
-    folder = world.folder / "decisions"
-    folder.mkdir()
-    for name in ("notes.json", "2021-01-17-copy.json", f".{day(1)}-killed.json"):
-        (folder / name).write_text('{"named')
-    assert decide(world.folder)["period"] == day(2)
-    before = {file.name: file.read_bytes() for file in folder.iterdir()}
-    world.report(2, seed=1)
-    for text in ("{}", "[]", "{", '{"log_head": 1}'):
-        (folder / "2021-02-07.json").write_text(text)
-        with pytest.raises(DataError, match="2021-02-07.json: is not a decision of dpol"):
-            decide(world.folder)
-    (folder / "2021-02-07.json").unlink()
-    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+# ---- anybody can check a decision ----------------------------------------------------------------
 
 
-# ---- the log is verified whenever it is opened ---------------------------------------------------
-
-
-@pytest.mark.parametrize("table", ["deployment", "report", "release", "act", "link"])
-def test_nothing_is_done_with_a_log_that_was_changed(world, table):
+def test_a_decision_is_checked_from_the_signed_releases(world, capsys):
     world.report(0, 1, 2)
     set_aside(world.folder, "A", "a test", date(0))
-    decide(world.folder)
-    log = world.folder / LOG_NAME
-    whole = log.read_bytes()
-    for change in changes_of(table, log):
-        log.write_bytes(whole)
-        tamper(change, path=log)
-        with pytest.raises(DataError, match="put its last backup back"):
-            verify(world.folder)
-    for act in (
-        lambda: collect([], world.folder),
-        lambda: decide(world.folder),
-        lambda: export(world.folder, world.folder / "r.csv"),
-        lambda: set_aside(world.folder, "C", "a test"),
-    ):
-        with pytest.raises(DataError, match="put its last backup back"):
-            act()
-
-
-def test_a_log_that_is_not_the_decisions_is_refused(world, tmp_path):
-    """It is an older copy, or was written anew: it fits itself, and not what was decided."""
-    world.report(0, 1, 2)
-    shutil.copytree(world.folder, tmp_path / "older")
-    world.report(3, seed=1)
     decided = decide(world.folder)
-    assert verify(world.folder, decided["log_head"]) == decided["log_head"]
-    world.report(4, seed=2)
-    verify(world.folder, decided["log_head"])
-    (world.folder / LOG_NAME).unlink()
-    shutil.copy(tmp_path / "older" / LOG_NAME, world.folder)
-    verify(world.folder)
-    for number in (3, 4):
-        with pytest.raises(DataError, match=r"made from another log.*never had the head.*newest"):
-            decide(world.folder, date(number))
-    with pytest.raises(DataError, match=f"never had the head {decided['log_head']}"):
-        verify(world.folder, decided["log_head"])
-    world.written(4).parent.rename(world.folder / "old decisions")
+    assert decided["reports"] == 8
+    world.report(3, seed=1)
     decide(world.folder)
+    for number, releases in ((3, 3), (4, 6)):
+        assert main(["decide", str(world.folder), "--check", day(number)]) == 0
+        told = f"{day(number)}: equal, decided again from {releases} signed releases\n"
+        assert capsys.readouterr().out == told
 
 
-def test_the_command_shows_the_head_and_verifies_one(world, capsys):
-    world.report(0, 1)
-    head = verify(world.folder)
-    assert main(["decide", str(world.folder)]) == 0
-    assert f"The head of the log is {head}\n" in capsys.readouterr().out
-    assert main(["export", str(world.folder), "--verify", head]) == 0
-    assert main(["export", str(world.folder), "--verify", head[:12]]) == 1
+def test_what_was_changed_since_a_decision_is_found(world):
+    world.report(0, 1, 2)
+    decide(world.folder)
+    path, (file, *_) = world.written(3), sorted(world.folder.glob("accepted/*/*"))
+    for change, message in (
+        ({"named": ["A"]}, "is not what its releases give; this differs: named"),
+        ({"head": "0" * 64}, "was made from another list of releases"),
+        ({"line": 99}, "has no line 99; it has 4"),
+        ({"line": "4"}, "is not there, or no decision of dpol"),
+    ):
+        whole = path.read_text()
+        path.write_text(json.dumps(json.loads(whole) | change))
+        with pytest.raises(DataError, match=message):
+            check(world.folder, date(3))
+        path.write_text(whole)
+    whole = file.read_bytes()
+    for content in (whole.replace(b"2021", b"2022"), whole + b" "):
+        file.write_bytes(content)
+        with pytest.raises(DataError, match="is not signed by the key|is not the release of line"):
+            check(world.folder, date(3))
+    file.unlink()
+    with pytest.raises(DataError, match="is not there"):
+        check(world.folder, date(3))
 
 
 # ---- weeks that are not as usual -----------------------------------------------------------------
@@ -259,30 +227,17 @@ def test_who_never_reported_is_not_named(world):
     assert "never reported" in (world.folder / "index.html").read_text()
 
 
-def test_the_page_shows_the_newest_decision_whatever_is_decided_last(world):
-    world.report(*range(5))
-    decide(world.folder)
-    page = (world.folder / "index.html").read_text()
-    decide(world.folder, date(4))
-    assert (world.folder / "index.html").read_text() == page
-
-
 def test_a_late_report_counts_from_the_next_decision_on(world):
     world.report(0, 1, 2)
     world.report(3, entities="AC")
     first = decide(world.folder)
     assert first["missing"] == ["B"]
     before = world.written(4).read_bytes()
-    world.report(4, entities="A", seed=2)
-    assert decide(world.folder, date(4)) == first, "what came later is not read"
     world.report(3, entities="B", seed=1)
-    with pytest.raises(
-        DataError, match="decided already, with other .*reports.*, and stays; what came since"
-    ):
-        decide(world.folder, date(4))
+    assert decide(world.folder) == first
     assert world.written(4).read_bytes() == before
-    assert decide(world.folder, date(5))["reports"] == 13
-    assert decide(world.folder, date(3))["reports"] == 9, "later periods are not read"
+    assert decide(world.folder, date(5))["reports"] == 12
+    assert (check(world.folder, date(4)), check(world.folder, date(5))) == (5, 6)
 
 
 def test_who_left_is_not_chosen_and_who_came_is(world):
@@ -296,7 +251,6 @@ def test_who_left_is_not_chosen_and_who_came_is(world):
     a, _, c = decision["outlooks"]
     assert (a["last_report"], c["last_report"]) == (day(4), day(2))
     assert (c["rank"], c["named"]) == (None, False)
-    assert decide(world.folder, date(2))["named"] == ["C"]
 
 
 def test_a_gap_of_weeks_is_bridged_up_to_eight(world):
@@ -308,9 +262,7 @@ def test_a_gap_of_weeks_is_bridged_up_to_eight(world):
     assert ahead["missing"] == ["A", "B", "C"]
     for made in (ahead, near):
         assert [it["rank"] for it in made["outlooks"]] == [3, 2, 1]
-    with pytest.raises(
-        DataError, match=f"is 9 periods after the last report, .* {day(17)} at most"
-    ):
+    with pytest.raises(DataError, match=f"from {day(10)} to {day(17)}, every 7 days"):
         decide(world.folder, date(18))
 
 
@@ -322,45 +274,61 @@ LOCAL = [
 
 
 @pytest.mark.parametrize("rule", [*LOCAL, {"algorithm": "cautious-mean", "window": 3}])
-def test_any_local_rule_decides_as_dpol_choose_does(world, rule):
-    """On the exported rows."""
-    world.report(*range(12))
-    world.choose(rule=rule, names=1, rounds=40)
+def test_a_rule_decides_as_dpol_choose_does_on_the_table_or_is_refused(world, capsys, rule):
+    """A hospital joined, and a report is missing: a rule that cannot play on is refused at once."""
+    world.agree("ABC", names=1)
+    world.report(*range(2, 12), entities="C")
+    world.report(*range(12), entities="A")
+    world.report(*range(10), entities="B")
+    world.choose(rule=rule)
+    member = make_members(rule)[0].algorithm
+    if member.needs_rounds or not member.skips_gaps:
+        with pytest.raises(ConfigError, match="rule = .*must be a rule that plays on when a"):
+            decide(world.folder)
+        return
     made = decide(world.folder)
-    export(world.folder, world.folder / "r.csv")
-    frame = pd.read_csv(world.folder / "r.csv", dtype=str).rename(
-        columns={"entity": "place", "noisy_count": "count"}
-    )
-    frame["deviation"] = read_deployment(world.deployment).count_noise().standard_deviation
-    frame = frame[["place", "period", "count", "capacity", "deviation"]]
-    other = choose(rule, frame, name="test", n_rounds=40)
+    _, line = export(world.folder, world.folder / "r.csv", made["line"])
+    other = choose(rule, pd.read_csv(world.folder / "r.csv"), period=day(12), name="test")
     assert (made["named"], made["period"]) == ([other.place], other.period)
     assert made["rule"] == other.rule
     scores = {it["entity"]: it["score"] for it in made["outlooks"]}
-    if other.ranking:
-        assert scores == pytest.approx(other.ranking)
+    assert scores == pytest.approx(other.ranking)
+    assert main(shlex.split(line)[1:]) == 0
+    assert f": {other.place}\n" in capsys.readouterr().out
 
 
-def test_a_rule_that_cannot_decide_is_refused_with_its_remedy(world):
-    world.report(0, 1, 3)
-    for rule, message in (
-        ("rw-ftpl", "has no number for 2021-01-17, and rw-ftpl cannot skip it"),
-        ("nonsense", "'nonsense' is not one of persistence.*; see rule in coordinator.yaml"),
-        ("rw-adabatch", "must know how many periods.*; see rule in coordinator.yaml"),
-    ):
-        with pytest.raises(DataError, match=message):
-            world.decide(rule=rule, names=2)
-    world.report(2, seed=1)
-    assert len(world.decide(rule="rw-meta", rounds=40)["named"]) == 1, "it does not rank"
+@pytest.mark.parametrize("rule", ["ridge", "fixed-share", "multiplicative-weights", "nonsense"])
+def test_what_is_no_one_local_rule_is_refused_when_the_file_is_read(world, rule):
+    world.report(0, 1)
+    world.choose(rule=rule)
+    with pytest.raises(ConfigError, match="(?s)rule = .*(must be one local rule|is not one of)"):
+        decide(world.folder)
+
+
+def test_the_table_says_what_a_row_is_and_when_it_came(world):
+    world.report(0, 1)
+    export(world.folder, world.folder / "r.csv")
+    frame = pd.read_csv(world.folder / "r.csv")
+    columns = ["place", "period", "count", "deviation", "capacity", "mu", "came"]
+    assert [*frame.columns] == columns
+    assert frame["came"].str.startswith(str(datetime.datetime.now(datetime.UTC).year)).all()
+    assert ({*frame["mu"]}, len(frame)) == ({0.5}, 6)
+    with pytest.raises(DataError, match="must end in .csv"):
+        export(world.folder, world.folder / "r.xls")
+    with pytest.raises(DataError, match="has no line 9; it has 4"):
+        export(world.folder, world.folder / "r.csv", 9)
 
 
 def test_what_cannot_be_decided_is_refused(world):
-    with pytest.raises(DataError, match="there is no log yet"):
+    with pytest.raises(DataError, match="accepted.jsonl: is not there; make it with dpol collect"):
         decide(world.folder)
     world.put(("X", 0, "1"))
     with pytest.raises(DataError, match="nothing was collected yet"):
         decide(world.folder)
     world.report(0, entities="A")
-    world.choose(cannot_be_chosen=["A"])
-    with pytest.raises(DataError, match="no entity may be chosen for 2021-01-10 that takes part"):
+    with pytest.raises(DataError, match="only 1 of the hospitals has ever reported"):
         decide(world.folder)
+    world.report(0, entities="B")
+    for wrong in (date(0), date(1) + datetime.timedelta(days=1)):
+        with pytest.raises(DataError, match="must begin a period after the last report"):
+            decide(world.folder, wrong)

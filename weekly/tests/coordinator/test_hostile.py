@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
 import json
 import os
@@ -11,15 +10,11 @@ import sys
 
 import pytest
 
-from dpol.cli import main
-from dpol.core.errors import DataError
 from dpol_weekly.coordinator import collect as collect_module
-from dpol_weekly.coordinator.collect import set_aside
 from dpol_weekly.coordinator.decide import decide
-from dpol_weekly.coordinator.log import open_log
 from dpol_weekly.records import MOST_BYTES
 from dpol_weekly.released.row import Released
-from weekly import Coordinator, date, day, identity, parts, public, signed
+from weekly import Coordinator, day, parts, public, signed
 
 V0, V1, V2 = (("V", k, "6") for k in range(3))
 X0, X1 = ("X", 0, "5"), ("X", 1, "4")
@@ -68,33 +63,31 @@ def test_a_cell_that_privatize_does_not_write_is_refused_and_nobody_else(
     world, column, text, message
 ):
     bad = forged(world.file(X0), **{column: text})
-    others = world.file(V0, ledger="V"), world.file(("C", 0, "4"), ledger="C")
+    others = world.file(V0, key="V"), world.file(("C", 0, "4"), key="C")
     done = world.collect(bad, *others, today=TODAY)
-    assert [report.taken for report in done] == [0, 1, 1]
+    assert [len(report.taken) for report in done] == [0, 1, 1]
     (line,) = done[0].refused
     assert message in line
 
 
 def test_the_table_of_attacks_is_about_reports_that_are_taken_otherwise(world):
-    assert world.collect(forged(world.file(X0)), today=TODAY)[0].taken == 1
+    assert world.collect(forged(world.file(X0)), today=TODAY)[0].taken
     bounds = "-133.000000", "133.000000"  # 20 beds and 40 standard deviations
     for number, count in enumerate(bounds, start=1):
-        path = forged(world.file(("X", number, "1"), output=count), noisy_count=count)
-        assert world.collect(path, today=TODAY)[0].taken == 1
-    assert world.put(("C", 0, "3", "0.5"), ledger="C").taken == 1
+        path = forged(world.file(("X", number, "1")), noisy_count=count)
+        assert world.collect(path, today=TODAY)[0].taken
+    assert world.put(("C", 0, "3", "0.5"), key="C").taken
 
 
 def test_a_period_is_taken_from_the_day_after_its_last_one_on(world):
     file, last = world.file(X0), datetime.date(2021, 1, 9)
     assert "has not ended on 2021-01-09" in world.collect(file, today=last)[0].refused[0]
-    assert world.collect(file, today=last + datetime.timedelta(1))[0].taken == 1
+    assert world.collect(file, today=last + datetime.timedelta(1))[0].taken
 
 
-IDS = {"id": "0" * 16, "output": "0" * 16}
 RECORDS = [
-    ({"ledger": []}, f"{FORM}, at ledger"),
-    ({"ledger": IDS | {"id": '=HYPERLINK("x")'}}, f"{FORM}, at ledger.id"),
-    ({"ledger": IDS | {"begin_after": "9999-12-31"}}, f"{FORM}, at ledger"),
+    ({"ledger": {"id": "0" * 16, "output": "0" * 16}}, f"{FORM}, at the whole"),
+    ({"dpol_release": 3}, f"{FORM}, at the whole"),
     ({"rows": []}, "holds no row"),
     ({"words": ["Guarantee: mu = 0.001."]}, f"{FORM}, at the whole"),
     ({"raw": "A,2021-01-03,7"}, f"{FORM}, at the whole"),
@@ -104,8 +97,8 @@ RECORDS = [
 @pytest.mark.parametrize(("changed", "message"), RECORDS)
 def test_a_damaged_record_loses_its_own_report_only(world, changed, message):
     bad = rewritten(world.file(X0, X1), **changed)
-    done = world.collect(bad, world.file(V0, ledger="V"))
-    assert [report.taken for report in done] == [0, 1]
+    done = world.collect(bad, world.file(V0, key="V"))
+    assert [len(report.taken) for report in done] == [0, 1]
     assert message in done[0].refused[0]
 
 
@@ -125,15 +118,14 @@ def test_what_nobody_foresaw_loses_one_report_only(world, monkeypatch):
 
     monkeypatch.setattr(collect_module, "check_row", check_row)
     monkeypatch.setattr(collect_module, "read_release", read_release)
-    world.put(V0, ledger="V")
-    unread, bad = world.file(X0, name="unread.json"), world.file(V1, X0, ledger="W")
-    good = world.file(V1, ledger="W", output="P")
-    keys = dict.fromkeys("VX", public("W"))
-    done = world.collect(unread, bad, good, keys=keys, new_ledgers=["V"])
-    assert [report.taken for report in done] == [0, 0, 1], "the new ledger is still to be accepted"
+    world.put(V0, key="V")
+    unread, bad = world.file(X0, name="unread.json"), world.file(V0, V1, X0, key="V")
+    good = world.file(V0, V1, key="V")
+    done = world.collect(unread, bad, good)
+    assert [len(report.taken) for report in done] == [0, 0, 1]
     for report in done[:2]:
         assert "cannot be taken (MemoryError)" in report.refused[0]
-    assert [row["entity"] for row in world.rows()] == ["V", "V"]
+    assert [row[0] for row in world.rows()] == ["V", "V"]
 
 
 # A mailbox.
@@ -142,7 +134,7 @@ def test_what_nobody_foresaw_loses_one_report_only(world, monkeypatch):
 def test_one_bad_mail_stops_nobody(world):
     """Bombs, pipes, links and names that are no UTF-8, in a process of 1 GB."""
     inbox = world.base / "inbox"
-    good = world.file(V0, ledger="V", name="z.json")
+    good = world.file(V0, key="V", name="z.json")
     start = b'{"dpol_release": 3, "rows": '
     (inbox / "large.json").write_bytes(start + b" " * MOST_BYTES)
     (inbox / "deep.json").write_bytes(start + b"[" * (MOST_BYTES - 100))
@@ -159,7 +151,7 @@ def test_one_bad_mail_stops_nobody(world):
     (inbox / "loop").symlink_to(inbox / "loop")
     (inbox / "up").symlink_to(inbox)
     (inbox / "passwd").symlink_to("/etc/passwd")
-    world.file(("C", 0, "4"), ledger="C").rename(inbox / "\udcfcbersicht.json")
+    world.file(("C", 0, "4"), key="C").rename(inbox / "\udcfcbersicht.json")
     (inbox / "\udcfc-damaged.json").write_bytes(start)
     program = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30));"
@@ -184,82 +176,23 @@ def test_one_bad_mail_stops_nobody(world):
     more = "deep.json: is nested", "digits.json: is damaged", "lists-9.json: is not as dpol"
     for told in (*refused, *more, "cut.json: is damaged", "pipe: is not"):
         assert told in ran.stderr
-    assert {row["file"] for row in world.rows()} == {"z.json", "\\udcfcbersicht.json"}
+    assert {it["file"] for it in world.lines()[1:]} == {"z.json", "\\udcfcbersicht.json"}
 
 
-# One ledger, and one key, per entity.
+# One key per entity.
 
 
-def test_91_rows_about_another_hospital_are_found_and_set_aside(world, capsys):
-    assert world.put(X0, ("V", 0, "19"), name="x.json").taken == 2
-    (line,) = world.put(V0, V1, ledger="V").refused
-    assert "2 rows of V: this report comes from another ledger than the first one about V" in line
-    assert "(x.json, collected on 20" in line
-    assert "--new-ledger V" in line
-    assert "dpol set-aside" in line
-    words = ["--entity", "V", "--reason", "X is not V"]
-    assert main(["set-aside", str(world.folder), *words]) == 0
-    assert capsys.readouterr().out.startswith("set aside: V, 2021-01-03\nThe head of the log is ")
-    done = world.put(V0, V1, ledger="V")
-    assert (done.taken, done.corrections, done.refused) == (2, 0, [])
-    # The hostile table comes again, and changes nothing.
-    again = world.put(X0, ("V", 0, "19"), X1, ("V", 1, "18"), name="x.json")
-    assert (again.taken, again.known) == (1, 2)
-    assert "comes from another ledger than the first one about V (" in again.refused[-1]
-
-
-def test_92_the_id_of_another_ledger_binds_nobody_else(world):
-    """The ids are public: rows of the victim are repeated, and one of the attacker is added."""
-    world.put(V0, ledger="V")
-    assert world.put(V0, X0, ledger="V", key="X").taken == 1
-    done = world.put(V0, V1, ledger="V")
-    assert (done.taken, done.refused) == (1, [])
-
-
-def test_a_key_binds_from_the_first_report_or_from_the_agreement_on(world):
-    world.put(V0, ledger="V")
-    (line,) = world.put(V0, V1, ledger="V", key="X").refused
-    assert "this report has another key than the earlier ones (1.json, " in line
-    assert "collect with that key in --known-keys FILE, and --new-ledger V" in line
-    (line,) = world.put(V0, V1, ledger="V", key="W", new_ledgers=["V"]).refused
-    assert f"signed with the key {public('W')}, and not with {public('V')}; ask V" in line
-    read_out = {"keys": {"V": public("W")}, "new_ledgers": ["V"]}
-    assert world.put(V0, V1, ledger="V", key="W", **read_out).taken == 1
-    assert world.put(V0, V1, V2, ledger="V").taken == 0, "the old key is gone"
-    world.folder = world.base / "agreed"
-    world.agree({"V": {"key": public("V")}, "X": {}})
-    (line,) = world.put(V0, ledger="V", key="X", keys={"V": public("X")}).refused
-    assert "not signed with the key of V in the agreement" in line
-    assert world.put(V0, X0, ledger="V").taken == 2
-    facts = parts(world.file(V0, V1, ledger="V")) | {"key": public("V")}
+def test_rows_about_another_hospital_are_refused_and_its_own_taken(world):
+    """The attacker repeats rows of the victim, and adds its own; the other way round, too."""
+    world.put(V0, key="V")
+    done = world.put(V0, X0, ("V", 1, "19"), key="X")
+    assert [row[0] for row in done.taken] == ["X"]
+    assert f"2 rows of V: the report is signed with the key {public('X')}" in done.refused[0]
+    assert world.put(V0, V1, key="V").taken
+    facts = parts(world.file(V0, V1, V2, key="V")) | {"key": public("V")}
     stolen = signed(world.base / "stolen.json", facts, key="X")
     assert "is not signed by the key that it names" in world.collect(stolen)[0].refused[0]
-
-
-def test_a_lost_ledger_is_accepted_by_name_and_once(world):
-    """The new ledger has a new output, which lacks the old periods; these stay, and count."""
-    world.put(V0, ("C", 0, "3"), ledger="V", name="first.json")
-    new = {"ledger": "W", "output": "W", "key": "V"}
-    done = world.put(V1, **new)
-    assert "the first one about V (first.json," in done.refused[0]
-    assert world.put(V1, **new, new_ledgers=["C"]).taken == 0
-    # An impostor comes first, and the hospital's old key decides.
-    bad = world.file(("V", 1, "19"), ledger="X", output="X", name="a.json")
-    done = world.collect(bad, world.file(V1, **new, name="v.json"), new_ledgers=["V"])
-    assert [report.taken for report in done] == [0, 1]
-    assert world.put(V1, V2, **new).taken == 1, "bound to the new ledger"
-    assert [it["last_report"] for it in decide(world.folder)["outlooks"]] == [day(0), day(2), None]
-    assert world.put(V0, ("V", 3, "7"), ledger="V").taken == 0, "and not to the old one"
-    with open_log(world.folder) as log:
-        (act,) = log.connection.execute("SELECT * FROM act").fetchall()
-    assert (act["kind"], act["entity"]) == ("new ledger", "V")
-    assert identity("W") in act["reason"]
-    # One new ledger is accepted, not any number of them.
-    files = [world.file(("V", week, "7"), ledger=f"Y{week}", key="V") for week in (3, 4)]
-    done = world.collect(*files, new_ledgers=["V"])
-    assert [report.taken for report in done] == [1, 0]
-    with pytest.raises(DataError, match="Y is not an entity of the deployment"):
-        world.collect(*files, new_ledgers=["Y"])
+    assert [it["silent"] for it in decide(world.folder)["outlooks"]] == [2, 0, 1]
 
 
 def test_messages_about_a_file_are_few(world):
@@ -269,42 +202,3 @@ def test_messages_about_a_file_are_few(world):
     (done,) = world.collect(file)
     assert len(done.refused) == 21
     assert done.refused[-1].endswith("24,980 more rows or entities are refused")
-
-
-# What is set aside.
-
-
-def test_what_is_set_aside_is_ignored_and_named_in_the_table_for_anybody(world):
-    """No text of a table is a formula: reasons come from others."""
-    for entity in "VXC":
-        world.put(*((entity, k, str(ord(entity) % 7 + k)) for k in range(4)), ledger=entity)
-    set_aside(world.folder, "X", "=1+1", date(3))
-    decision = decide(world.folder)
-    assert [outlook["last_report"] for outlook in decision["outlooks"]] == [day(3), day(3), day(2)]
-    assert decision["reports"] == 11
-    table = world.folder / "r.csv"
-    assert main(["export", str(world.folder), "--to", str(table)]) == 0
-    with table.open(newline="") as stream:
-        aside = {(row["entity"], row["period"]): row["set_aside"] for row in csv.DictReader(stream)}
-    assert {key: why for key, why in aside.items() if why} == {("X", day(3)): "'=1+1"}
-    # Reported again it does not count as a correction.
-    done = world.put(("X", 3, "9"), ledger="X", output="P")
-    assert (done.taken, done.corrections) == (1, 0)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--entity", "Y"], "Y is not an entity of the deployment"),
-        (["--entity", "V"], "holds nothing of V that counts"),
-        (["--entity", "X", "--period", "2021-01-04"], "nothing of X for 2021-01-04 that counts"),
-    ],
-)
-def test_only_what_is_there_is_set_aside(world, capsys, words, message):
-    world.put(X0)
-    assert main(["set-aside", str(world.folder), *words, "--reason", "r"]) == 1
-    assert message in capsys.readouterr().err
-    assert main(["set-aside", str(world.folder), "--entity", "X", "--reason", "a\nb"]) == 1
-    assert main(["set-aside", str(world.folder / "none"), *words, "--reason", "r"]) == 1
-    assert not (world.folder / "none").exists()
-    assert [row["set_aside"] for row in world.rows()] == [None]

@@ -34,7 +34,8 @@ def page_of(*outlooks, today=TODAY, **coordination):
             "coordination": Coordination(**coordination).model_dump(),
             "dpol": "0.1.0",
             "reports": 12,
-            "log_head": "b" * 64,
+            "line": 7,
+            "head": "b" * 64,
             "today": str(today),
             "current": str(CURRENT + (today - CURRENT) // WEEK * WEEK),
         }
@@ -56,7 +57,7 @@ def test_it_says_where_by_which_rule_and_what_was_reported():
     )
     assert re.findall(r"Hospital (\d) ", page[page.index("Do not") :]) == ["0", "1", "2", "3"]
     assert "Hospital 3 , last report, of 2026-01-16: 74 ± 6 people in 200 beds, 37% ± 3" in page
-    assert f"Head of the log: {'b' * 64} ." in page
+    assert f"It rests on line 7 of accepted.jsonl , with the SHA-256 {'b' * 64} :" in page
     assert "Call" not in page
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -11,24 +10,8 @@ import yaml
 
 from dpol_weekly.deployment import checked_deployment, read_deployment
 from dpol_weekly.holder.agreement import NotConfirmedError
-from dpol_weekly.holder.entries import add_deployment
-from dpol_weekly.holder.ledger import open_ledger, transaction
 from dpol_weekly.holder.release import release
-from dpol_weekly.holder.request import Request
-from releases import (
-    COLUMNS,
-    COMMAND,
-    LEDGER,
-    NOISY,
-    ask,
-    hospital,
-    on_terminal,
-    output,
-    own_file,
-    put,
-    refuse,
-    run,
-)
+from releases import COLUMNS, COMMAND, NOISY, on_terminal, own_file, run, sent
 
 PLAIN = {
     "name": "winter",
@@ -43,7 +26,6 @@ ROWS = "A,2024-01-07,73519.25,20,11\nB,2024-01-07,4,100,12\n"
 LATER = "A,2024-01-14,5,20,13\nB,2024-01-14,6,100,14\n"
 RAW = "73519"
 PRIVATIZE = "privatize", "hospital.yaml"
-BEGIN = "--begin-after", "2024-01-06"
 
 
 @pytest.fixture(autouse=True)
@@ -63,35 +45,26 @@ def agreed(columns=None, **keys):
     return made
 
 
-def own(columns=None, to="noisy"):
+def own(columns=None, **more):
     names = {name: name for name in "AB"}
-    own_file(table="raw.csv", columns=COLUMNS | (columns or {}), entities=names, output=to)
-
-
-def privatize(*more):
-    return run(*PRIVATIZE, *more, *(() if LEDGER.exists() else BEGIN))
+    own_file(table="raw.csv", columns=COLUMNS | (columns or {}), entities=names, **more)
 
 
 def asked(*more):
     """The text of a run that releases nothing and asks for the agreement; it names the hash."""
-    rows = ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else 0
-    code, out, err = privatize(*more)
+    before = sorted(NOISY.glob("*"))
+    code, out, err = run(*PRIVATIZE, *more)
     sha256 = read_deployment("d.yaml").sha256()
-    assert (code, err.count("\n"), "is not confirmed; read what it says above" in err) == (
-        1,
-        1,
-        True,
-    )
-    assert rows == (ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else 0)
-    assert out.count(sha256) == 1
+    confirmed = "is not confirmed; read what it says above" in err
+    assert (code, err.count("\n"), confirmed, sorted(NOISY.glob("*"))) == (1, 1, True, before)
     line = f"In a script, this line confirms it: dpol privatize hospital.yaml --agree {sha256}"
-    assert out.splitlines()[-1] in (line, f"{line} {' '.join(BEGIN)}")
+    assert (out.count(sha256), out.splitlines()[-1]) == (1, line)
     return out
 
 
 def confirmed(*more):
     """The text of a run that confirms the agreement, as it is now, by its hash."""
-    code, out, err = privatize("--agree", read_deployment("d.yaml").sha256(), *more)
+    code, out, err = run(*PRIVATIZE, "--agree", read_deployment("d.yaml").sha256(), *more)
     assert (code, "error" not in err) == (0, True)
     return out
 
@@ -135,19 +108,24 @@ def test_the_hash_covers_what_touches_the_guarantee_and_nothing_else():
 
 def test_the_library_releases_nothing_that_is_not_confirmed():
     made = agreed()
-
-    def request(**answers):
-        return Request(hospital=hospital(made, "raw.csv"), deployment=made, **answers)
-
     with pytest.raises(NotConfirmedError, match="is not confirmed"):
-        release(request(in_person=True))
-    assert not LEDGER.exists()
-    with pytest.raises(NotConfirmedError, match="only a person on a terminal begins one"):
-        release(request(agree=made.sha256()))
-    release(request(agree=made.sha256(), in_person=True))
-    made = agreed(name="summer")
-    with pytest.raises(NotConfirmedError):  # where there is a ledger too
-        release(request())
+        release(Path("hospital.yaml"))
+    assert not NOISY.exists()
+    release(Path("hospital.yaml"), agree=made.sha256())
+    agreed(name="summer", budget_mu=9)
+    with pytest.raises(NotConfirmedError):  # where there are releases too
+        release(Path("hospital.yaml"))
+
+
+@pytest.mark.parametrize("wrong", ["f" * 64, ""])
+def test_only_the_whole_hash_confirms(wrong):
+    whole = agreed().sha256()
+    for agree in (wrong, whole[:-1], whole[:12], whole[:-1] + "fe"[whole[-1] == "f"]):
+        assert (
+            "is not the hash of the agreement winter, all 64 digits"
+            in run(*PRIVATIZE, f"--agree={agree or '-'}")[2]
+        )
+    assert run(*PRIVATIZE, "--agree", whole.upper())[0] == 0
 
 
 def test_the_statement_begins_with_the_noise_and_the_worst_stay():
@@ -170,7 +148,7 @@ def test_the_statement_begins_with_the_noise_and_the_worst_stay():
         "one person adds at most 1 to one count, and at most as much to all counts of a period",
         "stays with one of them in all releases of a period",
         "have it approved as your hospital requires",
-        "Whatever else this ledger releases is added up",
+        "Whatever else your key has released is added up",
     ]
     assert [words for words in said if words not in text] == []
     assert text.count("times in 100") == 1
@@ -193,56 +171,34 @@ def test_with_a_sensitivity_below_1_the_first_line_is_about_a_person_counted_in_
 def test_an_agreement_is_asked_for_once_and_again_when_it_changes():
     """An amendment changes nothing but entities."""
     agreed()
-    asked()
-    assert not LEDGER.exists()
+    assert "Beginning: every period of the table may be released." in asked()
     first = confirmed()
-    assert first.count("The agreement winter") == 1
-    assert "2 rows released" in first
-    assert "The agreement" not in privatize()[1]
+    assert first.count("2 rows released") == 1
+    assert "The agreement" not in run(*PRIVATIZE)[1]
     before = read_deployment("d.yaml").sha256()
     joins = {"C": {"since": "2024-01-14"}}
     agreed(entities=PLAIN["entities"] | joins, amends={"agreement": before, "since": "2024-01-14"})
     text = asked()
     assert "The agreement winter has changed since you confirmed it:\n" in text
     assert "  +   C: {capacity: reported, since: '2024-01-14'}\n" in text
+    assert "Beginning" not in text
+    assert "0 rows released" in confirmed()
+    assert "The agreement" not in run(*PRIVATIZE)[1], "a release without new rows confirms it too"
+
+
+def test_a_line_in_the_holders_file_confirms_what_has_no_rows_yet():
     agreed()
-    assert privatize()[0] == 0  # what was confirmed before is known
-
-
-def test_a_confirmed_agreement_without_releases_is_replaced_and_its_changes_are_shown():
-    """Whoever has confirmed a mistake goes on from its correction."""
-    mistaken = agreed(mu=35, budget_mu=100)
-    with open_ledger(LEDGER) as ledger, transaction(ledger):
-        add_deployment(ledger, mistaken)
-    agreed()
-    text = asked()
-    assert "\n  - mu: 35.0\n" in text
-    assert "\n  + mu: 0.5\n" in text
-    confirmed()
-
-
-def test_a_confirmed_agreement_stays_confirmed_if_its_rows_are_refused():
-    agreed(budget_mu=9)
-    confirmed()
-    agreed(name="other", budget_mu=9)
-    table(ROWS + "A,2024-01-21,5,20,13\nB,2024-01-14,6,-1,14\n")
+    table("A,2024-01-14,5,20,13\n")
     sha256 = read_deployment("d.yaml").sha256()
-    assert "column beds must hold" in privatize("--agree", sha256)[2]
-    table(ROWS + "A,2024-01-21,5,20,13\n")
-    own({"count": "icu", "capacity": "covid"})
-    wrong = privatize("--agree", sha256)
-    assert "column covid is, or was, released with noise" in wrong[2]
-    assert "The agreement other says" in wrong[1]
-    own()
-    code, out, _ = privatize()
-    assert (code, "The agreement" not in out) == (0, True)
+    own(agreed=sha256)
+    assert run(*PRIVATIZE)[0] == 0
 
 
 def test_rows_that_are_refused_come_before_the_question():
     agreed()
     table(ROWS + "A,2024-01-08,1,1,1\n")
-    assert "line 4: no period begins on its date" in privatize()[2]
-    assert not LEDGER.exists()
+    assert "line 4: no period begins on its date" in run(*PRIVATIZE)[2]
+    assert not NOISY.exists()
 
 
 @pytest.mark.parametrize(
@@ -255,7 +211,7 @@ def test_on_a_terminal_the_holder_is_asked(answer, code):
     assert found == code
     assert said.count("Type yes to agree, and anything else to stop: ") == 1
     assert said.index("Published as it is") < said.index("Type yes")
-    assert NOISY.exists() == LEDGER.exists() == (code == 0)
+    assert NOISY.exists() == (code == 0)
     if code:
         assert err == "error: nothing was released: you did not agree\n"
     else:
@@ -273,42 +229,27 @@ def test_a_raw_column_does_not_leave_as_a_capacity():
     assert "Column covid is published as the capacity. If it holds counts of people, or an" in text
 
 
-def test_columns_do_not_change_from_counts_to_capacities_or_back():
-    put(("A", "2021-01-01", "3", "20"))
-    for columns, message in (
-        ({"count": "beds", "capacity": "covid"}, "column covid is, or was, released with noise"),
-        ({"count": "beds", "capacity": "icu"}, "column beds was published as a capacity"),
-        ({"count": "gym", "capacity": "COVID"}, "column COVID is, or was, released with noise"),
-    ):
-        refuse(message, ("A", "2021-01-08", "3", "20"), own={"columns": COLUMNS | columns})
-
-
 # ---- standard output ----------------------------------------------------------------------------
 
-WRITTEN = "the rows are released and written to noisy/winter-2024-01-14.json"
 
-
-def process(*more, shell='exec "$@"', **environment):
-    """Exit code, standard output and standard error of a process under a shell."""
-    begin = () if LEDGER.exists() else BEGIN
+def process(*more, shell='exec "$@"'):
+    """Exit code and standard error of a process under a shell."""
     done = subprocess.run(
-        ["bash", "-c", shell, "bash", *COMMAND, *PRIVATIZE, *more, *begin],
+        ["bash", "-c", shell, "bash", *COMMAND, *PRIVATIZE, *more],
         capture_output=True,
         check=False,
-        env=os.environ | environment,
         stdin=subprocess.DEVNULL,
     )
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    return done.returncode, done.stderr.decode()
 
 
 @pytest.mark.parametrize("shell", ['exec "$@" >/dev/full', 'exec "$@" >&-'])
 def test_an_output_that_is_full_or_closed_does_not_hide_what_is_released(shell):
     made = agreed()
-    code, _, err = process("--agree", made.sha256(), shell=shell)
-    assert (code, err.count("\n"), NOISY.exists(), LEDGER.exists()) == (1, 1, False, False)
-    assert "nothing was released; no more can be shown (" in err
-    confirmed()
+    code, err = process("--agree", made.sha256(), shell=shell)
+    assert (code, "Traceback" in err, len(sent())) == (1, False, 2)
+    assert "the rows are released and written to noisy/winter-" in err
+    assert "; no more can be shown (" in err
     table(ROWS + LATER)
-    code, _, err = process(shell=shell)
-    assert (code, err.count("\nDue"), len(output())) == (1, 0, 4)
-    assert err.startswith(f"error: {WRITTEN}; no more can be shown (")
+    code, err = process(shell=shell)
+    assert (code, err.count("\nDue"), len(sent())) == (1, 0, 4)

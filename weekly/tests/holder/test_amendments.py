@@ -1,11 +1,15 @@
-"""A ledger goes on over an amendment: other beds, a holder that joins, a file that is late."""
+"""A hospital goes on over an amendment: other beds, a holder that joins, a file that is late."""
 
 from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
 
 import pytest
 
 from dpol.core.errors import ConfigError
-from releases import deployment, output, put, record
+from releases import NOISY, deployment, put, record, refuse, run, table
 
 WEEKS = [f"2021-01-{day:02}" for day in (1, 8, 15, 22)]
 BEDS = {"A": {"capacity": 20}, "B": {"capacity": 40}, "C": {}}
@@ -20,11 +24,11 @@ def rows(*weeks, of="AB"):
 
 
 def beds(entity="A"):
-    return {row["period"]: row["capacity"] for row in output() if row["entity"] == entity}
+    return {period: capacity for name, period, _, capacity in table() if name == entity}
 
 
 def test_a_period_before_the_amendment_has_the_beds_of_then():
-    """A week may be late, and so may a file; all rows are in one output."""
+    """A week may be late, and so may a file; all rows are in one release."""
     put(*rows(0), made=OLD)
     put(*rows(0, 1, 2), made=NEW)
     assert beds() == {WEEKS[0]: "20", WEEKS[1]: "20", WEEKS[2]: "8"}
@@ -33,10 +37,11 @@ def test_a_period_before_the_amendment_has_the_beds_of_then():
     assert beds()[WEEKS[3]] == "20"  # dpol collect knows that it is of the old agreement
 
 
-def test_a_ledger_that_does_not_know_the_old_agreement_releases_no_period_of_it():
-    done = put(*rows(1, 2), made=NEW)
-    assert (done.added, done.periods) == (2, [WEEKS[2]])
-    assert done.impossible["A", WEEKS[1]] == "this ledger lacks the agreement of then"
+def test_a_folder_without_the_old_agreement_releases_nothing_and_names_it():
+    refuse("is due under the agreement .* copy the file of that one", *rows(1, 2), made=NEW)
+    NOISY.mkdir()
+    Path("noisy/old.json").write_text(json.dumps(json.loads(OLD.agreement())))
+    assert put(*rows(1, 2), made=NEW).periods == [WEEKS[1], WEEKS[2]]
 
 
 @pytest.mark.parametrize(
@@ -47,8 +52,8 @@ def test_a_ledger_that_does_not_know_the_old_agreement_releases_no_period_of_it(
         ({"second_release": {"after": 4}}, "second_release: must stay"),
         ({"longest_stay": 7}, "longest_stay: must stay"),
         ({"entities": {"A": {}, "B": {}}}, "entities.C: must stay in the file"),
-        ({"entities": BEDS | {"D": {}}}, "entities.D.since: must be 2021-01-15 or later"),
-        ({"entities": BEDS | {"A": {"until": WEEKS[1]}}}, "entities.A.until"),
+        ({"entities": BEDS | {"D": {}}}, "entities.D: must take part in the same periods before"),
+        ({"entities": BEDS | {"A": {"until": WEEKS[1]}}}, "entities.A: must take part in the same"),
     ],
 )
 def test_an_amendment_changes_entities_from_then_on_and_nothing_else(keys, message):
@@ -58,10 +63,35 @@ def test_an_amendment_changes_entities_from_then_on_and_nothing_else(keys, messa
         put(*rows(0, 1), made=made, halted=True)
 
 
-def test_an_amendment_is_taken_late_and_nothing_is_released_again():
-    """A holder that forgot the new file in its first week is not left behind for ever."""
+def test_an_amendment_begins_after_what_was_released_of_the_entities_that_it_changes():
     put(*rows(0, 1, 2), made=OLD)
-    assert beds()[WEEKS[2]] == "20"
-    assert put(*rows(0, 1, 2, 3), made=NEW).added == 2
-    assert beds() == dict(zip(WEEKS, ("20", "20", "20", "8"), strict=True))
-    assert put(*rows(2, of="D"), made=NEW).added == 1, "one file names A and D as two places"
+    with pytest.raises(
+        ConfigError, match=f"must be after {WEEKS[2]}, which A has released already"
+    ):
+        put(*rows(0, 1, 2, 3), made=NEW)
+    others = deployment(entities=BEDS | {"D": {"since": WEEKS[2]}}, amends=AMENDS)
+    assert len(put(*rows(0, 1, 2, 3), made=others).added) == 2, "it changes D only"
+
+
+def test_an_agreement_of_a_known_name_amends_one_that_is_known_or_is_refused():
+    put(*rows(0), made=OLD)
+    shutil.copytree(NOISY, "before")
+    for made, message in (
+        (deployment(mu=0.4), "is another agreement than d .* and does not amend it"),
+        (
+            deployment(name="d-2025", mu=0.4, entities=BEDS, amends=AMENDS),
+            "(?s)name: must stay as it was.*mu: must stay as it was",
+        ),
+        (
+            deployment(entities=BEDS, amends=AMENDS | {"agreement": "0" * 64}),
+            "does not amend it. Take that one, or the amendments between",
+        ),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            put(*rows(0, 1), made=made, halted=True)
+    assert {it.name for it in NOISY.iterdir()} == {it.name for it in Path("before").iterdir()}
+    code, out, _ = run("privatize")
+    put(*rows(0), made=OLD)
+    Path("d.yaml").write_text(NEW.agreement())
+    code, out, _ = run("privatize")
+    assert (code, "  +   D: {capacity: reported, since: '2021-01-15'}\n" in out) == (1, True)

@@ -1,16 +1,23 @@
-"""Periods are released when they are over, by entities that take part, one after the other."""
+"""Periods are released when they are over, by whoever takes part, and again by the calendar."""
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import math
+import shutil
+from pathlib import Path
 
 import pytest
 
-from dpol_weekly.holder.text import describe, warnings_of
-from releases import KEYS, output, put
+from dpol.core.errors import ConfigError
+from dpol_weekly.deployment import checked_deployment
+from faults import in_child
+from releases import KEYS, day, put, sent, table
 from releases import deployment as made_of
 
 FIRST = datetime.date(2024, 1, 7)
+MADE = made_of(second_release={"after": 2})
 
 
 def week(number, days=0):
@@ -24,7 +31,7 @@ def deployment(**keys):
 
 
 def play(made, *rows, **options):
-    return put(*((entity, str(day), "8") for entity, day in rows), made=made, **options)
+    return put(*((entity, str(on), "8") for entity, on in rows), made=made, **options)
 
 
 @pytest.mark.parametrize("days", [1, 7, 14])
@@ -33,17 +40,17 @@ def test_a_period_is_released_after_its_last_day(days):
     made, last = deployment(periods={"first": FIRST, "days": days}), week(0, days - 1)
     rows = ("east", FIRST), ("east", week(0, 50 * days))
     assert play(made, *rows, today=FIRST - datetime.timedelta(days=300)).file is None
-    assert play(made, *rows, today=last).added == 0
-    assert play(made, *rows, today=last + datetime.timedelta(days=1)).added == 1
+    assert play(made, *rows, today=last).added == []
+    assert len(play(made, *rows, today=last + datetime.timedelta(days=1)).added) == 1
 
 
 def test_without_a_date_the_clock_of_the_machine_counts():
-    day = datetime.date.today() - datetime.timedelta(days=5)
-    made = deployment(periods={"first": day}, entities=KEYS["entities"])
-    assert play(made, ("A", day)).added == 0
-    day -= datetime.timedelta(days=2)
-    made = made_of(name="e", periods={"first": day})
-    assert play(made, ("A", day)).added == 1
+    today = datetime.date.today() - datetime.timedelta(days=5)
+    made = deployment(periods={"first": today}, entities=KEYS["entities"])
+    assert play(made, ("A", today)).added == []
+    today -= datetime.timedelta(days=2)
+    made = made_of(name="e", periods={"first": today})
+    assert len(play(made, ("A", today)).added) == 1
 
 
 def test_rows_outside_the_dates_of_an_entity_are_left_out():
@@ -51,8 +58,77 @@ def test_rows_outside_the_dates_of_an_entity_are_left_out():
     rows = [("north", week(number)) for number in (0, 1, 2, 3, 4, 5)]
     rows += [("east", week(0)), ("", week(0)), ("Total", "x")]
     done = play(made, *rows, today=week(5))  # week 5 has just begun
-    assert [row["period"] for row in output()] == [str(week(k)) for k in (0, 1, 2, 3)]
-    assert [row["entity"] for row in output()] == ["east", "north", "north", "north"]
-    assert done.strangers == 2
-    assert "2 rows left out: their places are neither in your file" in warnings_of(done)[1]
-    assert "4 rows skipped, released" in describe(play(made, *rows[1:4], today=week(5)), made)[0]
+    assert [row[1] for row in table()] == [str(week(k)) for k in (0, 1, 2, 3)]
+    assert [row[0] for row in table()] == ["east", "north", "north", "north"]
+    assert done.warnings[0].startswith("2 lines left out, of places that are neither in your file")
+
+
+# ---- second releases -----------------------------------------------------------------------------
+
+
+def again(*weeks, today, made=MADE, of="A", **options):
+    """Release weeks of some entities on a day, counted from the first one."""
+    rows = [(name, str(day(7 * number)), "3") for number in weeks for name in of]
+    return put(*rows, made=made, today=day(today), **options)
+
+
+def starts(*weeks):
+    return [("A", str(day(7 * it))) for it in weeks]
+
+
+def test_a_period_is_due_again_when_the_later_one_has_ended():
+    """Week 0 ends after day 6, and week 2 after day 20."""
+    again(0, today=7)
+    assert again(0, 1, today=20).again == 0
+    done = again(0, 1, today=21)
+    assert (len(done.added), done.again) == (1, 1)
+    assert sent() == starts(0, 1, 0)
+    assert again(0, 1, today=22, halted=True).added == [], "there is no third one"
+
+
+def test_a_second_release_waits_for_a_table_that_has_the_row():
+    again(0, today=7)
+    assert again(3, today=30).again == 0
+    assert again(0, 3, today=31).again == 1
+    assert ("A", str(day(7))) in again(0, 3, today=31).late
+    late = again(0, 3, today=31, own={"unknown": [day(7), day(14)]}).late
+    assert [it for it in late if it[0] == "A"] == []
+
+
+def test_a_week_that_was_never_counted_is_not_released():
+    own = {
+        "unknown": [day(7)],
+        "zero": "missing",
+        "covers": "today",
+    }
+    made = made_of(second_release={"after": 2}, entities={"A": {"capacity": 20}})
+    again(0, 2, today=21, made=made, own=own)
+    assert sent() == starts(0, 2)
+
+
+def test_a_second_release_that_was_killed_is_released_once():
+    """Killed wherever it changes a file, and run again."""
+    again(0, 1, today=14)
+    for k in range(1, 16):
+        folder = Path(f"{k}")
+        shutil.copytree(".", folder, ignore=shutil.ignore_patterns("[0-9]*"))
+        with contextlib.chdir(folder):
+            in_child(lambda: again(0, 1, today=21) and None, "kill", k)
+            again(0, 1, today=21)
+            assert sent() == starts(0, 1, 0)
+
+
+def test_the_budget_pays_for_two_releases():
+    keys = {"budget_mu": 1.99}
+    with pytest.raises(ConfigError, match="must be at least 2: .* twice, as second_release"):
+        checked_deployment({**KEYS, **keys, "second_release": {"after": 4}}, "x")
+    twice = {**KEYS, **keys, "counted_by": 2}
+    with pytest.raises(ConfigError, match="must be at least 2: .* each released once"):
+        checked_deployment(twice, "x")
+    assert checked_deployment(twice | {"budget_mu": 2}, "x").person_mu == pytest.approx(0.5**0.5)
+
+
+def test_the_year_is_stated_with_second_releases():
+    assert round(MADE.year_mu, 2) == 5.1
+    assert made_of(budget_mu=100).year_mu == pytest.approx(0.5 * math.sqrt(52))
+    assert made_of(periods={"first": "2021-01-01", "days": 366}).periods_in_a_year == 1

@@ -1,41 +1,22 @@
+"""What a release holds, and that it holds nothing else."""
+
 from __future__ import annotations
 
-import hmac
-import itertools
+import contextlib
+import shutil
 import threading
 from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
 
-from dpol.noise.keyed import discrete_gaussian
-from dpol_weekly.holder import ledger as ledger_module
+from dpol.noise.keyed import keyed_noise, make_secret
 from dpol_weekly.holder import release as release_module
-from dpol_weekly.holder.agreement import NotConfirmedError
-from dpol_weekly.holder.drawn import noisy
 from dpol_weekly.holder.release import release
-from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.text import describe
-from dpol_weekly.keys import Key, make_key, make_secret, verify
+from dpol_weekly.keys import Key, make_key, verify
+from dpol_weekly.prose import lines_of
 from dpol_weekly.records import signed_text
-from dpol_weekly.released.row import Released
-from releases import (
-    A1,
-    A2,
-    B1,
-    KEYS,
-    NOISY,
-    USUAL,
-    ask,
-    deployment,
-    files,
-    hospital,
-    output,
-    put,
-    record,
-    refuse,
-    table,
-)
+from releases import A1, A2, B1, NOISY, USUAL, deployment, put, record, refuse, sent, table
 
 
 @pytest.mark.parametrize(("sensitivity", "scale"), [(1, 2_828_429), (3, 8_485_283)])
@@ -43,164 +24,104 @@ def test_the_output_holds_every_row_with_its_own_noise(sensitivity, scale):
     """Of scale sqrt(2) s / mu, in steps of a millionth, and one step more, rounded up."""
     made = deployment(count_sensitivity=sensitivity)
     done = put(A1, A2, B1, made=made)
-    rows, secret, seen = output(), Path("dpol.secret").read_bytes(), set()
-    assert list(rows[0]) == [*Released._fields]
-    for row, (*key, count) in zip(rows, (A1, B1, A2), strict=True):
-        fields = ["dpol discrete Gaussian 1", "d", made.lasting_sha256(), scale, 6, *key, 7, 1]
-        texts = [str(it).encode() for it in [*fields, round(float(count) * 10**6)]]
-        message = b"".join(len(it).to_bytes(8) + it for it in texts)
-        draw = discrete_gaussian(hmac.digest(secret, message, "sha512"), scale)
-        seen.add(draw)
-        noisy = float(count) + draw / 10**6
-        assert float(row["noisy_count"]) == pytest.approx(noisy, abs=1e-12)
-        assert [row[name] for name in ("entity", "period", "capacity")] == [*key, "20"]
-    assert (done.added, len(seen)) == (3, 3)
+    secret, seen = Path("dpol.secret").read_bytes(), set()
+    for row, (name, period, count) in zip(table(), (A1, B1, A2), strict=True):
+        steps = round(float(count) * 10**6)
+        of = {"place": name.lower(), "period": period, "version": 1}
+        agreed = ["d", made.lasting_sha256(), 6, 7]
+        noise = keyed_noise(secret, agreed, **of, steps=steps, scale=scale)
+        seen.add(noise)
+        assert row == [name, period, f"{(steps + noise) / 10**6:.6f}", "20"]
+    assert (len(done.added), len(seen)) == (3, 3)
 
 
 def test_a_release_states_nothing_that_could_be_false():
-    """Rows, the hash of the agreement, ids, and a key; numbers of runs would tell of others."""
-    made = deployment(count_sensitivity=3)
-    put(A1, B1, made=made)
+    """Rows, the hash of the agreement and a key; numbers of runs would tell of others."""
+    put(A1, B1)
     stated = record()
     assert stated == {
-        "dpol_release": 3,
-        "agreement": made.sha256(),
-        "ledger": {"id": ANY, "output": ANY},
+        "dpol_release": 4,
+        "agreement": USUAL.sha256(),
         "rows": [[*A1[:2], ANY, "20"], [*B1[:2], ANY, "20"]],
         "key": Key(Path("dpol.key")).public,
         "signature": ANY,
     }
     assert verify(stated["key"], stated["signature"], signed_text(stated))
+    key = stated["key"][:8]
+    agreement = f"agreement-{USUAL.sha256()[:8]}.yaml"
+    assert {it.name for it in NOISY.iterdir()} == {f"d-{key}-2021-01-01.json", agreement}
 
 
-def test_no_other_part_of_a_release_is_a_function_of_a_count(monkeypatch):
-    """Two tables that differ in a count, a key and a secret, and the same random ids."""
+def test_no_other_part_of_a_release_is_a_function_of_a_count():
+    """Two tables that differ in a count, one key and one secret."""
     make_key(Path("dpol.key"))
     make_secret(Path("dpol.secret"))
-    own, stated, names = {"key": "dpol.key", "secret": "dpol.secret"}, [], []
+    stated, names = [], []
     for name, count in (("a", "3"), ("b", "4"), ("c", "3")):
-        ids = (f"{number:016x}" for number in itertools.count())
-        monkeypatch.setattr(ledger_module, "new_id", lambda ids=ids: next(ids))
-        put(("A", A1[1], count), B1, to=Path(name, "noisy"), ledger=Path(name, "l"), own=own)
-        stated.append(record(Path(name, "noisy")))
-        names.append(sorted(it.name for it in Path(name).rglob("*")))
+        Path(name).mkdir()
+        for file in ("dpol.key", "dpol.secret"):
+            shutil.copy(file, name)
+        with contextlib.chdir(name):
+            put(("A", A1[1], count), B1)
+            stated.append(record())
+            names.append(sorted(it.name for it in Path().rglob("*")))
     assert names[0] == names[1]
     assert stated[0] == stated[2]
     assert {key for key in stated[0] if stated[0][key] != stated[1][key]} == {"rows", "signature"}
     assert stated[0]["rows"][1] == stated[1]["rows"][1]
 
 
-def test_the_order_of_the_table_is_not_released():
-    """A table may be sorted by its counts."""
-    make_secret(Path("dpol.secret"))
-    seen = set()
-    for number, rows in enumerate(itertools.permutations([A1, A2, B1])):
-        place, own = Path(f"{number}"), {"secret": "dpol.secret"}
-        put(*rows, to=place / "noisy", ledger=place / "ledger.sqlite", own=own)
-        seen.add(str(table(Path(f"{number}/noisy"))))
-    assert len(seen) == 1
-
-
-def test_a_period_is_not_released_twice():
-    put(A1, B1)
-    before = files()
-    assert put(A1, B1, halted=True).skipped == 2
-    alone = {"entities": ["A"]}
-    message = r"A, 2021-01-01: was released in the files d-\*.json; keep these"
-    refuse(message, A2, A1, to=Path("b"), own=alone)
-    assert files() == before
-
-
 def test_a_late_period_is_released_when_it_comes():
-    made = deployment()
-    put(A1, A2, made=made)
-    assert put(A1, A2, B1, made=made).added == 1
-    late = ("C", "2021-01-08", "1")
-    put(late, made=made, split=True)
-    assert put(A1, ("C", "2021-01-15", "2"), late, made=made, split=True).added == 1
+    put(A1, A2)
+    assert put(A1, A2, B1).added == [("B", B1[1], 1)]
+    # A place begins with its first release.
+    put(A1, ("C", "2021-01-15", "2"))
+    assert put(A1, ("C", "2021-01-08", "1"), ("C", "2021-01-15", "2")).added == []
 
 
 def test_of_two_releases_at_the_same_moment_none_is_lost(monkeypatch):
     """The second begins while the first draws its noise."""
+    put(A1)
+    shutil.rmtree(NOISY)
+    second = threading.Thread(target=lambda: put(A1, A2))
+    right = release_module.keyed_noise
 
-    def add(week):
-        raw = Path(f"{week}.csv")
-        raw.write_text(f"hospital,week,covid,beds\nA,{week},3,20\n")
-        own = hospital(USUAL, raw)
-        release(Request(hospital=own, deployment=USUAL, agree=USUAL.sha256(), in_person=True))
-
-    second = threading.Thread(target=add, args=("2021-01-08",))
-
-    def interrupted(*of):
-        monkeypatch.setattr(release_module, "noisy", noisy)
+    def interrupted(*of, **options):
+        monkeypatch.setattr(release_module, "keyed_noise", right)
         second.start()
         second.join(0.3)
-        return noisy(*of)
+        return right(*of, **options)
 
-    monkeypatch.setattr(release_module, "noisy", interrupted)
-    add("2021-01-01")
+    monkeypatch.setattr(release_module, "keyed_noise", interrupted)
+    release(Path("hospital.yaml"), agree=USUAL.sha256())
     second.join()
-    assert [row["period"] for row in output()] == ["2021-01-01", "2021-01-08"]
-    assert ask("SELECT COUNT(*) FROM release GROUP BY run") == [(1,), (1,)]
+    assert sent() == [A1[:2], A2[:2]]
 
 
-def test_an_agreement_of_a_known_name_amends_one_of_the_ledger_or_is_refused():
-    """Nothing but the amendment's rules, whatever the agreement is called.
-
-    Where everybody takes another amendment of the same agreement instead, so does this ledger.
-    """
-    put(A1)
-    other = deployment(mu=0.4)
-    refuse("is another agreement than d .* and does not amend it", A1, made=other)
-    amends = {"agreement": USUAL.sha256(), "since": "2021-01-15"}
-    copied = deployment(name="d-2025", mu=0.4, amends=amends)
-    refuse("(?s)name: must stay as it was.*mu: must stay as it was", A1, A2, made=copied)
-    more = {"B1": {"since": "2021-01-15"}}
-    one = deployment(entities=KEYS["entities"] | more, amends=amends)
-    put(A1, A2, made=one)
-    fork = deployment(entities=KEYS["entities"] | {"C1": more["B1"]}, amends=amends)
-    own = hospital(fork)
-    with pytest.raises(NotConfirmedError) as question:
-        release(Request(hospital=own, deployment=fork))
-    assert "\n  -   B1: {capacity: reported, since: '2021-01-15'}\n" in question.value.statement
-    assert put(A1, A2, made=fork, halted=True).skipped == 2
-    later = amends | {"agreement": "0" * 64}
-    unknown = deployment(entities=KEYS["entities"], amends=later)
-    refuse("does not amend it. Take that one, or the amendments between", A1, A2, made=unknown)
-    assert ask("SELECT COUNT(*) FROM release") == [(2,)]
-
-
-def test_two_deployments_of_one_hospital_have_an_output_each():
-    own = {"entities": ["A"]}
-    for number, name in enumerate(("d", "e", "d", "e")):
-        rows = A1, A2, ("A", "2021-01-15", "4")
-        put(*rows[: 1 + number // 2], made=deployment(name=name), own=own)
-    found = sorted(file.name for file in NOISY.iterdir())
-    days = "2021-01-01.json", "2021-01-08.json"
-    assert found == [f"{name}-A-{day}" for name in "de" for day in days]
-    assert record(NOISY / "e-A-2021-01-08.json")["agreement"] == deployment(name="e").sha256()
-
-
-def test_a_place_for_files_is_of_one_agreement():
-    put(A1, made=deployment(name="x-A"))
-    own = {"entities": ["A"]}
-    message = "x-A: files of the deployment x-A begin so in this ledger; give the other deployment"
-    refuse(message, A1, made=deployment(name="x"), own=own)
+def test_two_agreements_of_one_hospital_have_a_file_each_and_pay_for_both():
+    made = {name: deployment(name=name, budget_mu=2) for name in "de"}
+    put(A1, made=made["d"])
+    assert put(A1, made=made["e"]).mu_of_stay == pytest.approx(2)
+    assert [it.name[0] for it in sorted(NOISY.glob("*.json"))] == ["d", "e"]
+    refuse_third = deployment(name="f", budget_mu=2)
+    with pytest.raises(Exception, match="nothing was released: this release: ceiling: .*only, or"):
+        put(A1, made=refuse_third)
 
 
 def test_an_output_that_cannot_be_is_refused_before_noise_is_drawn():
-    refuse("is a file, not a folder", A1, to="counts.csv")
+    refuse("is a file, not a folder", A1, own={"output": "counts.csv"})
 
 
 def test_plain_words():
-    done = put(B1, to="x", ledger="x/new")
-    text = describe(done, USUAL)
-    assert text[0] == "x/d-2021-01-01.json: 1 row released for 2021-01-01, mu = 0.5 each."
-    assert "a person who stays 8 periods has a mu of at most 1.415" in text[2]
-    assert "by at most 0.001 and stays" in describe(done, deployment(count_sensitivity=0.001))[2]
-    assert text[3].startswith("x/new is new. It remembers every release")
-    assert len(describe(put(B1, to="x", ledger="x/new"), USUAL)) == 1
-    other = put(B1, to="y", ledger="x/new", made=deployment(name="e"))
-    text = describe(other, USUAL)
-    assert text[1].startswith("Send a copy of this file to the coordinator: it holds all rows")
-    assert "has a mu of at most 2. The budget of 100 holds, also for people who move" in text[2]
+    def told(done):
+        return lines_of("done", "holder", done=done)
+
+    text = told(put(B1))
+    assert text[0].endswith("-2021-01-01.json: 1 row released for 2021-01-01, mu = 0.5 each.")
+    assert "Send a copy of this file to the coordinator: it holds all rows so far." in text
+    assert "a person who stays 8 periods has a mu of at most 1.415, within the budget" in text[2]
+    assert text[3].startswith("The folder of this file is your memory")
+    assert len(told(put(B1))) == 1
+    shutil.rmtree(NOISY)
+    text = told(put(B1, made=deployment(count_sensitivity=0.001)))
+    assert "by at most 0.001 and stays" in text[2]

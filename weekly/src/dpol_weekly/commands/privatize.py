@@ -72,8 +72,7 @@ def _privatize(options: argparse.Namespace) -> None:
         told, _ = renew(read_hospital(options.file))
         _say(options, told or ["The key and the secret are there; nothing was made."])
         return
-    with saying("stopped; the same command releases the same rows"):
-        done = _released(options)
+    done = _released(options)
     late = defaultdict[str, list[str]](list)
     for (entity, period), why in sorted(done.late.items()):
         late[why].append(f"{entity} {period}")
@@ -126,9 +125,9 @@ def _released(options: argparse.Namespace) -> Release:
     try:
         return release(options.file, agree=options.agree, through=options.through)
     except NotConfirmedError as question:
-        print(question.statement, file=sys.stderr if options.quiet else sys.stdout)
         line = f"dpol privatize {options.file} --agree {question.sha256}"
-        print(printable(f"\nIn a script, this line confirms it: {line}"))
+        told = f"{question.statement}\n\n{printable(f'In a script, this line confirms it: {line}')}"
+        print(told, file=sys.stderr if options.quiet else sys.stdout)
         if options.quiet or not on_terminal():
             raise
         if asked("Type yes to agree, and anything else to stop:").lower() != "yes":

@@ -36,9 +36,9 @@ def date(text: str) -> datetime.date:
 def saying(written: str) -> Iterator[None]:
     """Show something; if the block is stopped, or cannot show it, say what is released."""
     try:
+        yield
         if sys.stdout is None:
             raise ValueError("it is closed")
-        yield
         sys.stdout.flush()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(written) from None

@@ -59,9 +59,10 @@ def decide(
         made = reports.deployment
         current = {"today": str(today), "current": str(made.period_of(made.number_on(today)))}
         if path.exists():
-            return read_decision(path) | current
-        decision = _decided(reports, read_coordination(folder, made), day)
-        write_json(path, decision)
+            decision = read_decision(path)
+        else:
+            decision = _decided(reports, read_coordination(folder, made), day)
+            write_json(path, decision)
         write_text(folder / "index.html", decision_page(decision | current))
     return decision | current
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -164,4 +165,4 @@ def export(folder: Path, to: Path, as_of: int | None = None) -> list[str]:
     if coordination.question.bound is not None:
         words += ["--range", f"{coordination.question.bound:g}"]
     told = f"{to}: {len(frame)} rows, as of line {reports.line}. Choose from it:"
-    return [told, " ".join(words)]
+    return [told, shlex.join(words)]

@@ -6,7 +6,7 @@ import datetime
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpol.core.errors import DataError
@@ -16,7 +16,7 @@ from dpol_weekly.deployment import Deployment, read_deployment
 from dpol_weekly.holder.agreement import refuse_unconfirmed
 from dpol_weekly.holder.counts import Count, Place, Table, read_counts
 from dpol_weekly.holder.memory import Memory, Rows, recall
-from dpol_weekly.holder.settings import read_hospital
+from dpol_weekly.holder.settings import Hospital, read_hospital
 from dpol_weekly.keys import Key
 from dpol_weekly.noise import in_steps
 from dpol_weekly.records import alike, recompute, signed_text
@@ -91,24 +91,21 @@ def release(
         rows = memory.rows(deployment.name)
         table = read_counts(hospital, deployment, today=day, through=through)
         wanted, late = _due(deployment, table, rows, memory, {*map(str, hospital.unknown)}, day)
-        new, first = dict[tuple[str, str, int], Count](), not memory.reports
-        for place in wanted:
-            try:
-                beds = _beds_of_then(memory, deployment, *place[:2])
-            except LookupError:
-                late[place[:2]] = "the file of the agreement of then is not in the folder released"
-                continue
-            count = table.counts[place[:2]]
-            new[place] = Count(
-                where=count.where, count=count.count, capacity=beds or count.capacity
-            )
         refuse_unconfirmed(hospital, deployment, memory, agree)
+        new = {
+            place: replace(
+                table.counts[place[:2]],
+                capacity=_beds_of_then(hospital, memory, deployment, *place[:2])
+                or table.counts[place[:2]].capacity,
+            )
+            for place in wanted
+        }
         for place, count in new.items():
             rows[place] = _noisy(secret, deployment, place, count)
         done = Release(
             deployment=deployment,
             file=None,
-            first=first,
+            first=not memory.reports,
             added=[*new],
             late=late,
             warnings=table.warnings,
@@ -131,7 +128,7 @@ def release(
             _put(written, f"{json.dumps(whole, indent=1)}\n".encode())
         if hospital.copy_to and hospital.copy_to not in [it.parent for it in kept]:
             _put(hospital.copy_to / written.name, written.read_bytes())
-        return Release(**{**vars(done), "file": written, "mu_of_stay": stay})
+        return replace(done, file=written, mu_of_stay=stay)
 
 
 def _due(
@@ -167,14 +164,21 @@ def _due(
     return wanted, late
 
 
-def _beds_of_then(memory: Memory, deployment: Deployment, name: str, period: str) -> str | None:
+def _beds_of_then(
+    hospital: Hospital, memory: Memory, deployment: Deployment, name: str, period: str
+) -> str | None:
     """Return the beds agreed for a period, which an amendment may change; None if reported.
 
     Raises:
-        KeyError: the period is older than an amendment, and the agreement before is not known.
+        DataError: the period is older than an amendment, and the agreement before is not here.
     """
     then = deployment
     while then.amends and period < then.amends.since.isoformat():
+        if then.amends.agreement not in memory.agreements:
+            raise DataError(
+                f"{name}, {period}: is due under the agreement ({then.amends.agreement}) that the"
+                f" one of now amends; copy the file of that one into {hospital.output}"
+            )
         then = memory.agreements[then.amends.agreement]
     return then.entities.get(name, deployment.entities[name]).beds
 
