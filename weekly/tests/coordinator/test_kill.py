@@ -14,7 +14,7 @@ import pytest
 from dpol_weekly.coordinator import log as log_module
 from dpol_weekly.holder import release as release_module
 from faults import in_child
-from releases import deployment, known_keys, own_of, run
+from releases import day, deployment, known_keys, own_of, run
 
 TIMES = int(os.environ.get("DPOL_KILLS", "20"))  # of each command
 MADE = deployment(
@@ -60,9 +60,7 @@ def test_what_was_killed_is_run_again_and_ends_as_without(tmp_path, monkeypatch,
     moments = []
     for week in range(2):
         Today.day_of_run = day(7 * week + 14)
-        rows = [
-            f"{name},2021-01-{1 + 7 * k:02},{10 + k},20" for k in range(week + 2) for name in "AB"
-        ]
+        rows = [f"{name},{day(7 * k)},{10 + k},20" for k in range(week + 2) for name in "AB"]
         Path("counts.csv").write_text("\n".join(["hospital,week,covid,beds", *rows]) + "\n")
         for name, text in COMMANDS.items():
             template, command = tmp_path / f"{week}-{name}", text.split()

@@ -67,7 +67,12 @@ def test_groups_are_read_only_where_they_are_declared(text):
     [
         ("M/D/YYYY", "1/8/2024 12/31/2024 13/01/2024", "2024-01-08 2024-12-31 None"),
         ("D/M/YYYY", "1/8/2024 12/31/2024 30/2/2024", "2024-08-01 None None"),
-        ("D.M.YYYY", "01.02.2024 2024-01-08 1.2.24", "2024-02-01 2024-01-08 None"),
+        ("D.M.YYYY", "01.02.2024 2024-01-08 1.2.24", "2024-02-01 None None"),
+        ("D.M.YY", "01.02.24 1.2.2024", "2024-02-01 None"),
+        ("YYYYWw", "2024W1 2024W53 2024-W01", "2024-01-01 None None"),
+        ("MMWR YYYYww", "202401 202453 20241", "2023-12-31 None None"),
+        ("YYYYMMDD", "20240108 2024115", "2024-01-08 None"),
+        ("D/M/YYYY time", "1/8/2024T23:59 1/8/2024", "2024-08-01 2024-08-01"),
         ("YYYY-Www", "2020-W53 2021-W53 2021-W00 2021-W5", "2020-12-28 None None None"),
         ("MMWR", "2020-W53 2021-W53 2021-W00 2024-W01", "2020-12-27 None None 2023-12-31"),
         ("YYYY-MM-DD", "2024-01-08T00:00:00 2024-1-8 20240108", "2024-01-08 None None"),
@@ -90,31 +95,35 @@ def test_dates_that_do_not_exist_or_are_written_otherwise_are_none(pattern, text
 def test_any_bytes_are_a_table_or_a_data_error(tmp_path, content):
     (tmp_path / "t.csv").write_bytes(content)
     try:
-        table = read_table(tmp_path / "t.csv", ["a", "b"], DEFAULT)
+        table = read_table(tmp_path / "t.csv", ["a", "b"], DEFAULT, may_be_empty=False)
     except DataError:
         return
-    assert [list(cells) for _, cells in table[:1]] == [["a", "b"]]
+    assert [list(it.cells) for it in table.lines[:1]] == [["a", "b"]] * len(table.lines[:1])
+
+
+def read(path, columns, form):
+    return [it[:2] for it in read_table(path, columns, form, may_be_empty=False).lines]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
-@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_csv_table_is_read_as_its_form_says(tmp_path, encoding, mark, end):
-    lines = [["Fälle", "x"], ['"a', 'b"', "7"], [], ["c", " 8 "]]
-    text = end.join(mark.join(line) for line in lines) + end
+    lines = [["sep=x"], ["Fälle", "x"], ['"a', 'b"', "7"], ["c", " 8 "], [], ["below", "9"]]
+    text = end.join(mark.join(line) for line in lines)
     (tmp_path / "t.csv").write_bytes(text.encode(encoding))
-    form = DEFAULT.model_copy(update={"delimiter": mark})
-    table = read_table(tmp_path / "t.csv", ["x", "Fälle"], form)
-    assert table == [(2, {"x": "7", "Fälle": f"a{mark}b"}), (4, {"x": "8", "Fälle": "c"})]
+    form = DEFAULT.model_copy(update={"delimiter": mark, "header": 2})
+    table = read(tmp_path / "t.csv", ["x", "Fälle"], form)
+    assert table == [(3, {"x": "7", "Fälle": f"a{mark}b"}), (4, {"x": "8", "Fälle": "c"})]
 
 
 def test_other_encodings_are_named_in_the_file(tmp_path):
     for encoding in ("cp1252", "utf-16"):
         (tmp_path / "t.csv").write_bytes("Fälle\n7\n".encode(encoding))
-        with pytest.raises(DataError, match="is not UTF-8 text; .*set format.encoding in hospital"):
-            read_table(tmp_path / "t.csv", ["Fälle"], DEFAULT)
+        with pytest.raises(DataError, match="no column named Fälle.*or the encoding under format"):
+            read(tmp_path / "t.csv", ["Fälle"], DEFAULT)
         form = DEFAULT.model_copy(update={"encoding": encoding})
-        assert read_table(tmp_path / "t.csv", ["Fälle"], form) == [(2, {"Fälle": "7"})]
+        assert read(tmp_path / "t.csv", ["Fälle"], form) == [(2, {"Fälle": "7"})]
 
 
 def test_weeks_of_public_health_begin_on_sunday_and_mostly_lie_in_their_year():
