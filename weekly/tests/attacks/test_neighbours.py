@@ -394,8 +394,8 @@ def refused(count):
     return True
 
 
-def refused_if_running(hospital, deployment, right=counts_module._rows):
-    rows, *more = right(hospital, deployment)
+def refused_if_running(*given, right=counts_module._rows):
+    rows, *more = right(*given)
     today = str(release_module.datetime.date.today())
     if Path("hospital.yaml").exists() and any(day >= today for _, (_, day), _ in rows):
         raise DataError("its period is not over")

@@ -42,11 +42,11 @@ HARMFUL = {
     "a deep file": (lambda it: it[:-1] + b',"x":' + b"[" * 200_000, "nested too deeply"),
     "more behind it": (lambda it: it + b"2024-01-07,31", "damaged or cut short"),
     "a long number": (
-        lambda it: it.replace(b'"dpol_release": 3', b'"dpol_release": 3' + b"0" * 9999),
+        lambda it: it.replace(b'"dpol_release": 4', b'"dpol_release": 4' + b"0" * 9999),
         "damaged or cut short",
     ),
     "a key twice": (
-        lambda it: it.replace(b'"dpol_release": 3', b'"dpol_release": 1, "dpol_release": 3'),
+        lambda it: it.replace(b'"dpol_release": 4', b'"dpol_release": 1, "dpol_release": 4'),
         "a key is given twice",
     ),
     "another count": (lambda it: it.replace(b"31.5", b"32.5"), "not signed by the key"),

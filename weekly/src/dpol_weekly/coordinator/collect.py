@@ -166,12 +166,15 @@ def _sort_rows(
     for row in report.rows:
         places[row[:2]].append(row[2:])
     wrong = {it: _wrong_key(log, report, it, keys) for it in dict.fromkeys(it for it, _ in places)}
-    counts = Counter(row.entity for row in report.rows)
-    done.refused += [
-        f"{report.file}: {counted(counts[it], 'row')} of {it}: {why}"
-        for it, why in wrong.items()
-        if why
-    ]
+    counts = Counter[str]()
+    for row in report.rows:
+        if wrong[row.entity]:  # an old file with the key of then is known
+            known = row[2:] in log.rows.get(row[:2], ()) or row[2:] in log.aside.get(row[:2], ())
+            done.known += known
+            counts[row.entity] += not known
+    for it, number in counts.items():
+        if number:
+            done.refused.append(f"{report.file}: {counted(number, 'row')} of {it}: {wrong[it]}")
 
     def refuse(place: Place, cells: Cells, why: str) -> None:
         told = *place, *cells, why

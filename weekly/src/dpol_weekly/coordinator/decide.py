@@ -52,12 +52,11 @@ def decide(
         OutputError: the decision cannot be written.
     """
     today = today or datetime.date.today()
-    with locked(folder / "decisions"):
-        reports = read_reports(folder)
-        day = reports.period(period)
-        path = folder / "decisions" / f"{day}.json"
-        made = reports.deployment
-        current = {"today": str(today), "current": str(made.period_of(made.number_on(today)))}
+    reports = read_reports(folder)
+    day, made = reports.period(period), reports.deployment
+    current = {"today": str(today), "current": str(made.period_of(made.number_on(today)))}
+    path = folder / "decisions" / f"{day}.json"
+    with locked(path):
         if path.exists():
             decision = read_decision(path)
         else:

@@ -89,9 +89,10 @@ def read_counts(
         raise DataError(
             f"--through {through}: is to come; give the last day that the query covered"
         )
+    published = hospital.published(deployment)
     calendar = {name: _calendar(deployment, name, today) for name in hospital.entities}
     unread = dict(_unread(hospital, deployment, calendar, today, through))
-    rows, told, seen = _rows(hospital, deployment)
+    rows, told, seen = _rows(hospital, deployment, published)
     wanted = {(name, day) for name, days in calendar.items() for day in days} - unread.keys()
     counts = dict[Place, Count]()
     for where, place, cells in rows:
@@ -153,7 +154,7 @@ def _unread(
 
 
 def _rows(
-    hospital: Hospital, deployment: Deployment
+    hospital: Hospital, deployment: Deployment, published: str | None
 ) -> tuple[list[tuple[str, Place, dict[str, str]]], list[str], set[str]]:
     """Return the rows of the holder's places, what is told of others, and the places with a line.
 
@@ -161,7 +162,7 @@ def _rows(
     """
     columns, form, odd = hospital.columns, hospital.format, Counter[str]()
     found, seen = list[tuple[str, Place, dict[str, str]]](), set[str]()
-    wanted = columns.entity, columns.period, columns.count, hospital.published(deployment)
+    wanted = columns.entity, columns.period, columns.count, published
     names = {text: name for name, text in hospital.entities.items()}
     table = read_table(
         hospital.table, [*filter(None, wanted)], form, may_be_empty=hospital.zero == "missing"

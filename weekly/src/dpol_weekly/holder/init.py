@@ -110,7 +110,6 @@ def begin(
         else:
             whole["columns"][key] = answer
     hospital = hospital_of(file, whole, _MANUAL)
-    hospital.published(deployment)
     read_counts(hospital, deployment, today=datetime.date.today(), through=through, first=True)
     text = yaml.safe_dump(whole, default_flow_style=None, sort_keys=False, allow_unicode=True)
     _, public = renew(hospital)
