@@ -12,9 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from dpol_weekly.coordinator.log import Log, open_log
-from dpol_weekly.released.read import Report
-from dpol_weekly.released.row import Released
-from weekly import agreed, day, identity, parts, public, report, signed
+from weekly import agreed, day, parts, public, report, signed
 
 AIMS = {"country": (15.0, 2_000.0), "state": (2.0, 2_000.0), "collect": (30.0, 2_000.0)}
 """CPU seconds and peak megabytes that each must stay below."""
@@ -50,31 +48,21 @@ def _time_decide(folder: Path, n: int, weeks: int) -> tuple[float, float]:
 
 def _fill(folder: Path, n: int, weeks: int) -> None:
     names = [f"H{it:04}" for it in range(n)]
-    with open_log(folder / "log", deployment=agreed(folder, names), new=True) as log:
-        log.connection.execute("PRAGMA cache_size = -1000000")  # to be filled in a minute
+    with open_log(folder / "log", agreed(folder, names), new=True) as log:
         for week in range(weeks):
             _report_all(log, names, week)
 
 
 def _report_all(log: Log, names: list[str], week: int) -> None:
-    """One report of all entities, whose shares differ."""
+    """One line of the list with the rows of all entities, whose shares differ."""
     noise = log.deployment.count_noise()
     counts = np.random.default_rng(week).normal(20, 4, len(names)).tolist()
-    rows = tuple(
-        Released(name, day(week), f"{count:.{noise.decimals}f}", "100")
+    rows = [
+        [name, day(week), f"{count:.{noise.decimals}f}", "100"]
         for name, count in zip(names, counts, strict=True)
-    )
-    whole = Report(
-        file=Path("noisy.json"),
-        sha256=f"{week:064}",
-        agreement="0" * 64,
-        ledger="0" * 16,
-        output="0" * 16,
-        key="0" * 64,
-        facts={},
-        rows=rows,
-    )
-    log.add_report(whole, whole.file.name, whole.rows)
+    ]
+    facts = {"key": "0" * 64, "sha256": f"{week:064}", "entities": [], "refused": []}
+    log.add("release", file="noisy.json", taken=rows, **facts)
 
 
 def _time_collect(folder: Path, n: int) -> tuple[float, float]:
@@ -84,9 +72,8 @@ def _time_collect(folder: Path, n: int) -> tuple[float, float]:
     facts = parts(report(folder / "one.json", deployment, [(names[0], 0, "20", "100")]))
     (folder / "in").mkdir()
     for name in names:
-        ids = {"id": identity(name), "output": identity("O")}
         rows = [[name, *facts["rows"][0][1:]]]
-        signed(folder / "in" / f"{name}.json", facts | {"ledger": ids, "rows": rows}, key=name)
+        signed(folder / "in" / f"{name}.json", facts | {"rows": rows}, key=name)
     known = folder / "known.yaml"
     known.write_text("".join(f'{name}: "{public(name)}"\n' for name in names))
     options = "--into", folder / "log", "--deployment", deployment, "--known-keys", known
