@@ -207,11 +207,6 @@ class Deployment(Settings):
         """The mu of somebody who is counted in all periods of a year, by scheduled releases."""
         return self.person_mu * math.sqrt(self.periods_in_a_year * self.scheduled)
 
-    @property
-    def usual_mu(self) -> float:
-        """The mu of the longest stay, by scheduled releases under this agreement only."""
-        return self.person_mu * math.sqrt(self.longest_stay * self.scheduled)
-
     def least_budget(self) -> Fraction:
         """The square of the least budget: it pays for the longest stay."""
         return self.longest_stay * self.scheduled * self.counted_by * Fraction(str(self.mu)) ** 2

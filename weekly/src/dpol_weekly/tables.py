@@ -35,13 +35,12 @@ _DAYS = {
     "D/M/YY": "%d/%m/%y",
     "M/D/YY": "%m/%d/%y",
 }
-_WEEKS = {
+WEEKS = {
     "YYYY-Www": re.compile("([0-9]{4})-W([0-9]{2})"),
     "YYYYWw": re.compile("([0-9]{4})W([0-9]{1,2})"),
     "YYYYww": re.compile("([0-9]{4})([0-9]{2})"),
 }
-WEEKS = [*_WEEKS, "MMWR", *(f"MMWR {it}" for it in _WEEKS)]
-"""Forms of weeks: they begin on Monday (ISO), or on Sunday as in US public health (MMWR)."""
+"""Forms of weeks of ISO, which begin on Monday."""
 DATES = [*_DAYS, *(f"{it} time" for it in _DAYS), *WEEKS]
 """Forms of dates, also with a time of day behind them. A period lasts a number of days, so no month
 is one."""
@@ -116,12 +115,10 @@ def parse_date(text: str, form: str) -> datetime.date | None:
     """
     try:
         if form in WEEKS:
-            kind = form.removeprefix("MMWR").strip() or "YYYY-Www"
-            if (week := _WEEKS[kind].fullmatch(text)) is None:
+            if (week := WEEKS[form].fullmatch(text)) is None:
                 return None
             year, number = map(int, week.groups())
-            monday = datetime.date.fromisocalendar
-            date = mmwr_week(year, number) if form[0] == "M" else monday(year, number, 1)
+            date = datetime.date.fromisocalendar(year, number, 1)
         else:
             day, timed = form.removesuffix(" time"), form.endswith(" time")
             bare = re.split("[T ]", text, maxsplit=1)[0] if timed else _MIDNIGHT.sub("", text)
@@ -132,25 +129,6 @@ def parse_date(text: str, form: str) -> datetime.date | None:
     except ValueError:
         return None
     return date if _FIRST <= date <= _LAST else None
-
-
-def mmwr_week(year: int, week: int) -> datetime.date:
-    """Return the Sunday of a week of US public health: week 1 has 4 January.
-
-    Raises:
-        ValueError: the year has no such week.
-
-    >>> str(mmwr_week(2024, 1)), str(mmwr_week(2025, 53))
-    ('2023-12-31', '2025-12-28')
-    """
-    first, following = (
-        day - datetime.timedelta(days=day.isoweekday() % 7)
-        for day in (datetime.date(year, 1, 4), datetime.date(year + 1, 1, 4))
-    )
-    start = first + datetime.timedelta(days=7 * (week - 1))
-    if not first <= start < following:
-        raise ValueError(f"{year} has no week {week}")
-    return start
 
 
 class Line(NamedTuple):

@@ -6,12 +6,14 @@ import contextlib
 import json
 import random
 import shutil
+import traceback
 from pathlib import Path
 
 import pytest
 
 from dpol.core.errors import ConfigError, DataError
 from dpol.noise.keyed import make_secret
+from dpol_weekly.holder import release as release_module
 from dpol_weekly.keys import Key, make_key
 from dpol_weekly.records import versions
 from dpol_weekly.released.read import find_release
@@ -336,3 +338,16 @@ def test_the_way_in_which_a_table_is_sorted_is_not_released():
     shutil.rmtree(NOISY)
     put(B1, A2, A1, own={"columns": COLUMNS})
     assert table() == rows
+
+
+def test_a_sampler_that_fails_releases_and_shows_nothing(monkeypatch):
+    def fails(*given, **options):
+        raise RuntimeError("no noise")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(release_module, "keyed_noise", fails)
+        with pytest.raises(RuntimeError, match="no noise") as failure:
+            put(("A", A1[1], "17.53197"))
+    assert "17.53197" not in "".join(traceback.format_exception(failure.value))
+    assert not NOISY.exists()
+    assert len(put(A1).added) == 1

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from dpol.core.errors import ConfigError
-from releases import NOISY, deployment, put, record, refuse, run, table
+from dpol_weekly.deployment import refuse_amendment
+from releases import NOISY, day, deployment, put, record, refuse, run, table
 
 WEEKS = [f"2021-01-{day:02}" for day in (1, 8, 15, 22)]
 BEDS = {"A": {"capacity": 20}, "B": {"capacity": 40}, "C": {}}
@@ -95,3 +96,20 @@ def test_an_agreement_of_a_known_name_amends_one_that_is_known_or_is_refused():
     Path("d.yaml").write_text(NEW.agreement())
     code, out, _ = run("privatize")
     assert (code, "  +   D: {capacity: reported, since: '2021-01-15'}\n" in out) == (1, True)
+
+
+@pytest.mark.parametrize(("old", "new"), [(0, 9), (9, 0), (1, 9), (2, 9), (9, 2), (None, 1)])
+def test_an_end_is_moved_only_if_both_ends_are_to_come(old, new):
+    """The amendment holds from week 2 on."""
+
+    def ends(week, **more):
+        at = {} if week is None else {"until": day(7 * week)}
+        return deployment(entities={"A": at, "B": {}}, **more)
+
+    before = ends(old)
+    after = ends(new, amends={"agreement": before.sha256(), "since": day(14)})
+    if old is not None and min(old, new) >= 2:
+        refuse_amendment(before, after, (), "x")
+    else:
+        with pytest.raises(ConfigError, match="entities.A: must take part in the same periods"):
+            refuse_amendment(before, after, (), "x")

@@ -160,7 +160,7 @@ OWN = {
         ({"format": {}}, "format.decimal: is missing"),
         ({"format": {"decimal": ".", "thousands": "."}}, "thousands = '.': must not be the decim"),
         (
-            {"format": {"decimal": ".", "thousands": "none", "date": "MMWR", "day": "last"}},
+            {"format": {"decimal": ".", "thousands": "none", "date": "YYYYww", "day": "last"}},
             "format.day = 'last': must be first",
         ),
         ({"covers": "tomorrow", "reaches": "all"}, "covers = 'tomorrow': must be"),
@@ -221,21 +221,6 @@ def test_a_first_file_reads_the_table_as_it_is_said_to_be_written(folder, encodi
     assert counts == ["1012.5", "7", "1", "1", "0", "0"]
 
 
-@pytest.mark.parametrize(
-    ("dates", "told"),
-    [
-        (("2024-W10", "2024-W11"), {"date": "YYYY-Www", "delimiter": "tab"}),
-        (("2024-03-10", "2024-03-17"), {"day": "last"}),
-        (("3/10/2024", "3/17/2024"), {"date": "M/D/YYYY", "day": "last", "thousands": "space"}),
-        (("2024-03-04", "2024-03-11"), {}),
-    ],
-)
-def test_dates_and_signs_are_written_in_words_that_a_shell_takes(folder, dates, told):
-    mark = "\t" if "delimiter" in told else ","
-    text = "".join(f"{date}{mark}5\n" for date in ("period", *dates)).replace("5", "count", 1)
-    assert start(text, entity="north", **TOLD | told)[1] == ["5", "5"]
-
-
 def test_a_person_is_asked_all_in_one_order_and_what_is_left_out_is_usual(folder):
     asked, answers = [], iter(["Standort", "Woche", "Belegt", "", *TOLD.values()])
     with pytest.raises(DpolError, match="the delimiter or the encoding under format"):
@@ -258,26 +243,6 @@ def test_a_script_is_told_all_that_is_missing_and_no_cell(folder):
     refused("1 column of its header is there twice", "period,count,count\n", entity="north", **TOLD)
     told = refused("has no column named period, count", "2024-03-04,37\n", entity="north", **TOLD)
     assert "37" not in told
-
-
-@pytest.mark.parametrize(
-    ("row", "told", "message"),
-    [
-        ("2024-03-04,1.230", {"decimal": ","}, "column count must hold a number from 0"),
-        ('2024-03-04,"13,571"', {}, "column count must hold a number from 0"),
-        ("03/04/2024,5", {}, "the table has no row of north: write under entities"),
-        ("03/14/2024,5", {"date": "D/M/YYYY"}, "the table has no row of north"),
-        ("2024-03-06,5", {}, "no period begins on its date"),
-        ("2024-03-04,5", {"day": "last"}, "no period ends on its date"),
-        ("2024-03-04;5", {}, "has no column named period"),
-    ],
-)
-def test_an_answer_that_does_not_fit_the_table_is_found_before_anything_is_written(
-    folder, row, told, message
-):
-    mark = ";" if ";" in row else ","
-    text = f"period{mark}count\n{row}\n"
-    refused(message, text, entity="north", **TOLD | told)
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,6 @@ from releases import deployment
 AGREED = deployment(
     periods={"first": "2024-01-01"}, entities={"n": {"capacity": 20}, "s": {"capacity": 20}}
 )
-SUNDAYS = deployment(
-    periods={"first": "2023-12-31"}, entities={key: {"capacity": 20} for key in "ns"}
-)
 TOLD = {"entity": "ward", "zero": "written", "decimal": ".", "thousands": "none"}
 HEAD = "period,ward,count\n"
 USUAL = HEAD + "2024-01-01,n,5\n2024-01-01,s,0\n2024-01-08,n,7\n2024-01-08,s,2\n"
@@ -83,14 +80,14 @@ READ = {
 }
 
 
-def read(content, told, made=AGREED):
+def read(content, told):
     """The counts of a table, as --init and then a run read it."""
     Path("t.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
     paths = map(Path, ("h.yaml", "t.csv", "d.yaml"))
     last = datetime.date(2024, 1, 14)
-    begin(*paths, made, named=TOLD | told, through=last)
+    begin(*paths, AGREED, named=TOLD | told, through=last)
     own = read_hospital(Path("h.yaml"))
-    counts = read_counts(own, made, today=datetime.date(2024, 1, 15), through=last).counts
+    counts = read_counts(own, AGREED, today=datetime.date(2024, 1, 15), through=last).counts
     return {at: float(it.count) for at, it in counts.items()}
 
 
@@ -101,11 +98,6 @@ def test_a_shape_is_read_with_at_most_one_key_more(folder, name):
     right = {("n", "2024-01-01"): 5, ("s", "2024-01-01"): 0}
     right |= {("n", "2024-01-08"): 7, ("s", "2024-01-08"): 2}
     assert read(content, told) == right
-
-
-def test_weeks_of_public_health_are_read_where_periods_begin_on_sunday(folder):
-    found = read(with_dates("202401", "202402"), {"date": "MMWR YYYYww"}, SUNDAYS)
-    assert [*found] == [(n, day) for day in ("2023-12-31", "2024-01-07") for n in "ns"]
 
 
 REFUSED = {

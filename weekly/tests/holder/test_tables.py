@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from decimal import Decimal
 
@@ -11,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from dpol.core.errors import DataError
-from dpol_weekly.tables import Format, mmwr_week, parse_count, parse_date, read_table
+from dpol_weekly.tables import Format, parse_count, parse_date, read_table
 
 numbers = st.integers(0, 3).flatmap(lambda places: st.decimals(0, 10**6, places=places))
 GROUPS = {".": ["", ",", " ", "\u00a0", "\u202f", "'", "\u2019"], ",": ["", ".", " ", "'"]}
@@ -70,11 +69,10 @@ def test_groups_are_read_only_where_they_are_declared(text):
         ("D.M.YYYY", "01.02.2024 2024-01-08 1.2.24", "2024-02-01 None None"),
         ("D.M.YY", "01.02.24 1.2.2024", "2024-02-01 None"),
         ("YYYYWw", "2024W1 2024W53 2024-W01", "2024-01-01 None None"),
-        ("MMWR YYYYww", "202401 202453 20241", "2023-12-31 None None"),
+        ("YYYYww", "202401 202453 20241", "2024-01-01 None None"),
         ("YYYYMMDD", "20240108 2024115", "2024-01-08 None"),
         ("D/M/YYYY time", "1/8/2024T23:59 1/8/2024", "2024-08-01 2024-08-01"),
         ("YYYY-Www", "2020-W53 2021-W53 2021-W00 2021-W5", "2020-12-28 None None None"),
-        ("MMWR", "2020-W53 2021-W53 2021-W00 2024-W01", "2020-12-27 None None 2023-12-31"),
         ("YYYY-MM-DD", "2024-01-08T00:00:00 2024-1-8 20240108", "2024-01-08 None None"),
         ("YYYY-MM-DD", "2024-01-08T12:00 2024-01-08T00:00Z", "None None"),
         ("YYYY-MM-DD", "1899-12-31 1900-01-01 2100-12-31 2101-01-01",
@@ -124,12 +122,3 @@ def test_other_encodings_are_named_in_the_file(tmp_path):
             read(tmp_path / "t.csv", ["Fälle"], DEFAULT)
         form = DEFAULT.model_copy(update={"encoding": encoding})
         assert read(tmp_path / "t.csv", ["Fälle"], form) == [(2, {"Fälle": "7"})]
-
-
-def test_weeks_of_public_health_begin_on_sunday_and_mostly_lie_in_their_year():
-    """Against the rule of CDC: the first week has at least four days of January."""
-    for year in range(2000, 2040):
-        first = mmwr_week(year, 1)
-        days = [first + datetime.timedelta(days=day) for day in range(7)]
-        assert (first.isoweekday(), sum(day.year == year for day in days) >= 4) == (7, True)
-        assert (first - mmwr_week(year - 1, 52)).days in (7, 14)

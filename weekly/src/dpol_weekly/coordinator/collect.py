@@ -122,9 +122,8 @@ def _collect(
             if report.key not in log.keys.values():
                 return Collected(file=file, other=report.agreement)
             raise DataError(
-                f"{file}: its hospital goes on under an agreement ({short(report.agreement)}) that"
-                " is not known here. If it amends the last one, name its file with --deployment;"
-                " otherwise ask the holder which file it has taken"
+                f"{file}: goes on under an unknown agreement ({short(report.agreement)}). If it"
+                " amends the last one, name its file with --deployment; otherwise ask the holder"
             )
         bound, refused = _sort_rows(log, report, done, keys, today)
     except OutputError:
@@ -138,7 +137,7 @@ def _collect(
         log.add(
             "release",
             file=escaped(file.name),
-            sha256=keep(log.folder, report.key, file.read_bytes()),
+            sha256=keep(log.folder, report.key, report.data),
             key=report.key,
             entities=bound,
             taken=done.taken,
@@ -209,9 +208,7 @@ def _sort_rows(
             elif number and (second is None or number > 1):
                 why = f"the agreement allows no further release of it; ask the holder. {_SET_ASIDE}"
             elif number and second is not None and second > today:
-                why = (
-                    f"its second release is due on {second}; collect again then, or ask the holder"
-                )
+                why = f"its second release is due on {second}; collect again then"
             else:
                 done.taken.append((*place, *cells))
                 done.again += bool(number)

@@ -6,7 +6,6 @@ size is bounded before it is read, and its signature is checked before anything 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +30,7 @@ class Report:
 
     Args:
         file: the file.
-        sha256: hash of what was signed.
+        data: its bytes.
         agreement: SHA-256 of the agreement of the last run.
         key: public half of the key that signed the release.
         facts: what the file holds, see `dpol_weekly.records`.
@@ -39,7 +38,7 @@ class Report:
     """
 
     file: Path
-    sha256: str
+    data: bytes
     agreement: str
     key: str
     facts: Mapping[str, Any]
@@ -98,14 +97,13 @@ def find_release(path: Path, keys: Collection[str] = ()) -> Report | None:
         facts = parse(data)
     except ValueError as error:
         raise DataError(f"{path}: {error}; {ASK}") from None
-    signed = signed_text(facts)
-    if not verify(facts["key"], facts["signature"], signed):
+    if not verify(facts["key"], facts["signature"], signed_text(facts)):
         raise DataError(
             f"{path}: is not signed by the key that it names: it was changed, or is forged; {ASK}"
         )
     return Report(
         file=path,
-        sha256=hashlib.sha256(signed.encode()).hexdigest(),
+        data=data,
         agreement=facts["agreement"],
         key=facts["key"],
         facts=facts,

@@ -1,4 +1,4 @@
-"""Both sides of comparisons with a hash, a key, a mode, a date or a version: mutants that lived."""
+"""What files of several agreements and versions cost: mutants that lived."""
 
 from __future__ import annotations
 
@@ -9,45 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dpol.core.errors import ConfigError
-from dpol_weekly.deployment import refuse_amendment
 from dpol_weekly.records import parse, recompute
 from releases import A1, deployment, newest, put, run
-from weekly import day
-
-
-@pytest.mark.parametrize(("old", "new"), [(0, 9), (9, 0), (1, 9), (2, 9), (9, 2), (None, 1)])
-def test_an_end_is_moved_only_if_both_ends_are_to_come(old, new):
-    """The amendment holds from week 2 on."""
-
-    def ends(week, **more):
-        at = {} if week is None else {"until": day(week)}
-        return deployment(periods={"first": day(0)}, entities={"A": at, "B": {}}, **more)
-
-    before = ends(old)
-    after = ends(new, amends={"agreement": before.sha256(), "since": day(2)})
-    if old is not None and min(old, new) >= 2:
-        refuse_amendment(before, after, (), "x")
-    else:
-        with pytest.raises(ConfigError, match="entities.A: must take part in the same periods"):
-            refuse_amendment(before, after, (), "x")
-
-
-@pytest.mark.parametrize("week", [1, 2, 3])
-def test_an_amendment_begins_after_the_one_that_it_amends(week):
-    def amended(before, since):
-        return deployment(periods={"first": day(0)}, amends={"agreement": before, "since": since})
-
-    first = amended("0" * 64, day(2))
-    second = amended(first.sha256(), day(week))
-    if week > 2:
-        refuse_amendment(first, second, (), "x")
-    else:
-        with pytest.raises(ConfigError, match="must be after the last amendment"):
-            refuse_amendment(first, second, (), "x")
-
-
-# ---- what files cost -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("version", [4.0, True, 2, 5, "4", None])
