@@ -81,7 +81,7 @@ class Log:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.head = folder, ""
-        self.agreements = list[Deployment]()
+        self.agreements, self.hashes = list[Deployment](), list[str]()
         self.rows = defaultdict[Place, list[Cells]](list)
         self.aside = defaultdict[Place, set[Cells]](set)
         self.keys = dict[str, str]()
@@ -93,11 +93,6 @@ class Log:
     def deployment(self) -> Deployment:
         """The agreement that holds now; it names all entities that ever took part."""
         return self.agreements[-1]
-
-    @property
-    def hashes(self) -> list[str]:
-        """The hashes of its agreements."""
-        return [it.sha256() for it in self.agreements]
 
     def add(self, kind: str, **facts: Any) -> None:
         """Append a line, and flush it to disk."""
@@ -114,6 +109,7 @@ class Log:
         self.head = head
         if facts["kind"] == "agreement":
             self.agreements.append(agreed(facts, self.folder))
+            self.hashes.append(self.deployment.sha256())
         elif facts["kind"] == "release":
             for entity, period, *cells in facts["taken"]:
                 self.rows[entity, period].append((*cells,))
