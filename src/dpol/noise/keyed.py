@@ -30,7 +30,8 @@ from dpol.core.files import read_private, write_private
 
 SECRET_BYTES = 32
 _LEAST_DIFFERENT = 16
-"""Random bytes have fewer different values with a probability of 3e-17; the zeros of a power cut have one."""
+"""Least number of different bytes. Random ones have fewer with a probability of 3e-17; the zeros
+that a power cut leaves have one."""
 
 
 def make_secret(path: Path) -> None:
