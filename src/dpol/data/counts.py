@@ -45,8 +45,7 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
         if days and (lacks := [x for x in (days.sum, days.coverage) if x not in raw.cells])
     ]
     raw = replace(raw, changed=(*raw.changed, *(["; ".join(costs)] if costs else [])))
-    if dataset.rules.merges_rows:
-        raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
+    raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
     if columns.entity_with:
         names = raw.cells[[columns.entity, *columns.entity_with]].agg(", ".join, axis=1)
         raw = replace(raw, cells=raw.cells.assign(**{columns.entity: names}))

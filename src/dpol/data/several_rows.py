@@ -13,7 +13,6 @@ be several entities."""
 _PAIR = ["entity", "period"]
 HIDDEN = ["suppressed_counts", "hidden_sum_counts", "uncovered_counts"]
 """Rules of counts that nobody published."""
-_NUMBERS = ["time", "count", *HIDDEN, "capacity", "cases"]
 _OF_CAPACITIES = [*(f"{kind}_capacities" for kind in (*CELL_KINDS, *OF_SUMS)), "zero_capacities"]
 
 
@@ -45,10 +44,8 @@ def always_several(sizes: pd.Series[int]) -> list[str]:
 
 
 def repeats(rows: pd.DataFrame, rules: Cleaning) -> pd.Series[bool]:
-    """Return which rows repeat another, in all columns if rows are parts of a period."""
-    if rules.merges_rows:
-        return rows["repeated"] & (rules.equal_rows != "add")
-    return rows.duplicated([*_PAIR, *_NUMBERS], keep="last")
+    """Return which rows repeat another in all columns of the table, and so count once."""
+    return rows["repeated"] & (rules.equal_rows != "add")
 
 
 def _merge(rows: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:
