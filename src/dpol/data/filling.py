@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import DataError, Key, in_lines, keyed
 from dpol.core.words import counted, shortened
+from dpol.data.second_look import complements, presence
 from dpol.data.settings import Periods
 from dpol.data.several_rows import HIDDEN
 from dpol.data.stream import MEASURED, ZERO_OR_HIDDEN
@@ -45,8 +45,12 @@ def fill(
     rows = rows.assign(**{name: rows[rules_of].any(axis=1) for name, rules_of in flagged.items()})
     names = ["count", "capacity", "row", *flagged]
     wide = rows.pivot(index="period", columns="entity", values=names).astype(float)
+    if rules.absent == "zero":
+        wide = wide.reindex(_every(wide.index, lasting))
     count, capacity, row, *flags = (pd.DataFrame(wide[name]) for name in names)
     summed, hidden, idle, summed_beds = (flag == 1 for flag in flags)
+    if rules.absent == "zero":
+        count = count.mask(row.isna(), 0.0)
     stays = count.notna().any(axis=1)
     absent = idle & (rules.capacity_zero == "absent")
     count = count.mask(absent)  # so that it is not carried into later periods
@@ -102,6 +106,17 @@ def fill(
     return table, {rule: int(flat(cells).sum()) for rule, cells in touched.items()}
 
 
+def _every(dates: pd.Index[Any], periods: Periods) -> pd.Index[Any]:
+    """Return the dates, and the starts of the periods between them of which there is no row."""
+    length, unit = periods.length
+    step = pd.DateOffset(months=length) if unit == "month" else pd.DateOffset(days=length)
+    held = {*dates}
+    for before, after in itertools.pairwise(dates):
+        while (before := before + step) < after:
+            held.add(before)
+    return pd.DatetimeIndex(sorted(held), name=dates.name)
+
+
 def _places(dates: pd.Index[Any], periods: Periods) -> tuple[NDArray[np.int64], int]:
     """Return the dates as numbers of days or months, and the length of a period in that unit."""
     length, unit = periods.length
@@ -138,29 +153,21 @@ def refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) -
     remedy = keyed(
         "If two names are one entity, take a column of identifiers as {dataset.columns.entity} and"
         " the names as {dataset.columns.name}, or list them under {dataset.cleaning.identifiers} as"
-        " OLD: NEW. If a missing count means 0, raise max_zeroed."
+        " OLD: NEW. If no row means none, set {dataset.cleaning.absent}: zero; if a blank cell"
+        " does, raise max_zeroed."
     )
     raise DataError(in_lines([start, *(f"  {text}" for text in named[:MOST_CAUSES]), remedy]))
 
 
 def successions(table: pd.DataFrame) -> list[str]:
-    """Describe the entities whose last count is followed by the first count of another one.
-
-    Of several that begin then, the one with the most similar name is named.
-    """
-    given = table["count_source"].isin([*MEASURED, ZERO_OR_HIDDEN, "suppressed"])
-    held = table[given].groupby("entity")["period"]
-    first, last = held.min(), held.max()
-    after = dict(itertools.pairwise(np.sort(table["period"].unique())))
-    found = []
-    for entity, end in last.items():
-        begun = first.index[first == after.get(end)]
-        for other in difflib.get_close_matches(str(entity), begun, n=1, cutoff=0):
-            found.append(
-                f"{shortened(str(entity))} has no count after {end.date()}, {shortened(other)}"
-                f" none before {first[other].date()}: one entity?"
-            )
-    return found
+    """Describe pairs of entities that may be one; see `complements`."""
+    given = table[table["count_source"].isin([*MEASURED, ZERO_OR_HIDDEN, "suppressed"])]
+    there = presence(given)
+    return [
+        f"{shortened(old)} ({counted(int(there[old].sum()), 'count')}) and {shortened(new)}: never"
+        " both in a period"
+        for old, new in complements(there)
+    ]
 
 
 def check_calendar(file: str, label: str, rows: pd.DataFrame, lasting: Periods) -> tuple[str, ...]:

@@ -42,12 +42,10 @@ FALLS, RISES, LONG, RESETS = 0.02, 0.3, 12, 0.05
 SOME = 0.1
 # A count above the bound may be a typing error if it is so many times every other one.
 TYPED = 4.0
-# An answer is ready-made if it costs at most this share of the rows, or one of them; and the bound
-# may be wrong if more than this share of the counts is above it.
+# The bound may be wrong if more than this share of the counts is above it.
 LITTLE = 0.01
-# A row may hold the others, and more, if it is as large as this share of their sum in nearly all
-# periods, and its steps have this correlation with theirs.
-HOLDS, FOLLOWS = 0.95, 0.9
+# It is asked what no row means if more than this share of the cells have none.
+ABSENT = 0.05
 EXAMPLES = 5  # entities, columns or cells in a message
 _PAIR = ["entity", "period"]
 
@@ -131,6 +129,8 @@ def second_look(
     tests = (_totals, _cumulative, _rates, _several, _equal)
     doubts = [doubt for test in tests for doubt in test(rows, cells, dataset)]
     doubts = [doubt for doubt in doubts if doubt.check not in dataset.cleaning.checked]
+    if dataset.cleaning.absent == "error" and not doubts:
+        doubts += _absent(one_each)
     # Unless the doubt is only about a total among the entities, the counts may be something else.
     of = dataset.needed_columns.entity
     totals = [it.value.get(of, []) if it.check == "totals" else [] for it in doubts]
@@ -213,26 +213,6 @@ def find_subtotal(numbers: Floats, column: int, unit: float) -> Total | None:
     return _total(column, inside, evidence, exact=False)
 
 
-def find_holder(numbers: pd.DataFrame) -> Total | None:
-    """Return the evidence that the largest column holds all others, and more than them.
-
-    A total with places that nobody lists is no sum of the others, but follows it.
-
-    Args:
-        numbers: the numbers of names, by period, or by entity and period.
-    """
-    column = int(numbers.sum().to_numpy().argmax())
-    both = pd.DataFrame({"total": numbers.iloc[:, column], "others": numbers.sum(axis=1)})
-    both["others"] -= both["total"]
-    both = both[(numbers > 0).sum(axis=1) > 2]
-    steps = (both.groupby(level=0) if numbers.index.nlevels > 1 else both).diff().dropna()
-    inside = (both["total"] >= HOLDS * both["others"]).to_numpy()
-    if len(steps) < LONG or inside.mean() < NEARLY_ALL or (steps.std() == 0).any():
-        return None
-    follows = float(steps.corr().to_numpy()[0, 1])
-    return _total(column, inside, follows, exact=False) if follows >= FOLLOWS else None
-
-
 def _total(column: int, inside: Flags, evidence: float, *, exact: bool) -> Total:
     holds, evidence = int(inside.sum()), round(float(evidence), 1)
     return Total(column=column, holds=holds, periods=len(inside), evidence=evidence, exact=exact)
@@ -287,12 +267,6 @@ def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, Tota
             if part := find_subtotal(plain.to_numpy(), plain.columns.get_loc(name), unit):
                 yield name, part, "equals the sum of some"
                 plain = plain.drop(columns=name)
-    if holder := find_holder(pd.DataFrame(plain)):
-        yield (
-            plain.columns[holder.column],
-            holder,
-            f"follows (correlation {holder.evidence:g}) and holds all",
-        )
 
 
 # ---- rows and periods ---------------------------------------------------------------------------
@@ -328,7 +302,6 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
         return
     pairs, sizes = held.groupby(_PAIR), once.groupby(_PAIR).size()
     columns, often = telling(held, cells, dataset), always_several(sizes)
-    spare = len(once) - len(sizes)
     dates = [it for it in columns if date_formats(cells.loc[held["row"], it].unique())]
     hint, largest = "", _pair(held, sizes)
     if often and (rules.several_rows == "last" or len(often) < rows["entity"].nunique()):
@@ -349,7 +322,6 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
                 all=f"{len(held):,}",
             ),
             key=rule("several_rows"),
-            value="last" if not often and _little(spare, once) else None,
         )  # fmt: skip
     unlike = pairs["capacity"].nunique() > 1
     if (rules.several_rows, rules.several_capacities) == ("sum", None) and unlike.mean() > SOME:
@@ -359,7 +331,7 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
             f" {listed(f'{it:g}' for it in one['capacity'])}, and {unlike.sum():,} of"
             f" {len(unlike):,} entities and periods are like that: does each row have its own"
             " (sum), or all the same (mean)?",
-            key=rule("several_capacities"), value="sum",
+            key=rule("several_capacities"),
         )  # fmt: skip
     if rules.several_rows != "last" or rules.latest_by or dataset.periods.of:
         return
@@ -385,8 +357,61 @@ def _equal(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterato
             says=f"{counted(len(again), 'row')} of {len(rows):,}, with {share:.0%} of all counts,"
             f" equal another in every column ({'; '.join(cells_named(again))}): the same row twice"
             " (drop), or equal parts (add)?",
-            key=rule("equal_rows"), value="drop" if _little(len(again), rows) else None,
+            key=rule("equal_rows"),
         )  # fmt: skip
+
+
+def _absent(rows: pd.DataFrame) -> Iterator[Doubt]:
+    """Ask what no row means, or whether two entities are one."""
+    there = presence(rows)
+    if pairs := complements(there):
+        each = "; ".join(
+            f"{shortened(old)} ({counted(int(there[old].sum()), 'row')}) and {shortened(new)}"
+            for old, new in pairs[:EXAMPLES]
+        )
+        yield Doubt(
+            says=keyed(
+                "one of two has a row in nearly every period, and never both: {each}. One entity"
+                " under two names? Give SPELLING=ENTITY. If they are two, say what no row means:"
+                " {dataset.cleaning.absent} zero or carry", each=each,
+            ),
+            key=rule("identifiers"),
+        )  # fmt: skip
+    elif (share := 1 - there.to_numpy().mean()) > ABSENT:
+        most = (~there).mean().nlargest(EXAMPLES)
+        named = listed(f"{shortened(str(name))} {part:.0%}" for name, part in most.items())
+        yield Doubt(
+            says=f"{share:.0%} of the cells of entities and periods have no row (most of all"
+            f" {named}): does no row mean none (zero), or that nobody counted (carry)?",
+            key=rule("absent"),
+        )  # fmt: skip
+
+
+def presence(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return (periods, entities) whether there is a row; each pair has at most one."""
+    here = rows[_PAIR].assign(here=True).pivot(index="period", columns="entity", values="here")
+    return here.notna()
+
+
+def complements(there: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return pairs of names of which one stands in nearly every period, and never both.
+
+    The first of a pair stands less often. Such names may be spellings of one, or an old and a new
+    one.
+
+    Args:
+        there: (periods, names) whether a name stands in a period.
+
+    >>> weeks = pd.DataFrame({"St Mary": [1, 0, 0, 1], "Saint Mary": [0, 1, 1, 0], "Hope": 1})
+    >>> complements(weeks > 0)
+    [('St Mary', 'Saint Mary')]
+    """
+    some = there.loc[:, (there.mean() < NEARLY_ALL) & there.any()]
+    held = some.to_numpy(float)
+    both, each = held.T @ held, held.sum(axis=0)
+    one = (both == 0) & (each[:, None] + each >= NEARLY_ALL * len(held))
+    pairs = (sorted((i, k), key=lambda at: each[at]) for i, k in np.argwhere(np.triu(one, 1)))
+    return [(str(some.columns[i]), str(some.columns[k])) for i, k in pairs]
 
 
 def commonest_gaps(
@@ -424,7 +449,6 @@ def _cumulative(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> It
             says=f"counts rise in {rises:,}, fall in {falls:,} and begin again in {again:,} of"
             f" {len(steps):,} steps: are they totals to date? Where they fall, a count is missing.",
             check="cumulative", key=rule("cumulative"),
-            value="difference" if _little(falls, steps) else None,
         )  # fmt: skip
 
 
@@ -447,7 +471,7 @@ def _too_large(rows: pd.DataFrame, above: Flags) -> Iterator[Doubt]:
         return
     others = rows[~above].groupby("entity")["count"].max()
     wild = cut[cut["count"] >= TYPED * cut["entity"].map(others)]
-    if len(wild) or not _little(len(cut), rows):
+    if len(wild) or len(cut) > max(1, LITTLE * len(rows)):
         shown, bounded = wild if len(wild) else cut, bool(np.isinf(rows["capacity"]).all())
         either = "; 1.230 may be 1.23 or 1230 ({dataset.format.decimal})"
         times = f", and at least {TYPED:g} times every other count of the same entity"
@@ -463,13 +487,8 @@ def _too_large(rows: pd.DataFrame, above: Flags) -> Iterator[Doubt]:
                 named="; ".join(cells_named(shown)),
                 key=Key(("gain", "bound" if bounded else "at_most")),
             ),
-            key=rule("above"), value="missing" if len(wild) and _little(len(wild), rows) else None,
+            key=rule("above"),
         )  # fmt: skip
-
-
-def _little(number: int, rows: pd.DataFrame | pd.Series[Any]) -> bool:
-    """Return whether an answer that costs so many rows may be offered ready-made."""
-    return number <= max(1, LITTLE * len(rows))
 
 
 def _pair(rows: pd.DataFrame, of_pairs: pd.Series[Any]) -> pd.DataFrame:

@@ -186,10 +186,10 @@ class Cleaning(Settings):
     """If an entity has several rows in a period, such as one per hour: stop the run, keep the last
     one, or take the sum, mean or maximum of their counts.
 
-    A row that repeats another is dropped first: one with the same time of day and numbers, or, for
-    `sum`, `mean` and `max`, as `equal_rows` says. A suppressed count is
-    read as `suppressed_value` before. The sum is missing if a count is missing; mean and maximum
-    leave it out. Capacities have the same rule, but their mean for `sum`."""
+    A row that is equal to another in every column is dropped first, unless `equal_rows` says
+    otherwise. A suppressed count is read as `suppressed_value` before. The sum is missing if a
+    count is missing; mean and maximum leave it out. Capacities have the same rule, but their mean
+    for `sum`."""
     equal_rows: Literal["drop", "add"] | None = None
     """Whether rows with the same text in every column are one row that stands there twice (`drop`)
     or equal parts (`add`), for `several_rows` other than `last`.
@@ -210,6 +210,11 @@ class Cleaning(Settings):
     """Whether a count above the bound or the capacity (times `gain.at_most`) is cut to it, the
     default, or missing. Required for one that is over four times all others of its entity, or if
     more than 1% of a stream's counts are above."""
+    absent: Literal["error", "zero", "carry"] = "carry"
+    """What it means that an entity has no row in a period: none (`zero`), as of events; or that
+    nobody counted (`carry`, as `max_carry` says). `error` stops the run if more than 5% of the
+    cells have no row, or if of two entities one has a row in nearly every period, and never
+    both."""
     max_carry: Annotated[int, Field(ge=0)] = 4
     """Periods for which a missing count repeats the last one, before it becomes 0."""
     max_zeroed: Annotated[float, Field(ge=0, le=1)] = 0.05
