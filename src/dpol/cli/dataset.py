@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dpol.core.errors import Key, Text, in_words
@@ -29,14 +30,17 @@ _OPTIONS = {
     "count": "column of the counts, or your word for them if they have no column",
     "capacity": "column of the capacities, the columns whose sum it is, or none",
     "date": "format of the dates, such as D/M/YYYY",
-    "each_day": "how several rows of an entity on a day become one: sum, mean, max or last",
+    "row": "what one row is: the number of a place and period (number), one of several parts to be"
+    " added (part), one event (event), or one of several measurements (mean, max or last)",
     "decimal": "the decimal sign, . or ,",
     "strip": "sign to remove from the ends of numbers, such as %; may be repeated",
     "encoding": "encoding of a CSV table, such as cp1250",
     "sheet": "sheet of a workbook",
+    "skip_rows": "number of lines above the header, if dpol takes another for it",
     "skip_last": "number of rows at the end that are no part of the table, such as notes",
     "missing": "text that means a missing number; may be repeated",
     "suppressed": "text that means a number too small to publish; may be repeated",
+    "absent": "what it means that an entity has no row in a period: zero, or carry the last count",
     "capacity_zero": "how a count above 0 beside a capacity of 0 is read: drop, absent or carry",
     "drop_where": "COLUMN=TEXT: rows to leave out, such as a total; may be repeated",
     "keep": "COLUMN=TEXT: the rows to read, such as one of several measures; may be repeated",
@@ -49,20 +53,14 @@ _OPTIONS = {
     "above": "how a count above its bound is read: cut or missing",
     "checked": "a test whose finding is as it should be; may be repeated",
     "at_most": "public bound on a count, or on a count per capacity (loans per seat)",
-    "titles": "ENTITY,COUNT,CAPACITY: words for the pages, such as clinic,visits,slots",
     "per_person": "largest change that one person makes to one count (default: 1)",
 }
 _REPEATED = "strip", "missing", "suppressed", "drop_where", "keep", "identifiers", "checked"
-_LARGEST = {"at_most": 1e12, "per_person": 1e3, "skip_last": 1e4}
-_SUPPOSED = {
-    "at_most": ["1e12"], "each_day": ["last"], "above": ["cut"], "equal_rows": ["drop"],
-    "capacity_zero": ["drop"], "cumulative": ["difference"], "several_capacities": ["sum"],
-}  # fmt: skip
-"""Answers with which questions go on where none is likely."""
+_LARGEST = {"at_most": 1e12, "per_person": 1e3, "skip_last": 1e4, "skip_rows": 1e4}
 _BLOCKS = "dataset.columns", "dataset.format", "dataset.cleaning", "gain", "privacy"
 """Blocks of a config with keys for which an option stands."""
 _OTHER_NAMES = {
-    "several_rows": "each_day", "missing_markers": "missing", "suppressed_markers": "suppressed",
+    "several_rows": "row", "missing_markers": "missing", "suppressed_markers": "suppressed",
     "bound": "at_most", "count_sensitivity": "per_person",
 }  # fmt: skip
 """Options whose names are not those of their keys, by key."""
@@ -79,7 +77,11 @@ def add(kinds: Commands) -> None:
         parser.add_argument(
             flag(name),
             metavar=name.upper(),
-            type=between(1e-3, _LARGEST[name]) if name in _LARGEST else given,
+            type=between(1e-3, _LARGEST[name])
+            if name in _LARGEST
+            else str
+            if name in ("missing", "suppressed")
+            else given,
             choices=[".", ","] if name == "decimal" else None,
             action="append" if name in _REPEATED else "store",
             help=words.replace("%", "%%"),
@@ -136,50 +138,35 @@ def new_dataset(options: argparse.Namespace) -> None:
     LOGGER.addHandler(logging.NullHandler())  # the warnings are printed below
     template, title = load_template("dataset.yaml.jinja", "dpol.cli"), re.sub("[-_]+", " ", stem)
     render = partial(template.render, run=name, title=title[:1].upper() + title[1:], flow=_flow)
-    # Reading, cleaning and the second look ask once: each question goes on with a likely answer.
-    asked, likely, supposed = dict[str, str](), dict[str, list[str]](), said
-    look, panel, certain, wrong = dict[str, Any](), None, list[str](), ""
-    while panel is None and not wrong:
+    totals, panel = list[str](), None
+    while panel is None:
         try:
-            look = look_at(table, supposed)
-            text = render(table=table, person=supposed.get("per_person", 1), **look)
+            look = look_at(table, said)
+            command = _command(table, said)
+            person = said.get("per_person", 1)
+            text = render(table=table, person=person, command=command, **look)
             config = parse_experiment(yaml.safe_load(text), str(file)).config
             panel, _ = clean_table(table, config.dataset, config.streams, [config.gain])
             build_stream(panel.table, name, 1.0, {}, gain=config.gain)
-            continue
         except ConfigError as error:  # an option has a value that its key does not allow
             raise UsageError(in_words(error.args, as_option)) from None
         except UnclearError as unclear:
-            found = dict(unclear.asked)
-            ready = {key: _typed(it) for key, it in unclear.likely.items()}
+            open_ = unclear.asked, unclear.ready, unclear.columns
+            raise UsageError(_questions(table, said, *open_)) from None
         except DoubtError as doubtful:
-            sure = [doubt for doubt in doubtful.doubts if doubt.sure]
-            certain += [in_words(doubt.says).rpartition(". ")[0] for doubt in sure]
-            found, ready = _of_doubts(sure or doubtful.doubts)
-            if sure:
-                said, supposed = (_with(it, ready) for it in (said, supposed))
-                continue
+            if not (sure := [doubt for doubt in doubtful.doubts if doubt.sure]):
+                raise UsageError(_questions(table, said, _of_doubts(doubtful.doubts))) from None
+            totals += [in_words(doubt.says).rpartition(". ")[0] for doubt in sure]
+            dropped = [it for doubt in sure for it in _typed(doubt.value)]
+            said["drop_where"] = [*said.get("drop_where", []), *dropped]
         except DataError as error:
-            panel, wrong = None, in_words(error.args, as_option)
-            found, ready = dict[str, str](), dict[str, list[str]]()
-            for paste in _spellings(error.args):
-                found["identifiers"], wrong = wrong.partition(" in the config")[0], ""
-                ready["identifiers"] = [
-                    f"{old}={new}" for old, new in json.loads(paste.value).items()
-                ]
-        before, asked = supposed, {**asked, **found, **asked}
-        likely = {**likely, **ready, **likely}
-        fill = {key: _SUPPOSED[key] for key in found if key in _SUPPOSED}
-        supposed = _with(supposed, {**fill, **ready})
-        if supposed == before:
-            break
-    if asked:
-        if "titles" not in said and (words := look.get("columns", {}).get("titles")):
-            asked["titles"] = "the words of the pages for an entity, what is counted and capacities"
-            likely["titles"] = [",".join(words.values())]
-        raise UsageError(_questions(table, said, asked, likely, wrong))
-    if not look:
-        raise ConfigError(wrong)
+            wrong = in_words(error.args, as_option)
+            if not (alike := _spellings(error.args)):
+                raise ConfigError(wrong) from None
+            pairs = [json.loads(key.value).items() for key in alike]
+            ready = {"identifiers": [f"{old}={new}" for it in pairs for old, new in it]}
+            asked = {"identifiers": wrong.partition(" in the config")[0]}
+            raise UsageError(_questions(table, said, asked, ready)) from None
     write_text(file, text)
     print(f"{table}:")
     for key in ("format", "columns", "periods", "cleaning", "gain"):
@@ -187,9 +174,7 @@ def new_dataset(options: argparse.Namespace) -> None:
             print(f"  {one}: {_flow(value)}")
     moved = f"{look['count_sensitivity']:g}"
     print(f"  one person changes a count by at most {moved}; if more, give --per-person N")
-    if panel is None:
-        raise ConfigError(f"{file} is written, but needs one change. {wrong}") from None
-    for line in certain:
+    for line in totals:
         print(f"  left out: {line}")
     whole = panel.reports[0]
     print(f"  play: {listed(map(shortened, panel.table['entity'].unique()), _SHOWN)}")
@@ -212,23 +197,19 @@ def _spellings(text: Text) -> list[Key]:
     return [text] if isinstance(text, Key) and text.value else []
 
 
-def _with(said: Mapping[str, Any], answers: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return options with further answers, each as `add` would read it."""
-    more = dict(said)
-    for key, texts in answers.items():
-        if key in _REPEATED:
-            more[key] = [*dict.fromkeys([*said.get(key, []), *texts])]
-        elif texts:
-            more[key] = float(texts[0]) if key in _LARGEST else texts[0]
-    return more
+def _command(table: Path, said: Mapping[str, Any]) -> str:
+    words = [word for key, value in said.items()
+             for one in (value if isinstance(value, list) else [value])
+             for word in (flag(key), str(one))]  # fmt: skip
+    return shlex.join(["dpol", "new", "dataset", str(table), *words])
 
 
 def _questions(
     table: Path,
     said: Mapping[str, Any],
     asked: Mapping[str, str],
-    likely: Mapping[str, Sequence[str]],
-    wrong: str,
+    ready: Mapping[str, str | Sequence[str]] = MappingProxyType({}),
+    columns: Sequence[str] = (),
 ) -> str:
     """Return all questions, and the command that answers them.
 
@@ -236,34 +217,36 @@ def _questions(
         table: the table.
         said: the given options.
         asked: the questions, by option.
-        likely: likely answers, by option.
-        wrong: what is wrong with the table beside them.
+        ready: the answers where only one is possible, by option.
+        columns: the columns of the table, a line each.
     """
+    start = f"{table}: says not everything. Add these options:"
+    if columns:
+        start = f"{table} has these columns (if not: --skip-rows N, the lines above its header):"
+        columns = [*columns, "Say what they are:"]
     lines = [f"  {flag(key)}: {question}" for key, question in asked.items()]
-    lines += [f"Then: {wrong}"] if wrong else []
-    known = [word for key, value in said.items() if key not in asked or isinstance(value, list)
-             for one in (value if isinstance(value, list) else [value])
-             for word in (flag(key), str(one))]  # fmt: skip
-    command = shlex.join(["dpol", "new", "dataset", str(table), *known])
+    known = {key: it for key, it in said.items() if key not in asked or isinstance(it, list)}
     missing = " ".join(
-        f"{flag(key)} {shlex.quote(answer)}"
+        f"{flag(key)} {shlex.quote(one) if answer else one}"
         for key in asked
-        for answer in likely.get(key) or [key.upper()]
+        for answer in [ready.get(key, "")]
+        for one in ([answer] if isinstance(answer, str) and answer else answer or [key.upper()])
     )
-    start = f"{table}: does not show everything. Add these options:"
-    return "\n".join([start, *lines, f"Complete and run: {command} {missing}"])
+    last = f"Complete and run: {_command(table, known)} {missing}"
+    return "\n".join([start, *columns, *lines, last])
 
 
-def _of_doubts(doubts: Sequence[Doubt]) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Return what the second look asks, and the likely answers, by option."""
-    asked, likely = dict[str, str](), dict[str, list[str]]()
+def _of_doubts(doubts: Sequence[Doubt]) -> dict[str, str]:
+    """Return what the second look asks, by option."""
+    asked = dict[str, str]()
     for doubt in doubts:
         option = as_option(doubt.key).removeprefix("--").replace("-", "_")
+        mends = " ".join(f"{flag(option)} {shlex.quote(it)}" for it in _typed(doubt.value))
+        says = f"{in_words(doubt.says, as_option)}{f' If so: {mends}.' if mends else ''}"
         fine = f" If it is as it should be: {flag('checked')} {doubt.check}" if doubt.check else ""
         asked[option] = f"{asked[option]} " if option in asked else ""
-        asked[option] += f"{in_words(doubt.says, as_option)}{fine}"
-        likely.setdefault(option, []).extend(_typed(doubt.value))
-    return asked, likely
+        asked[option] += f"{says}{fine}"
+    return asked
 
 
 def _typed(value: object) -> list[str]:

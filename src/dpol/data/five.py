@@ -1,0 +1,274 @@
+"""The five things that the owner of a table says first, and alone.
+
+Who plays, when, what is counted, of what it is a share, and what one row is. dpol shows the
+columns, and reads two dates aloud. It offers an answer only where no other column is possible, so
+that nobody pastes a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from dpol.core.suggestions import did_you_mean
+from dpol.core.words import listed, shortened
+from dpol.data.tables.bad_cells import Texts
+from dpol.data.tables.cells import IDENTIFIES, LEAST_NUMBERS, is_number
+from dpol.data.tables.parse import date_formats, parse_date, without_time
+from dpol.data.tables.raw_table import year_and
+from dpol.data.tables.table_format import DEFAULT, FORMATS, NUMBERS, Dates, months_of
+
+LEAST_DATES = 0.9
+"""At least this share of the cells of a column of dates are dates."""
+SHOWN, ALOUD, MOST_COLUMNS = 3, 2, 40
+"""Number of texts of a column, of dates that are read aloud, and of columns that are shown."""
+ROWS = {"number": None, "part": "sum", "event": "sum", "mean": "mean", "max": "max", "last": "last"}
+"""What one row may be, and how several rows of a period become one."""
+_WEEKS = ["YYYY-ww", "YYYY-ee"]
+_WEEK = re.compile("(?i:w(oche|eek)|^kw|sema|settim|t[yý]den|teden|veck|^uge|^uke|-w)")
+"""Names of columns of weeks, so that 2021-05 is asked about."""
+_QUESTIONS = {
+    "entity": "which column says who plays",
+    "period": "which column holds the dates (or YEAR,MONTH or YEAR,WEEK: two columns)",
+    "count": "which column is counted",
+    "capacity": "of which column is the count a share? none, if of none; then also --at-most, the"
+    " largest count that plays: a public number, as one taken from the counts would reveal them",
+    "row": "what is one row? the number of a place and period (number), one of several parts to be"
+    " added (part), one event, so that no row means none (event), or one of several measurements"
+    " (mean, max or last)",
+}
+_WORDS = {
+    ("wide", "entity"): "each row has a date of its own. If its columns are the places, your word"
+    " for one, such as ward; else the column that says who plays",
+    ("wide", "count"): "your word for what the cells hold",
+    ("wide-periods", "period"): "your word for the dates in the header",
+    ("wide-periods", "count"): "your word for what the cells hold",
+}
+"""Questions about columns that a layout makes."""
+
+
+def columns_of_table(
+    table: pd.DataFrame, heads: Sequence[str], written: Mapping[str, Any]
+) -> list[str]:
+    """Return the columns of a table with some of their texts, a line each."""
+    names = [name for name in map(str, table) if name not in heads[SHOWN:]][:MOST_COLUMNS]
+    texts = {name: table[name][table[name] != ""].unique()[:SHOWN] for name in names}
+    lines = [f"  {name}: {', '.join(map(shortened, it))}" for name, it in texts.items()]
+    lines += [f"  and {more} more"] if (more := table.shape[1] - len(names)) else []
+    if encoding := written.get("encoding"):
+        lines.append(f"  If letters look wrong: --encoding NAME, which was taken for {encoding}")
+    return lines
+
+
+def dated_names(table: pd.DataFrame, answers: Mapping[str, Any]) -> list[str]:
+    """Return the names of columns that are dates; 2001 is one if no column holds dates."""
+    names = [*map(str, table)]
+    heads = [name for name in names if date_formats([name]) and name not in answers.values()]
+    if any({*forms_of(table[name])} - {*NUMBERS} for name in names if name not in heads):
+        heads = [name for name in heads if {*date_formats([name])} - {*NUMBERS}]
+    return heads if len(heads) > 2 else []
+
+
+def layout_of(table: pd.DataFrame, heads: Sequence[str], answers: Mapping[str, Any]) -> str:
+    """Return `wide-periods`, `wide`, or nothing for a long table."""
+    if heads:
+        return "wide-periods"
+    if parts_of(answers.get("entity", ""), table)[0] in table:
+        return ""
+    dates = possible_dates(table)[:1]
+    dates = parts_of(answers["period"], table) if "period" in answers else dates
+    if not dates or not {*dates} <= {*table} or table.duplicated(dates).any():
+        return ""
+    numbers = [name for name in table if name not in dates and is_number(table[name])]
+    return "wide" if len(numbers) > 1 else ""
+
+
+def forms_of(cells: Texts) -> list[Dates]:
+    return date_formats(cells.unique(), LEAST_DATES) if cells.nunique() > 1 else []
+
+
+def possible_dates(table: pd.DataFrame) -> list[str]:
+    """Return the columns that hold dates, plain numbers such as 2001 last."""
+    forms = {str(name): forms_of(cells) for name, cells in table.items()}
+    dates = [name for name, of_one in forms.items() if of_one]
+    return sorted(dates, key=lambda name: not {*forms[name]} - {*NUMBERS})
+
+
+def ask_five(
+    table: pd.DataFrame, layout: str, heads: Sequence[str], answers: Mapping[str, Any]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the questions that are still open, and the answers where only one is possible."""
+    names = [name for name in map(str, table) if name.strip() and name not in heads]
+    asked, ready = dict[str, str](), dict[str, str]()
+    made = {key for shape, key in _WORDS if shape == layout}
+    for key, question in _QUESTIONS.items():
+        said = str(answers.get(key, ""))
+        named = [said] if key == "count" else parts_of(said, names)
+        unknown = [it for it in named if it not in [*names, *(["none"] * (key == "capacity"))]]
+        if key not in answers:
+            asked[key] = _WORDS.get((layout, key), question)
+        elif key == "row" and answers[key] not in ROWS:
+            asked[key] = f"{answers[key]!r} is none of {', '.join(ROWS)}"
+        elif unknown and key != "row" and key not in made:
+            asked[key] = f"no column {unknown[0]!r}{did_you_mean(unknown[0], names)}"
+    columns = [answers[key] for key in ("entity", "count", "capacity") if key in answers]
+    every = [it for key in _QUESTIONS if key in answers for it in parts_of(answers[key], names)]
+    if twice := [name for name in names if every.count(name) > 1]:
+        asked["count"] = f"{twice[0]} is said to be two of the five; which column is counted?"
+    if answers.get("capacity") == "none" and "at_most" not in answers:
+        asked["at_most"] = "the largest count that plays; a public number"
+
+    def take(key: str, possible: Sequence[str]) -> str:
+        """Return the answer: what was said, or the only one that is possible."""
+        if key in asked and key not in answers and len(possible) == 1:
+            ready[key] = possible[0]
+        return "" if key in asked and key not in ready else str(ready.get(key, answers.get(key)))
+
+    dates = possible_dates(table[names])
+    stamps = [name for name in names if name not in dates and _dated(table[name])]
+    plain = dates and not {*forms_of(table[dates[0]])} - {*NUMBERS}
+    period = take("period", ["period"] if heads else [] if plain and stamps else dates)
+    if "period" in asked:
+        read = [("the header", pd.Series(heads))] if heads else [(it, table[it]) for it in dates]
+        aloud = [f"{name}: {_aloud(cells, forms_of(cells))}" for name, cells in read]
+        asked["period"] += f". {'; '.join(aloud) or 'dpol can read the dates of none'}"
+    texts = _period_texts(table, period, heads)
+    in_parts = not heads and len(parts_of(period, table)) > 1
+    if texts is not None and (question := _date_question(texts, answers, in_parts=in_parts)):
+        asked["date"] = question
+    dated = [*parts_of(period, table), *dates, *heads]
+    if layout == "wide":
+        take("capacity", ["none"] if "entity" in answers else [])
+        take("row", ["number"])
+        return asked, ready
+    when = texts.map(lambda text: without_time(text)[0]) if texts is not None else None
+    who = [] if when is None else tells_apart(table, when, [it for it in names if it not in dated])
+    who = [it for it in who if it not in columns[("entity" in answers) :]]
+    named = [it for it in who if IDENTIFIES.search(it) or not is_number(table[it])]
+    if heads:
+        named = [it for it in names if not is_number(table[it]) and table[it].is_unique]
+    entity = take("entity", named)
+    columns_of_one = parts_of(entity, table)
+    if entity:
+        places = joined(table, columns_of_one).unique()
+        if len(places) < 2:
+            asked["entity"] = f"{entity} names one place only ({places[0]}); a game needs two"
+    free = [it for it in names if it not in (*columns_of_one, *dated)]
+    others = [it for it in free if _counted(table[it])]
+    count = take("count", [] if heads else others)
+    left = [it for it in others if it != count]
+    take("capacity", ["none"] if not left and (count or heads) else [])
+    if entity and when is not None and "row" in asked:
+        pairs = table[columns_of_one].assign(when="" if heads else when)
+        take("row", [] if pairs.duplicated().any() else ["number"])
+    return asked, ready
+
+
+def tells_apart(table: pd.DataFrame, period: Texts, names: Sequence[str]) -> list[str]:
+    """Return the columns that tell the rows of a period apart, as entities do."""
+    several = [name for name in names if 2 <= table[name].nunique() <= len(table) / 2]
+    in_period = table.groupby(period)
+    return [name for name in several if in_period[name].nunique().sum() >= 0.8 * len(table)]
+
+
+def _counted(cells: Texts) -> bool:
+    """Return whether a column may hold counts: some of its texts have a digit, as 53, 53* or <5."""
+    texts = cells[cells != ""].drop_duplicates()
+    return bool(texts.str.contains("[0-9]").mean() >= LEAST_NUMBERS)
+
+
+def _dated(cells: Texts) -> bool:
+    """Return whether a column may hold dates of an unknown format."""
+    texts = cells[cells != ""].drop_duplicates()
+    return bool(len(texts) > 1 and texts.str.contains("[0-9][^0-9]|[^0-9][0-9]").mean() > 0.9)
+
+
+def _period_texts(table: pd.DataFrame, period: str, heads: Sequence[str]) -> Texts | None:
+    if heads:
+        return pd.Series(heads, name=period)
+    year, *part = parts_of(period, table)
+    if not period or len(part) > 1 or not {year, *part} <= {*table}:
+        return None
+    return year_and(table[year], table[part[0]]) if part else table[year]
+
+
+def formats_of(texts: Texts, answers: Mapping[str, Any], *, in_parts: bool) -> list[Dates]:
+    """Return the formats that dates may have: those that were said, or those that read them."""
+    forms = [answers["date"]] if "date" in answers else forms_of(texts)
+    held = [text for text in texts.unique() if text]
+    weeks = "YYYY-ww" in forms or "YYYY-ee" in forms
+    if in_parts and weeks and "date" not in answers:  # a number of a week shows no system
+        forms = [it for it in _WEEKS if all(_read(text, it) for text in held)] + [
+            it for it in forms if it not in _WEEKS
+        ]
+    if "YYYY-M" in forms and not _WEEK.search(str(texts.name)):  # no month has the number 13
+        forms = [it for it in forms if it not in _WEEKS]
+    return forms
+
+
+def _date_question(texts: Texts, answers: Mapping[str, Any], *, in_parts: bool) -> str:
+    """Return what to ask about the format of dates; empty if all are read in one way."""
+    forms = formats_of(texts, answers, in_parts=in_parts)
+    held = [text for text in texts.unique() if text]
+    if len(forms) == 1:
+        unread = [text for text in held if not _read(text, forms[0])]
+        if "date" in answers and len(unread) > (1 - LEAST_DATES) * len(held):
+            return f"{unread[0]!r} is no date of the format {forms[0]}"
+        starts = [_read(text, forms[0]) for text in held]
+        days = [it for it in starts if it]
+        seasons = all(it.month == (it.year + 1) % 100 for it in days) and "date" not in answers
+        if forms == ["YYYY-M"] and seasons and not in_parts:
+            return (
+                f"{held[0]!r} may be a month, or a year that begins in one year and ends in the"
+                " next: --date YYYY-M, or a column with dates like 2021-01-31"
+            )
+        return ""
+    if forms:
+        return f"{_aloud(texts, forms)}?"
+    return (
+        f"dpol knows no format of {listed(map(repr, held[:ALOUD]))}. Give it, {FORMATS}. If it has"
+        " no such format, add a column with dates like 2021-01-31"
+    )
+
+
+def _read(text: str, form: Dates) -> Any:
+    return parse_date(text, DEFAULT.model_copy(update={"date": form}))
+
+
+def _aloud(texts: Texts, forms: Sequence[Dates]) -> str:
+    """Read two dates aloud in each format: '2/1/2023' is Sun 1 Jan 2023 (M/D/YYYY) or ..."""
+    held = [text for text in texts.unique() if text]
+    apart = [it for it in held if len({_read(it, form) for form in forms}) == len(forms)] or held
+    lines = []
+    for text in apart[:ALOUD]:
+        read = {form: day for form in forms if (day := _read(text, form))}
+        named = len(read) > 1
+        each = [f"{_day(day, form)}{f' ({form})' * named}" for form, day in read.items()]
+        lines.append(f"{text!r} is {' or '.join(each)}" if each else f"{text!r} is no date")
+    return ", ".join(lines)
+
+
+def _day(day: Any, form: Dates) -> str:
+    if form == "YYYY":
+        return f"{day:%Y}"
+    return f"{day:%b %Y}" if months_of(form) else f"{day:%a} {day.day} {day:%b %Y}"
+
+
+def parts_of(said: str, names: Iterable[object]) -> list[str]:
+    """Return the columns that an answer names: one, or several with commas between them."""
+    return [said] if said in map(str, names) else said.split(",")
+
+
+def joined(table: pd.DataFrame, names: Sequence[str]) -> Texts:
+    """Return the texts of some columns of each row, with commas between them."""
+    texts: Texts = table[names[0]]
+    for name in names[1:]:
+        texts = texts + ", " + table[name]
+    return texts
+
+
+def names_list(names: Iterable[str]) -> str:
+    return ", ".join(map(shortened, names))
