@@ -25,6 +25,15 @@ def wards(
     return pd.DataFrame(lines, columns=["place", "week", "patients", "beds"])
 
 
+def told(text: str = "") -> list[str]:
+    """Return the options in a text, and those that answer the other of the five questions."""
+    said = text.split()
+    capacity = "none" if "--at-most" in said else "beds"
+    five = {"--entity": "place", "--period": "week", "--count": "patients"}
+    five |= {"--capacity": capacity, "--row": "number"}
+    return [word for key, it in five.items() if key not in said for word in (key, it)] + said
+
+
 def changed(where: Callable[[Table], object], **columns: object) -> Table:
     """Return wards, of which some rows have other numbers: each a value or a function of rows."""
     t = wards().astype({"patients": object, "beds": object})

@@ -31,6 +31,14 @@ class Kind:
     gains: pd.DataFrame
 
 
+def five(
+    entity: str, period: str, count: str, capacity: str, *more: str, row: str = "number"
+) -> tuple[str, ...]:
+    """Return the options that answer the five questions, and more."""
+    said = ("--entity", entity, "--period", period, "--count", count, "--capacity", capacity)
+    return (*said, "--row", row, *more)
+
+
 def _numbers(
     seed: int, entities: str, days: pd.DatetimeIndex, capacity: tuple[int, int], most: float
 ) -> tuple[pd.DataFrame, pd.Series]:
@@ -57,7 +65,7 @@ def _library(folder: Path) -> Kind:
     rows.to_csv(folder / "library.csv", index=False)
     return Kind(
         file="library.csv",
-        options=("--count", "loans", "--capacity", "seats", "--at-most", "60"),
+        options=five("branch", "month", "loans", "seats", "--at-most", "60"),
         gains=loans / seats,
     )
 
@@ -75,7 +83,7 @@ def _kliniken(folder: Path) -> Kind:
     (folder / "kliniken.csv").write_bytes(text.encode("latin-1"))
     return Kind(
         file="kliniken.csv",
-        options=("--count", "Belegt", "--capacity", "Betten", "--decimal", ","),
+        options=five("Klinik", "Datum", "Belegt", "Betten", "--decimal", ","),
         gains=beds_used / beds,
     )
 
@@ -98,9 +106,9 @@ def _messy(folder: Path) -> Kind:
     again.loc[at[31], "ill"] = "9"
     clean.loc[days[31], "Leeds"] = 9
     pd.concat([rows, again]).to_csv(folder / "messy.csv", index=False)
-    options = ("--count", "ill", "--capacity", "beds", "--negative-counts", "missing")
-    more = ("--identifiers", "LEEDS=Leeds", "--each-day", "last")
-    return Kind(file="messy.csv", options=(*options, *more), gains=clean / beds)
+    more = "--negative-counts", "missing", "--identifiers", "LEEDS=Leeds"
+    options = five("town", "week", "ill", "beds", *more, row="last")
+    return Kind(file="messy.csv", options=options, gains=clean / beds)
 
 
 def _shelters(folder: Path) -> Kind:
@@ -118,7 +126,7 @@ def _shelters(folder: Path) -> Kind:
     (folder / "shelters-2022.csv.gz").write_bytes(gzip.compress(text.getvalue(), mtime=0))
     return Kind(
         file="shelters-2022.csv.gz",
-        options=("--count", "guests", "--capacity", "places"),
+        options=five("shelter", "week_of", "guests", "places"),
         gains=guests / places,
     )
 

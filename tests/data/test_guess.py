@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,7 @@ from dpol.data.counts import read_counts
 from dpol.data.guess import UnclearError, look_at
 from dpol.data.settings import Dataset
 from dpol.data.stream import GainStream, build_stream
-from dpol.data.tables.parse import parse_date
-from dpol.data.tables.table_format import Format
-from tables_of_all_kinds import MAKERS, Kind
+from tables_of_all_kinds import MAKERS, Kind, five
 
 
 def config_of(kind: Kind) -> str:
@@ -45,7 +43,7 @@ def test_a_table_is_read_as_its_owner_means_it(empty_folder: Path, capsys, make)
     """The expected gains are computed by pandas alone."""
     kind = make(empty_folder)
     assert main(["new", "dataset", kind.file]) == 2
-    assert kind.options[0] in capsys.readouterr().err
+    assert "--count COUNT --capacity CAPACITY" in capsys.readouterr().err
     assert not Path(config_of(kind)).exists()
     assert main(["new", "dataset", kind.file, *kind.options]) == 0
     (whole,) = streams_of(config_of(kind))
@@ -59,7 +57,7 @@ def test_a_table_is_read_as_its_owner_means_it(empty_folder: Path, capsys, make)
 def looked(path: Path, text: str, **told: Any) -> dict[str, Any]:
     """Return all keys of the config that a table shows."""
     path.write_text(text, encoding="utf-8")
-    seen = look_at(path, told)
+    seen = look_at(path, FIVE | told)
     keys = "format", "columns", "periods", "cleaning", "gain"
     return {key: it for block in keys for key, it in seen[block].items()}
 
@@ -78,8 +76,9 @@ def rows(header: str, *lines: str, towns: str = "Ulm Bonn Trier") -> str:
 
 
 DAYS = "2021-01-03", "2021-01-10", "2021-01-17"
-OPTIONS = ["--count", "sick", "--capacity", "beds"]
-TOLD = {"count": "sick", "capacity": "beds"}
+OPTIONS = five("town", "d", "sick", "beds")
+FIVE = {"entity": "town", "period": "d", "count": "sick", "capacity": "beds", "row": "number"}
+DAILY = [f"2021-01-{day},{{}},{day},90" for day in range(10, 21)]
 PLAIN = "2021-01-03,{},5,30", "2021-01-10,{},6,30", "2021-01-17,{},4,30"
 
 
@@ -97,7 +96,7 @@ PLAIN = "2021-01-03,{},5,30", "2021-01-10,{},6,30", "2021-01-17,{},4,30"
     ids=lambda value: str(value)[:40],
 )  # fmt: skip
 def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...], expected) -> None:
-    seen = looked(tmp_path / "t.csv", rows(header, *lines), **TOLD)
+    seen = looked(tmp_path / "t.csv", rows(header, *lines))
     assert seen["entity"] == "town"
     assert {key: seen.get(key) for key in expected} == expected
 
@@ -105,27 +104,25 @@ def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...],
 @pytest.mark.parametrize(
     ("header", "lines", "told", "option", "said"),
     [
-        ("d,town,a,b", PLAIN, {}, "count", "which column? a, b"),
-        ("d,town,a,b", PLAIN, {"count": "a"}, "capacity", "which column? b; or none, if there are"),
-        ("d,town,bundesland_id,sick", PLAIN, {"count": "sick"}, "capacity", "bundesland_id; or no"),
-        ("d,town,sick,beds", PLAIN, {**TOLD, "count": "sik"}, "count", "no column 'sik'; did yo"),
-        ("d,town,town_id,sick,beds", [line.replace("{}", "{0},{0}1") for line in PLAIN], TOLD,
-         "entity", "which column? town, town_id"),
-        ("d,town,sick,beds", ("2021-01-03,{},-,30", "2021-01-10,{},*,30", PLAIN[2]), TOLD,
+        ("d,town,sick,beds", PLAIN, {"count": "sik"}, "count", "no column 'sik'; did yo"),
+        ("d,town,sick,beds", PLAIN, {"count": "d"}, "count", "d is said to be two of the five"),
+        ("d,town,sick,beds", PLAIN, {"row": "rows"}, "row", "'rows' is none of number, part, event"),
+        ("d,town,sick,beds", PLAIN, {"capacity": "none"}, "at_most", "the largest count that plays"),
+        ("d,town,sick,beds", PLAIN, {"first": "3/1/2021"}, "first", "is no date like 2021-01-31"),
+        ("d,town,sick,beds", PLAIN, {"first": "2021-01-04"}, "date",
+         "'2021-01-03' is Sun 3 Jan 2021, and not 2021-01-04: give another format, or add a column"),
+        ("d,town,sick,beds", PLAIN, {"date": "D.M.YYYY"}, "date",
+         "'2021-01-03' is no date of the format D.M.YYYY"),
+        ("d,town,sick,beds", [line.replace("{}", "Ulm") for line in PLAIN], {}, "entity",
+         "town names one place only (Ulm); a game needs two"),
+        ("d,town,sick,beds", (*DAILY, "Week total,{},5,30"), {}, "drop_where",
+         "3 rows of 36 have no date: --drop-where 'd=Week total' leaves them out"),
+        ("d,town,sick,beds", ("2021-01-03,{},-,30", "2021-01-10,{},*,30", PLAIN[2]), {},
          "missing", "'-' and '*': missing, or too small to publish? Give --missing TEXT or --sup"),
-        ("d,town,sick,beds", ("1/2/2021,{},5,30", "1/9/2021,{},5,30"), TOLD,
-         "date", "'1/2/2021', '1/9/2021' may be D/M/YYYY or M/D/YYYY"),
-        ("d,town,sick,beds", ("2010-11,{},5,30", "2011-12,{},6,30"), TOLD,
-         "date", "may be YYYY-M or years that begin in one year and end in the next"),
-        ("d,town,sick,beds", ("2021-01-03,{},1.230,3000", "2021-01-10,{},1.100,3000"), TOLD,
+        ("d,town,sick,beds", ("1/2/2021,{},5,30", "1/9/2021,{},5,30"), {},
+         "date", "'1/2/2021' is Mon 1 Feb 2021 (D/M/YYYY) or Sat 2 Jan 2021 (M/D/YYYY), '1/9/2021'"),
+        ("d,town,sick,beds", ("2021-01-03,{},1.230,3000", "2021-01-10,{},1.100,3000"), {},
          "decimal", "is it a decimal sign in '1.230', or between thousands? . or ,"),
-        ("d,town,sick", ("2021-01-03,{},5", "2021-01-10,{},6"), {},
-         "at_most", "the largest sick that plays, as there is no capacity; a public number"),
-        ("d,e,town,sick,beds", [f"{line[:10]},{line}" for line in PLAIN], TOLD,
-         "period", "which column? d, e"),
-        ("d,town,age,sick,beds",
-         [f"2021-01-{day},{{}},{age},5,30" for day in ("03", "10") for age in ("young", "old")],
-         TOLD, "entity", "no column of names tells the rows of a period apart; which of town, age"),
     ],
     ids=lambda value: str(value)[:30],
 )  # fmt: skip
@@ -135,23 +132,29 @@ def test_what_may_mean_two_things_is_asked_for(
     assert said in asked(tmp_path / "t.csv", rows(header, *lines), **told)[option]
 
 
-def test_all_questions_are_asked_at_once_with_a_command_to_complete(here: Path, capsys) -> None:
+def test_five_things_are_asked_first_and_alone(here: Path, capsys) -> None:
+    """The columns are shown, dates are read aloud, and an answer is ready where one is possible."""
     lines = "1/2/2021,{},1.230,2,x", "1/9/2021,{},1.100,2,-"
     Path("a b.csv").write_text(rows("d,town,a,b,c", *lines))
-    assert main(["new", "dataset", "a b.csv", "--missing", "-", "--missing", "x"]) == 2
-    _, *questions, command = capsys.readouterr().err.splitlines()
-    options = [question.split(": ")[0] for question in questions]
-    assert options == ["  --count", "  --capacity", "  --date", "  --decimal"]
+    assert main(["new", "dataset", "a b.csv"]) == 2
+    first, *columns, _, _, period, _, _, _, date, command = capsys.readouterr().err.splitlines()
+    assert "has these columns" in first
+    assert columns == [
+        "  d: 1/2/2021, 1/9/2021", "  town: Ulm, Bonn, Trier", "  a: 1.230, 1.100", "  b: 2",
+        "  c: x, -",
+    ]  # fmt: skip
+    assert "'1/2/2021' is Mon 1 Feb 2021 (D/M/YYYY) or Sat 2 Jan 2021 (M/D/YYYY)" in period
+    assert date.startswith("  --date: ")
     assert command == (
-        "Complete and run: dpol new dataset 'a b.csv' --missing - --missing x --count a"
-        " --capacity b --date D/M/YYYY --decimal ."
+        "Complete and run: dpol new dataset 'a b.csv' --entity town --period d --count COUNT"
+        " --capacity CAPACITY --row number --date DATE"
     )
 
 
 @pytest.mark.parametrize(("sign", "key"), [(".", {"decimal": "."}), (",", {"thousands": "."})])
 def test_an_answer_decides(tmp_path: Path, sign: str, key: dict[str, str]) -> None:
     lines = "1/2/2021,{},1.230,3000,*", "1/9/2021,{},1.100,3000,x", "1/16/2021,{},-,3000,x"
-    told = {**TOLD, "decimal": sign, "date": "M/D/YYYY", "missing": ["-"]}
+    told = {"decimal": sign, "date": "M/D/YYYY", "missing": ["-"]}
     seen = looked(tmp_path / "t.csv", rows("d,town,sick,beds,x", *lines), **told)
     expected = {
         **key,
@@ -169,9 +172,9 @@ def test_the_format_is_seen_at_the_start_of_a_file(
     text = rows("d,town,sick,beds", *PLAIN, towns="ÄÄÄÄ ÖÖÖÖ ÜÜÜÜ")
     for length in range(20, 60, 3):
         monkeypatch.setattr("dpol.data.guess.START", length)
-        assert "encoding" not in looked(tmp_path / "t.csv", text, **TOLD)
+        assert "encoding" not in looked(tmp_path / "t.csv", text)
     (tmp_path / "t.csv").write_bytes(text.encode("cp1252"))
-    assert look_at(tmp_path / "t.csv", TOLD)["format"]["encoding"] == "cp1252"
+    assert look_at(tmp_path / "t.csv", FIVE)["format"]["encoding"] == "cp1252"
 
 
 CELLS = [
@@ -189,10 +192,10 @@ NAMES = ["d", "town", "sick", "beds", "year", "2021-01", "no such"]
     mark=st.sampled_from(",;\t"),
     turned=st.booleans(),
     told=st.dictionaries(
-        st.sampled_from(["entity", "period", "count", "capacity", "group"]), st.sampled_from(NAMES),
+        st.sampled_from(["entity", "period", "count", "capacity"]), st.sampled_from(NAMES),
         max_size=2,
     ),
-    more=st.sampled_from([{}, {"each_day": "sum"}]),
+    more=st.sampled_from([{}, {"row": "part"}, {"row": "event"}]),
 )  # fmt: skip
 def test_any_table_is_seen_or_asked_about(cells, mark, turned, told, more) -> None:
     lines = [line.split(",") for line in rows("d,town,sick,beds", *PLAIN).splitlines()]
@@ -214,22 +217,24 @@ def hourly() -> str:
 
 def test_an_hourly_table_is_never_cut_to_its_last_rows(here: Path, capsys) -> None:
     Path("t.csv").write_text(hourly())
-    told = ["--count", "carsIn", "--capacity", "beds", "--entity", "sensor_id"]
-    assert main(["new", "dataset", "t.csv", *told]) == 2
+    told = ["--count", "carsIn", "--capacity", "beds", "--entity", "sensor_id", "--period", "time"]
+    assert main(["new", "dataset", "t.csv", *told, "--row", "number"]) == 2
     said = capsys.readouterr().err
-    assert "--each-day: 24 rows of one entity and period (Bonn, 2024-03-01, rows " in said
-    assert "become one: the last, or their sum, mean or max?" in said
+    assert "--row: 24 rows of one entity and period (Bonn, 2024-03-01, rows " in said
+    assert (
+        "are not equal: what is one row? Parts to be added (sum), measurements (mean, max" in said
+    )
     cells = pd.read_csv("t.csv", parse_dates=["time"]).set_index("time")
     days = cells.groupby("sensor_id")["carsIn"].resample("D")
     for rule in ("mean", "max", "last"):
-        assert main(["new", "dataset", "t.csv", *told, "--each-day", rule]) == 0
+        assert main(["new", "dataset", "t.csv", *told, "--row", rule]) == 0
         (stream,) = streams_of("t.yaml")
         expected = days.agg(rule).unstack("time")
         np.testing.assert_allclose(stream.gains, expected.to_numpy().T / 90, rtol=1e-12)
         Path("t.yaml").unlink()
-    assert main(["new", "dataset", "t.csv", *told, "--each-day", "sum"]) == 2
+    assert main(["new", "dataset", "t.csv", *told, "--row", "part"]) == 2
     assert "--per-person: in how many rows of a day may one person be" in capsys.readouterr().err
-    told += ["--each-day", "sum", "--per-person", "3", "--at-most", "24"]
+    told += ["--row", "part", "--per-person", "3", "--at-most", "24"]
     for cell, moves in ((",3,90", 3), (",<5,90", 9)):  # each of three goes from 5 to 2
         Path("t.csv").write_text(hourly().replace(",3,90", cell))
         assert main(["new", "dataset", "t.csv", *told]) == 0
@@ -245,15 +250,18 @@ def test_a_corrected_row_is_no_part_of_a_period(here: Path, capsys) -> None:
     assert main(["new", "dataset", "t.csv", *OPTIONS]) == 2
     said = capsys.readouterr().err
     assert "2 rows of one entity and period (Trier, 2021-01-31, rows 16, 17; in all 2" in said
-    assert said.endswith("--each-day last\n")
+    assert said.endswith("--row ROW\n")
 
 
 def test_columns_named_by_numbers_are_years_only_without_a_column_of_dates(tmp_path: Path) -> None:
     years = "town,beds,2001,2002,2003\nUlm,9,1,2,3\nBonn,9,3,2,1\n"
-    seen = looked(tmp_path / "t.csv", years, capacity="beds")
+    seen = looked(tmp_path / "t.csv", years, period="year", count="sick")
     assert (seen["layout"], seen["date"], seen["months"]) == ("wide-periods", "YYYY", 12)
     numbers = "day,2001,2002,2003\n2021-01-03,1,2,3\n2021-01-10,3,2,1\n"
-    assert looked(tmp_path / "t.csv", numbers, at_most=9)["layout"] == "wide"
+    assert (
+        looked(tmp_path / "t.csv", numbers, period="day", capacity="none", at_most=9)["layout"]
+        == "wide"
+    )
     keys = {"source": {"kind": "local", "file": "t.csv"}, "columns": {"period": "day"}}
     wide = Dataset.model_validate({**keys, "format": {"layout": "wide"}})
     assert len(read_counts(tmp_path / "t.csv", wide).cells) == 6
@@ -278,7 +286,7 @@ def test_no_guess_depends_on_how_large_counts_within_the_capacity_are(tmp_path: 
         rows("d,town,sick,beds", *(line.replace(",5,", f",{k},") for line in PLAIN))
         for k in (0, 30)
     )
-    assert looked(tmp_path / "t.csv", few, **TOLD) == looked(tmp_path / "t.csv", many, **TOLD)
+    assert looked(tmp_path / "t.csv", few) == looked(tmp_path / "t.csv", many)
 
 
 @pytest.mark.parametrize(
@@ -308,20 +316,24 @@ def test_what_cannot_be_meant_is_refused_in_words(here: Path, capsys, words, cod
     assert not (here / "t.yaml").exists()
 
 
-def test_a_rule_for_several_rows_is_taken_as_it_is_told(tmp_path: Path) -> None:
-    """Rows of two ages with equal numbers look like repeats."""
+def test_what_a_row_is_decides_how_several_become_one(tmp_path: Path) -> None:
+    """Rows of two ages with equal numbers look like repeats; a row for each event has no count."""
     lines = [f"2021-01-{day},{{}},{age},5,30" for day in ("03", "10") for age in ("young", "old")]
-    told = {**TOLD, "entity": "town", "each_day": "sum"}
     text = rows("d,town,age,sick,beds", *lines)
-    assert "1 for an arrival" in asked(tmp_path / "t.csv", text, **told)["per_person"]
-    assert looked(tmp_path / "t.csv", text, **told, per_person=1)["several_rows"] == "sum"
+    question = asked(tmp_path / "t.csv", text, row="part")["per_person"]
+    assert "1 for an arrival" in question
+    assert looked(tmp_path / "t.csv", text, row="part", per_person=1)["several_rows"] == "sum"
+    events = {"row": "event", "count": "none", "capacity": "none", "at_most": 9, "per_person": 1}
+    seen = looked(tmp_path / "t.csv", text, **events)
+    expected = {"count_rows": True, "absent": "zero", "equal_rows": "add", "several_rows": "sum"}
+    assert {key: seen[key] for key in expected} == expected
 
 
 def test_a_column_per_period_may_have_other_columns(here: Path) -> None:
     towns = [f"{town},{'NS'[place % 2]},40,1,2,3" for place, town in enumerate("abcdef")]
     text = "\n".join(["town,land,beds,2021-01,2021-02,2021-03", *towns, "Total,,240,6,12,18"])
     Path("t.csv").write_text(text)
-    seen = look_at(Path("t.csv"), {"capacity": "beds"})
+    seen = look_at(Path("t.csv"), FIVE | {"period": "period"})
     assert seen["columns"]["entity"] == "town"
     assert seen["cleaning"]["drop_where"] == {"period": ["land"]}
     assert seen["periods"] == {"months": 1}
@@ -336,19 +348,17 @@ def test_one_of_several_sheets_is_asked_for(here: Path, capsys) -> None:
     assert main(["new", "dataset", "t.xlsx"]) == 2
     _, *questions, command = capsys.readouterr().err.splitlines()
     assert questions[0] == "  --sheet: which one? 2021, 2022"
-    assert command == (
-        "Complete and run: dpol new dataset t.xlsx --sheet 2021 --count sick --capacity beds"
-    )
-    seen = look_at(Path("t.xlsx"), {**TOLD, "sheet": "2022"})
+    assert command == ("Complete and run: dpol new dataset t.xlsx --sheet SHEET")
+    seen = look_at(Path("t.xlsx"), {**FIVE, "sheet": "2022"})
     assert (seen["format"], seen["columns"]["entity"]) == ({"sheet": "2022"}, "town")
 
 
 def test_what_excel_leaves_around_a_table_is_no_part_of_it(tmp_path: Path) -> None:
     text = rows("d,town, sick,beds", *PLAIN)
     around = text.replace("\n", ",,,\n") + ",,,,,,\n,,,,,,\n"
-    assert looked(tmp_path / "t.csv", around, **TOLD) == looked(tmp_path / "t.csv", text, **TOLD)
+    assert looked(tmp_path / "t.csv", around) == looked(tmp_path / "t.csv", text)
     quoted = "".join(f'"{line}"\n'.replace(",", '", "') for line in text.splitlines())
-    assert looked(tmp_path / "t.csv", quoted, **TOLD)["count"] == "sick"
+    assert looked(tmp_path / "t.csv", quoted)["count"] == "sick"
 
 
 def test_units_and_notes_are_left_out_and_said(here: Path, capsys) -> None:
@@ -399,42 +409,38 @@ def test_signs_at_numbers_are_offered_to_be_stripped(
     for line in lines[1:]:
         line[column] = cell.format(line[column])
     text = "\n".join(map(",".join, lines))
-    question = asked(tmp_path / "t.csv", text, **TOLD)["missing"]
-    assert question.endswith(f"for each, or --strip '{mark}'")
-    assert looked(tmp_path / "t.csv", text, **TOLD, strip=[mark])["strip"] == [mark]
+    question = asked(tmp_path / "t.csv", text)["missing"]
+    assert question.endswith(f"for each; or --strip '{mark}' to read them as numbers")
+    assert looked(tmp_path / "t.csv", text, strip=[mark])["strip"] == [mark]
 
 
 @pytest.mark.parametrize(
-    ("first", "expected"),
-    [("2020-12-28", {"week": "wk", "system": "iso"}),
-     ("2025-12-21", {"week": "wk", "system": "mmwr"}), ("2021-01-04", None)],
+    ("weeks", "said"),
+    [("2025,52 2025,53 2026,1", ""), ("2020,53 2021,1 2021,2", "'2020-53' is Mon 28 Dec 2020"),
+     ("2021,1 2021,2 2021,3", "Mon 4 Jan 2021 (YYYY-ww) or Sun 3 Jan 2021 (YYYY-ee)")],
 )  # fmt: skip
-def test_a_week_beside_a_year_is_of_the_system_that_has_it(
-    tmp_path: Path, first: str, expected: Mapping[str, str] | None
+def test_the_system_of_a_week_beside_a_year_is_asked_for(
+    tmp_path: Path, weeks: str, said: str
 ) -> None:
-    """The year 2020 has 53 ISO weeks, and 2025 has 53 MMWR weeks; the first nine may be months."""
-    weeks = {"2020-12-28": "2020,53 2021,1 2021,2", "2025-12-21": "2025,52 2025,53 2026,1",
-             "2021-01-04": "2021,1 2021,2 2021,3"}[first]  # fmt: skip
-    text = rows("yr,wk,town,sick,beds", *(f"{week},{{}},5,30" for week in weeks.split()))
-    told = {**TOLD, "period": "yr,wk"}
-    if expected is None:
-        assert looked(tmp_path / "t.csv", text, **told)["period"]["month"] == "wk"
-        text = text.replace("wk", "week")
-        told["period"] = "yr,week"
-        assert "YYYY-M or YYYY-ww" in asked(tmp_path / "t.csv", text, **told)["date"]
-        return
+    """Only MMWR weeks are 53 in 2025; the first date of the owner settles the others."""
+    text = rows("yr,week,town,sick,beds", *(f"{week},{{}},5,30" for week in weeks.split()))
+    told = {"period": "yr,week"}
+    if said:
+        assert said in asked(tmp_path / "t.csv", text, **told)["date"]
+        told["first"] = "2020-12-28" if "53" in weeks else "2021-01-04"
     seen = looked(tmp_path / "t.csv", text, **told)
-    assert seen["period"] == {"year": "yr", **expected}
-    assert str(parse_date(weeks.split()[0].replace(",", "-"), Format(
-        date="YYYY-ww" if expected["system"] == "iso" else "YYYY-ee"))) == first  # fmt: skip
+    system = "iso" if said else "mmwr"
+    assert seen["period"] == {"year": "yr", "week": "week", "system": system}
 
 
 def test_spellings_of_one_place_are_asked_about(here: Path, capsys) -> None:
     text = rows("d,town,sick,beds", *PLAIN)
     Path("t.csv").write_text(text.replace("10,Ulm", "10,ULM"))
-    assert main(["new", "dataset", "t.csv", *OPTIONS]) == 2
+    assert main(["new", "dataset", "t.csv", *OPTIONS]) == 1
     assert capsys.readouterr().err.endswith("--identifiers ULM=Ulm\n")
-    assert main(["new", "dataset", "t.csv", *OPTIONS, "--identifiers", "ULM=Ulm"]) == 0
+    assert main(["new", "dataset", "t.csv", *OPTIONS, "--identifiers", "Ulm"]) == 2
+    assert "'Ulm': give SPELLING=ENTITY" in capsys.readouterr().err
+    assert main(["new", "dataset", "t.csv", *OPTIONS, "--identifiers", "ULM: Ulm"]) == 0
     (stream,) = streams_of("t.yaml")
     assert stream.entities == ("Bonn", "Trier", "Ulm")
 
@@ -443,7 +449,7 @@ def test_the_other_column_that_tells_entities_apart_has_their_names(tmp_path: Pa
     lines = [f"2021-01-{day:02},{name},{code},5,30" for day in (3, 10, 17)
              for name, code in (("Ulm", "07"), ("Bonn", "08"))]  # fmt: skip
     text = "\n".join(["d,town,town_id,sick,beds", *lines])
-    seen = looked(tmp_path / "t.csv", text, **TOLD, entity="town_id")
+    seen = looked(tmp_path / "t.csv", text, entity="town_id")
     assert (seen["entity"], seen["name"]) == ("town_id", "town")
 
 
@@ -476,24 +482,25 @@ def test_the_other_column_that_tells_entities_apart_has_their_names(tmp_path: Pa
 def test_dates_that_portals_write(tmp_path: Path, name, dates, expected) -> None:
     parts = [date.replace("_", " ") for date in dates.split()]
     text = rows(f"{name},town,sick,beds", *(f"{date},{{}},5,30" for date in parts))
-    seen = looked(tmp_path / "t.csv", text, **TOLD)
+    seen = looked(tmp_path / "t.csv", text, period=name)
     assert {key: seen.get(key) for key in expected} == expected
 
 
 def test_ranges_of_days_of_one_month_are_asked_about(tmp_path: Path) -> None:
     weeks = "3–9 Jan 2021", "10–16 Jan 2021", "31 Jan–6 Feb 2021"
     text = rows("d,town,sick,beds", *(f"{week},{{}},5,30" for week in weeks))
-    question = asked(tmp_path / "t.csv", text, **TOLD)["period"]
-    assert "dpol knows no format of any; also give --date" in question
+    question = asked(tmp_path / "t.csv", text)["date"]
+    assert "dpol knows no format of '3–9 Jan 2021'" in question
     assert "* for the rest of a range" in question
-    told = {**TOLD, "period": "d", "date": "*D Mon YYYY"}
+    told = {"period": "d", "date": "*D Mon YYYY"}
     assert looked(tmp_path / "t.csv", text, **told)["days"] == 7
 
 
 def test_months_in_a_column_of_weeks_are_asked_about(tmp_path: Path) -> None:
     lines = [f"2021-{k:02},{{}},5,30" for k in range(1, 11)]
-    question = asked(tmp_path / "t.csv", rows("week,town,sick,beds", *lines), **TOLD)["date"]
-    assert question == "'2021-01', '2021-02' may be YYYY-M or YYYY-ww"
+    text = rows("week,town,sick,beds", *lines)
+    question = asked(tmp_path / "t.csv", text, period="week")["date"]
+    assert question.startswith("'2021-01' is Jan 2021 (YYYY-M) or Mon 4 Jan 2021 (YYYY-ww)")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.second_look import DoubtError, find_subtotal, find_total
 from dpol.data.settings import Stream
-from owners_tables import counts_only, wards, with_whole
+from owners_tables import counts_only, told, wards, with_whole
 
 FALSE_ALARMS = 0.003
 """The stated rate of false alarms of a test on random tables without what it looks for."""
@@ -164,9 +164,6 @@ def two_measures() -> pd.DataFrame:
     return t.melt(["place", "week"], var_name="measure", value_name="value")
 
 
-BEDS = "--count", "patients", "--capacity", "beds"
-
-
 @pytest.mark.parametrize(
     ("made", "options", "asked", "answer", "uniform", "best"),
     [
@@ -175,32 +172,31 @@ BEDS = "--count", "patients", "--capacity", "beds"
         (lambda: region(wards()), "--count patients --capacity beds",
          "--drop-where: North equals the sum of some others in 60 of 60 periods. Leave",
          "--drop-where place=North", 30.8682, 46.4130),
-        (two_sites, "--entity place --count patients --capacity beds --each-day sum --per-person 1",
+        (two_sites, "--entity place --count patients --capacity beds --row part --per-person 1",
          "--several-capacities", "--several-capacities sum", 6.9397, 9.1875),
         (one_typing_error, "--at-most 200", "--above: 1 count of 180 above the bound, and at least"
          " 4 times every other count of the same entity (Ward 02, 2023-02-20: 5000)",
          "--above missing", 8.9042, 14.8250),
         (another_weekday, "--count patients --capacity beds", "", "", 30.8682, 46.4130),
         (blank_weeks, "--count patients --capacity beds", "", "", 29.5354, 44.0652),
-        (revised, "--period week --entity place --count patients --capacity beds --each-day last",
-         "--latest-by: of several rows of an entity and period the last in the file stays. Most",
+        (revised, "--period week --entity place --count patients --capacity beds --row last",
+         "--latest-by: of several rows of an entity and period the last in the file stays. Column issue",
          "--latest-by issue", 21.7148, 27.5143),
-        (percentages, "--capacity none --at-most 100", "--per-person: 594 of 720 counts have dec",
+        (percentages, "--count pct --capacity none --at-most 100", "--per-person: 594 of 720 counts have dec",
          "--per-person 4", 30.8685, 46.4140),
         (to_date, "--at-most 6000", "--cumulative: counts rise in 708, fall in 0 and begin again",
          "--cumulative difference", None, None),
         (yearly, "--at-most 9000", "and begin again in 24 of 1,788 steps",
          "--cumulative difference", None, None),
-        (two_measures, "--entity place --count value --at-most 300",
-         "Column measure tells them apart",
-         "--keep measure=patients --capacity none", None, None),
+        (two_measures, "--count value --at-most 300",
+         "Column measure tells them apart", "--keep measure=patients", None, None),
     ],
 )  # fmt: skip
 def test_a_table_gives_its_right_value_or_a_question(
     here: Path, capsys, made, options, asked, answer, uniform, best
 ) -> None:
     made().to_csv("t.csv", index=False)
-    new = ["new", "dataset", "t.csv", *options.split()]
+    new = ["new", "dataset", "t.csv", *told(options)]
     code = main(new)
     said = capsys.readouterr().err
     assert code == (2 if asked else 0), said
@@ -216,9 +212,9 @@ def test_a_table_gives_its_right_value_or_a_question(
 
 def test_a_config_that_leaves_out_the_answer_is_refused_by_the_library_too(here: Path) -> None:
     with_whole(wards(), "ENGLAND").to_csv("t.csv", index=False)
-    told = {"entity": "place", "period": "week", "count": "patients", "capacity": "beds"}
+    columns = {"entity": "place", "period": "week", "count": "patients", "capacity": "beds"}
     with pytest.raises(DoubtError) as caught:
-        dpol.read_table("t.csv", **told)
+        dpol.read_table("t.csv", **columns)
     said = str(caught.value).splitlines()
     assert said[1:] == [
         "  ENGLAND equals the sum of all others in 60 of 60 periods. Leave out such a total, which"
@@ -228,21 +224,21 @@ def test_a_config_that_leaves_out_the_answer_is_refused_by_the_library_too(here:
     ]
     (doubt,) = caught.value.doubts
     assert doubt.sure
-    places = dpol.read_table("t.csv", **told, cleaning={"drop_where": {"place": "ENGLAND"}})
+    places = dpol.read_table("t.csv", **columns, cleaning={"drop_where": {"place": "ENGLAND"}})
     assert places.n_experts == 12
-    assert dpol.read_table("t.csv", **told, cleaning={"checked": ["totals"]}).n_experts == 13
+    assert dpol.read_table("t.csv", **columns, cleaning={"checked": ["totals"]}).n_experts == 13
 
 
 def test_totals_to_date_become_what_was_added(here: Path) -> None:
     """The panel is that of the table from which they were summed, without the first period."""
     t = counts_only(wards())
     summed = t.assign(patients=t.groupby("place")["patients"].cumsum())
-    told = {"entity": "place", "period": "week", "count": "patients"}
-    told |= {"gain": {"of": "count", "bound": 200}}
+    columns = {"entity": "place", "period": "week", "count": "patients"}
+    columns |= {"gain": {"of": "count", "bound": 200}}
     streams = []
     for made, rules in ((t, {}), (summed, {"cumulative": "difference"})):
         made.to_csv("t.csv", index=False)
-        streams.append(dpol.read_table("t.csv", **told, cleaning=rules))
+        streams.append(dpol.read_table("t.csv", **columns, cleaning=rules))
     np.testing.assert_array_equal(streams[0].gains[1:], streams[1].gains)
 
 
@@ -260,8 +256,8 @@ def test_days_become_weeks(here: Path) -> None:
                       for name in ("a", "bb", "ccc") for k, day in enumerate(days)],
                      columns=["place", "day", "sick", "beds"])  # fmt: skip
     t.to_csv("t.csv", index=False)
-    told = {"entity": "place", "period": "day", "count": "sick", "capacity": "beds"}
-    weekly = dpol.read_table("t.csv", **told, periods={"days": 7, "of": "mean"})
+    columns = {"entity": "place", "period": "day", "count": "sick", "capacity": "beds"}
+    weekly = dpol.read_table("t.csv", **columns, periods={"days": 7, "of": "mean"})
     expected = t.set_index("day").groupby("place")["sick"].resample("7D").mean().unstack("place")
     np.testing.assert_allclose(weekly.gains, expected.to_numpy() / 40)
     assert str(weekly.periods[0]) == "2023-01-04"
@@ -278,14 +274,11 @@ def test_every_question_is_asked_at_once_and_can_be_answered_with_no(here: Path,
     t["patients"] = t.groupby("place")["patients"].cumsum()
     t.loc[t["place"] == "ENGLAND", "patients"] += (t["week"].rank(method="dense") == 9) * 1
     counts_only(t).to_csv("t.csv", index=False)
-    new = ["new", "dataset", "t.csv", "--at-most", "90000"]
+    new = ["new", "dataset", "t.csv", *told("--at-most 90000")]
     assert main(new) == 2
     _, *questions, command = capsys.readouterr().err.splitlines()
     assert [line.split(":")[0] for line in questions] == ["  --drop-where", "  --cumulative"]
-    assert command == (
-        "Complete and run: dpol new dataset t.csv --at-most 90000 --drop-where place=ENGLAND"
-        " --cumulative difference"
-    )
+    assert command.endswith(" --at-most 90000 --drop-where DROP_WHERE --cumulative CUMULATIVE")
     assert main([*new, "--checked", "totals", "--checked", "cumulative"]) == 0
     cleaning = yaml.safe_load(Path("t.yaml").read_text())["dataset"]["cleaning"]
     assert cleaning["checked"] == ["totals", "cumulative"]
@@ -297,7 +290,7 @@ def test_a_total_of_rounded_numbers_is_asked_about(unit: int, here: Path, capsys
     t = with_whole(wards(), "ENGLAND")
     t["patients"] = t["patients"].div(unit).round().mul(unit).astype(int)
     counts_only(t).to_csv("t.csv", index=False)
-    assert main(["new", "dataset", "t.csv", "--at-most", "90000"]) == 2
+    assert main(["new", "dataset", "t.csv", *told("--at-most 90000")]) == 2
     assert "--drop-where: ENGLAND equals the sum" in capsys.readouterr().err
 
 
@@ -306,7 +299,7 @@ def test_a_typing_error_is_asked_about_beside_a_total(here: Path, capsys) -> Non
     ward = t["place"].eq("Ward 03").idxmax()
     t.loc[ward, "patients"] = 20 * t.loc[ward, "beds"]
     t.to_csv("t.csv", index=False)
-    assert main(["new", "dataset", "t.csv", "--count", "patients", "--capacity", "beds"]) == 2
+    assert main(["new", "dataset", "t.csv", *told()]) == 2
     _, total, *_, typed, _ = capsys.readouterr().err.splitlines()
     assert "ENGLAND equals the sum" in total
     assert "Ward 03" in typed
@@ -352,7 +345,7 @@ def renamed(t: pd.DataFrame) -> pd.DataFrame:
 @pytest.mark.parametrize("change", [large, averages, rising, opening, renamed])
 def test_a_table_that_means_what_it_shows_is_not_asked_about(change, here, capsys) -> None:
     change(wards(12, 12 if change is rising else 40)).to_csv("t.csv", index=False)
-    assert main(["new", "dataset", "t.csv", *BEDS]) == 0, capsys.readouterr().err
+    assert main(["new", "dataset", "t.csv", *told()]) == 0, capsys.readouterr().err
     assert "left out" not in capsys.readouterr().out
 
 
@@ -390,9 +383,9 @@ def test_rows_of_keep_alone_play() -> None:
 )  # fmt: skip
 def test_a_key_that_does_not_fit_is_refused(here: Path, keys: Mapping[str, Any], said: str) -> None:
     wards(3, 5).to_csv("t.csv", index=False)
-    told = {"entity": "place", "period": "week", "count": "patients", "capacity": "beds"}
+    columns = {"entity": "place", "period": "week", "count": "patients", "capacity": "beds"}
     with pytest.raises(dpol.ConfigError, match=said):
-        dpol.read_table("t.csv", **told, **keys)
+        dpol.read_table("t.csv", **columns, **keys)
 
 
 def test_a_cell_that_is_no_date_of_a_revision_is_named() -> None:

@@ -52,10 +52,10 @@ def test_different_rows_are_refused_with_their_places(change: Row) -> None:
     once = rows({**PLAIN, **OTHER})
     said = refused([*once, {**once[1], **change}]).splitlines()
     assert said[1].startswith(
-        "  2 rows of one entity and period (h, 2021-01-10, rows 3, 12; in all 2 such rows) become"
-        " one: the last, or their sum, mean or max? If"
+        "  2 rows of one entity and period (h, 2021-01-10, rows 3, 12; in all 2 such rows) are not"
+        " equal: what is one row? Parts to be added (sum),"
     )
-    assert said[2] == '    set dataset.cleaning.several_rows: "last"'
+    assert said[2] == "    set dataset.cleaning.several_rows"
     panel = clean([*once, {**once[1], **change}], dataset(several_rows="last"))
     assert counts(panel).get("merged_rows") == 1
 
@@ -66,22 +66,12 @@ def test_a_suppressed_and_a_missing_count_of_one_week_are_in_conflict() -> None:
     assert "(a, 2021-01-03, rows 7, 12;" in refused([*once, hidden], dataset({"cases": ["cases"]}))
 
 
-def test_equal_numbers_in_two_groups_are_one_row_repeated() -> None:
+def test_rows_with_equal_numbers_in_two_groups_are_not_equal() -> None:
     given_rows = rows({**PLAIN, **OTHER})
-    panel = clean([*given_rows, {**given_rows[4], "state": "B"}], None, streams(S=["A", "B"]))
-    assert counts(panel)["exact_duplicates"] == 1
-
-
-@pytest.mark.parametrize("pairs", [1, 4])
-def test_keeping_the_last_row_is_offered_for_a_few_pairs_only(pairs: int) -> None:
-    once = rows({f"e{k}": ("1 2 3 4 5", "9 9 9 9 9") for k in range(4)})
-    again = [{**of, "patients": "7"} for of in once[:pairs]]
-    said = refused([*once, *again])
-    if pairs == 1:
-        assert said.endswith('several_rows: "last"')
-        assert clean([*once, *again], dataset(several_rows="last"))
-    else:
-        assert "2 rows of one entity and period (e0, 2021-01-03, rows 2, 22; in all 8 such" in said
+    again = [*given_rows, {**given_rows[4], "state": "B"}]
+    with pytest.raises(DoubtError, match="are not equal: what is one row"):
+        clean(again, None, streams(S=["A", "B"]))
+    assert counts(clean([*given_rows, given_rows[4]]))["exact_duplicates"] == 1
 
 
 def test_equal_numbers_at_two_times_of_a_day_are_two_rows() -> None:
@@ -89,8 +79,6 @@ def test_equal_numbers_at_two_times_of_a_day_are_two_rows() -> None:
     said = refused(of)
     assert "2 rows of one entity and period (a, 2021-01-03, rows 2, 3; in all 4 such rows)" in said
     assert line(clean(of, merging("sum")), "a", "count") == [10]
-    midnight = [{**of[0], "week": f"{week(0)}T00:00:00.000"}, of[0], of[2]]
-    assert counts(clean(midnight)) == {"exact_duplicates": 1}
 
 
 def test_the_last_row_of_a_day_is_the_latest() -> None:

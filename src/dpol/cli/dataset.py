@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from dpol.core.errors import Key, Text, in_words
+from dpol.core.errors import Key, in_words
 from dpol.core.options import Commands, add_command, between, given
 from dpol.core.words import listed, shortened
 
@@ -30,6 +30,7 @@ _OPTIONS = {
     "count": "column of the counts, or your word for them if they have no column",
     "capacity": "column of the capacities, the columns whose sum it is, or none",
     "date": "format of the dates, such as D/M/YYYY",
+    "first": "date of the first row, such as 2021-01-31, if dates can be read in several ways",
     "row": "what one row is: the number of a place and period (number), one of several parts to be"
     " added (part), one event (event), or one of several measurements (mean, max or last)",
     "decimal": "the decimal sign, . or ,",
@@ -57,6 +58,7 @@ _OPTIONS = {
 }
 _REPEATED = "strip", "missing", "suppressed", "drop_where", "keep", "identifiers", "checked"
 _LARGEST = {"at_most": 1e12, "per_person": 1e3, "skip_last": 1e4, "skip_rows": 1e4}
+_LOOK = re.compile("(,? or|[.] Or) let dpol look at the table: dpol new dataset TABLE")
 _BLOCKS = "dataset.columns", "dataset.format", "dataset.cleaning", "gain", "privacy"
 """Blocks of a config with keys for which an option stands."""
 _OTHER_NAMES = {
@@ -92,6 +94,9 @@ def as_option(key: Key) -> str:
     """Return the option that stands for a key of a config; a key without one keeps its name."""
     block, _, name = str(key).rpartition(".")
     option = _OTHER_NAMES.get(name, name)
+    if key.value:  # spellings of entities, and the entity of each
+        pairs = json.loads(key.value).items()
+        return " ".join(f"{flag(option)} {shlex.quote(f'{old}={new}')}" for old, new in pairs)
     return flag(option) if block in _BLOCKS and option in _OPTIONS else str(key)
 
 
@@ -160,14 +165,8 @@ def new_dataset(options: argparse.Namespace) -> None:
             dropped = [it for doubt in sure for it in _typed(doubt.value)]
             said["drop_where"] = [*said.get("drop_where", []), *dropped]
         except DataError as error:
-            wrong = in_words(error.args, as_option)
-            if not (alike := _spellings(error.args)):
-                raise ConfigError(wrong) from None
-            pairs = [json.loads(key.value).items() for key in alike]
-            ready = {"identifiers": [f"{old}={new}" for it in pairs for old, new in it]}
-            asked = {"identifiers": wrong.partition(" in the config")[0]}
-            raise UsageError(_questions(table, said, asked, ready)) from None
-    write_text(file, text)
+            told = in_words(error.args, as_option)
+            raise ConfigError(_LOOK.sub("", told)) from None  # it does look
     print(f"{table}:")
     for key in ("format", "columns", "periods", "cleaning", "gain"):
         for one, value in look[key].items():
@@ -185,16 +184,10 @@ def new_dataset(options: argparse.Namespace) -> None:
     picture = file.with_suffix(".png")
     save_figure(heat_map(panel.table, *pictured(config.dataset.needed_columns)), [picture])
     print(f"  the picture: {picture}")
-    for text in panel.warnings:
-        print(f"  {in_warning(text)}")
+    for warning in panel.warnings:
+        print(f"  {in_warning(warning)}")
+    write_text(file, text)
     print(f"Written: {file}. Now: dpol run {file} --cores 2")
-
-
-def _spellings(text: Text) -> list[Key]:
-    """Return the keys in a message that come with spellings of entities."""
-    if isinstance(text, tuple):
-        return [key for part in text for key in _spellings(part)]
-    return [text] if isinstance(text, Key) and text.value else []
 
 
 def _command(table: Path, said: Mapping[str, Any]) -> str:
@@ -220,7 +213,7 @@ def _questions(
         ready: the answers where only one is possible, by option.
         columns: the columns of the table, a line each.
     """
-    start = f"{table}: says not everything. Add these options:"
+    start = f"{table}: these questions are open. Answer them by options:"
     if columns:
         start = f"{table} has these columns (if not: --skip-rows N, the lines above its header):"
         columns = [*columns, "Say what they are:"]

@@ -45,7 +45,11 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
         if days and (lacks := [x for x in (days.sum, days.coverage) if x not in raw.cells])
     ]
     raw = replace(raw, changed=(*raw.changed, *(["; ".join(costs)] if costs else [])))
-    raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
+    if large and dataset.read_columns is not None:  # unread columns may tell rows apart
+        raw = replace(raw, repeated=frozenset())
+    if columns.count_rows:
+        raw = replace(raw, cells=raw.cells.assign(**{columns.count: "1"}))
+        raw = replace(raw, formats={**raw.formats, columns.count: form})
     if columns.entity_with:
         names = raw.cells[[columns.entity, *columns.entity_with]].agg(", ".join, axis=1)
         raw = replace(raw, cells=raw.cells.assign(**{columns.entity: names}))

@@ -32,10 +32,11 @@ _WEEK = re.compile("(?i:w(oche|eek)|^kw|sema|settim|t[yý]den|teden|veck|^uge|^u
 """Names of columns of weeks, so that 2021-05 is asked about."""
 _QUESTIONS = {
     "entity": "which column says who plays",
-    "period": "which column holds the dates (or YEAR,MONTH or YEAR,WEEK: two columns)",
-    "count": "which column is counted",
-    "capacity": "of which column is the count a share? none, if of none; then also --at-most, the"
-    " largest count that plays: a public number, as one taken from the counts would reveal them",
+    "period": "which column holds the dates, or which two (YEAR,MONTH or YEAR,WEEK)",
+    "count": "which column is counted; none, if each row is one event",
+    "capacity": "the count is a share of which column, or of which sum (OCCUPIED,FREE)? none, if of"
+    " none; then also --at-most, the largest count that plays: a public number, as one taken from"
+    " the counts would reveal them",
     "row": "what is one row? the number of a place and period (number), one of several parts to be"
     " added (part), one event, so that no row means none (event), or one of several measurements"
     " (mean, max or last)",
@@ -66,7 +67,8 @@ def columns_of_table(
 def dated_names(table: pd.DataFrame, answers: Mapping[str, Any]) -> list[str]:
     """Return the names of columns that are dates; 2001 is one if no column holds dates."""
     names = [*map(str, table)]
-    heads = [name for name in names if date_formats([name]) and name not in answers.values()]
+    said = [answers.get(key) for key in _QUESTIONS]
+    heads = [name for name in names if date_formats([name]) and name not in said]
     if any({*forms_of(table[name])} - {*NUMBERS} for name in names if name not in heads):
         heads = [name for name in heads if {*date_formats([name])} - {*NUMBERS}]
     return heads if len(heads) > 2 else []
@@ -107,7 +109,8 @@ def ask_five(
     for key, question in _QUESTIONS.items():
         said = str(answers.get(key, ""))
         named = [said] if key == "count" else parts_of(said, names)
-        unknown = [it for it in named if it not in [*names, *(["none"] * (key == "capacity"))]]
+        none = key == "capacity" or (key, answers.get("row")) == ("count", "event")
+        unknown = [it for it in named if it not in [*names, *["none"] * none]]
         if key not in answers:
             asked[key] = _WORDS.get((layout, key), question)
         elif key == "row" and answers[key] not in ROWS:
@@ -116,7 +119,9 @@ def ask_five(
             asked[key] = f"no column {unknown[0]!r}{did_you_mean(unknown[0], names)}"
     columns = [answers[key] for key in ("entity", "count", "capacity") if key in answers]
     every = [it for key in _QUESTIONS if key in answers for it in parts_of(answers[key], names)]
-    if twice := [name for name in names if every.count(name) > 1]:
+    several = parts_of(answers.get("capacity", ""), names)[1:]  # a sum may hold the count
+    held = [answers.get("count")] * bool(several)
+    if twice := [name for name in names if every.count(name) - held.count(name) > 1]:
         asked["count"] = f"{twice[0]} is said to be two of the five; which column is counted?"
     if answers.get("capacity") == "none" and "at_most" not in answers:
         asked["at_most"] = "the largest count that plays; a public number"
@@ -127,14 +132,18 @@ def ask_five(
             ready[key] = possible[0]
         return "" if key in asked and key not in ready else str(ready.get(key, answers.get(key)))
 
+    if "first" in answers and not _read(answers["first"], DEFAULT.date):
+        asked["first"] = f"{answers['first']!r} is no date like 2021-01-31"
     dates = possible_dates(table[names])
-    stamps = [name for name in names if name not in dates and _dated(table[name])]
-    plain = dates and not {*forms_of(table[dates[0]])} - {*NUMBERS}
-    period = take("period", ["period"] if heads else [] if plain and stamps else dates)
+    plain = dates and not {*forms_of(table[dates[0]])} - {*NUMBERS}  # a date may be another column
+    period = take("period", ["period"] if heads else [] if plain else dates)
     if "period" in asked:
         read = [("the header", pd.Series(heads))] if heads else [(it, table[it]) for it in dates]
         aloud = [f"{name}: {_aloud(cells, forms_of(cells))}" for name, cells in read]
         asked["period"] += f". {'; '.join(aloud) or 'dpol can read the dates of none'}"
+        asked["period"] += ". If a date is read wrongly: --first DATE, of the first row" * bool(
+            aloud
+        )
     texts = _period_texts(table, period, heads)
     in_parts = not heads and len(parts_of(period, table)) > 1
     if texts is not None and (question := _date_question(texts, answers, in_parts=in_parts)):
@@ -180,12 +189,6 @@ def _counted(cells: Texts) -> bool:
     return bool(texts.str.contains("[0-9]").mean() >= LEAST_NUMBERS)
 
 
-def _dated(cells: Texts) -> bool:
-    """Return whether a column may hold dates of an unknown format."""
-    texts = cells[cells != ""].drop_duplicates()
-    return bool(len(texts) > 1 and texts.str.contains("[0-9][^0-9]|[^0-9][0-9]").mean() > 0.9)
-
-
 def _period_texts(table: pd.DataFrame, period: str, heads: Sequence[str]) -> Texts | None:
     if heads:
         return pd.Series(heads, name=period)
@@ -204,6 +207,8 @@ def formats_of(texts: Texts, answers: Mapping[str, Any], *, in_parts: bool) -> l
         forms = [it for it in _WEEKS if all(_read(text, it) for text in held)] + [
             it for it in forms if it not in _WEEKS
         ]
+    if answers.get("first"):
+        forms = [it for it in forms if str(_read(held[0], it)) == answers["first"]]
     if "YYYY-M" in forms and not _WEEK.search(str(texts.name)):  # no month has the number 13
         forms = [it for it in forms if it not in _WEEKS]
     return forms
@@ -217,17 +222,16 @@ def _date_question(texts: Texts, answers: Mapping[str, Any], *, in_parts: bool) 
         unread = [text for text in held if not _read(text, forms[0])]
         if "date" in answers and len(unread) > (1 - LEAST_DATES) * len(held):
             return f"{unread[0]!r} is no date of the format {forms[0]}"
-        starts = [_read(text, forms[0]) for text in held]
-        days = [it for it in starts if it]
-        seasons = all(it.month == (it.year + 1) % 100 for it in days) and "date" not in answers
-        if forms == ["YYYY-M"] and seasons and not in_parts:
-            return (
-                f"{held[0]!r} may be a month, or a year that begins in one year and ends in the"
-                " next: --date YYYY-M, or a column with dates like 2021-01-31"
-            )
         return ""
     if forms:
         return f"{_aloud(texts, forms)}?"
+    if answers.get("first") and (
+        known := formats_of(texts, {**answers, "first": ""}, in_parts=in_parts)
+    ):
+        return (
+            f"{_aloud(texts[:1], known)}, and not {answers['first']}: give another format, or add a"
+            " column with dates like 2021-01-31"
+        )
     return (
         f"dpol knows no format of {listed(map(repr, held[:ALOUD]))}. Give it, {FORMATS}. If it has"
         " no such format, add a column with dates like 2021-01-31"

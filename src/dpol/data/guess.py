@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shlex
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,7 +24,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 from dpol.core.errors import UsageError
-from dpol.core.words import listed, shortened
+from dpol.core.words import counted, listed, shortened
 from dpol.data.five import (
     ROWS,
     ask_five,
@@ -166,8 +167,10 @@ def _meant(
     period = year_and(table[year], table[month[0]]) if month else table[year]
     (date,) = formats_of(period, answers, in_parts=bool(month))
     named = [name for name in map(str, table) if name.strip() and name not in dated]
-    asked = dict[str, str]()
-    columns: dict[str, Any] = {"entity": entity, "count": answers["count"]}
+    asked, columns = dict[str, str](), dict[str, Any](entity=entity, count=answers["count"])
+    if answers["row"] == "event" and columns["count"] == "none":
+        columns |= {"count": "events", "count_rows": True}
+        table = table.assign(events="1")
     columns |= {"capacity": capacity} if capacity != "none" else {}
     names = tells_apart(table, period, [it for it in named if not is_number(table[it])])
     names = [name for name in names if name != entity]
@@ -186,12 +189,16 @@ def _meant(
     for name, texts in drop.items():
         table = table[~table[name].isin(texts)]
     period = period[table.index]
-    if levels := _levels(table, entity, named)[:1]:
-        asked["keep"] = (
-            f"{(table[entity] == '').sum():,} rows without {entity} are of another level; read only"
-            f" those of {levels[0]}?"
+    rows = pd.DataFrame({key: table[columns[key]] for key in ("entity", "count", "capacity")
+                         if key in columns})  # fmt: skip
+    unread = parse_dates(period, DEFAULT.model_copy(update={"date": date})).isna()
+    if not layout and unread.any():
+        texts = [f"{year}={it}" for it in table[year][unread].unique()]
+        option = " ".join(f"--drop-where {shlex.quote(it)}" for it in texts[:5])
+        asked["drop_where"] = (
+            f"{counted(int(unread.sum()), 'row')} of {len(table):,} have no date: {option} leaves"
+            " them out; --skip-last N leaves out rows at the end"
         )
-    rows = pd.DataFrame({key: table[name] for key, name in columns.items()}, table.index)
 
     measured = [rows[key] for key in ("count", "capacity") if key in rows]
     measured += [table[name] for name in several.get("capacity", [])[1:]]
@@ -239,12 +246,13 @@ def _meant(
 
 def _identifiers(entities: Texts, said: Sequence[str]) -> dict[str, str]:
     """Return the entity of each spelling, of answers such as `ULM=Ulm`."""
-    parted = {it: it.partition("=") for it in said}
-    for answer, (old, equals, new) in parted.items():
-        if not (equals and new) or old not in entities.to_numpy():
+    parted = {it: it.partition("=" if "=" in it else ":") for it in said}
+    named = {old.strip(): new.strip() for old, _, new in parted.values()}
+    for answer, (old, new) in zip(parted, named.items(), strict=True):
+        if not new or old not in entities.to_numpy():
             wrong = f"{answer!r}: give SPELLING=ENTITY, of which a row has the first"
             raise UnclearError({"identifiers": wrong})
-    return {old: new for old, _, new in parted.values()}
+    return named
 
 
 # The file ----------------------------------------------------------------------------------------
@@ -298,17 +306,6 @@ def _alike(rows: Sequence[list[str]]) -> tuple[int, int]:
 
 
 # Columns -----------------------------------------------------------------------------------------
-
-
-def _levels(table: pd.DataFrame, entity: str, names: Sequence[str]) -> list[str]:
-    """Return `COLUMN=TEXT` if rows without an entity have other texts in one column than others."""
-    blank = table[entity] == "" if entity in table else pd.Series(False, table.index)
-    found = []
-    for name in names if blank.any() else ():
-        texts = table.loc[~blank, name].unique()
-        if len(texts) == 1 and not table.loc[blank, name].isin(texts).any():
-            found.append(f"{name}={texts[0]}")
-    return found
 
 
 def _chosen(

@@ -197,7 +197,7 @@ def in_warning(text: str) -> str:
 
 def in_lines_of(understood: Mapping[str, str]) -> list[str]:
     """Return what was understood as lines, for the terminal and for the cleaning report."""
-    return [f"{words}: {understood[key]}" for key, words in LINES.items() if key in understood]
+    return [f"{words}: {understood[key]}" for key, words in LINES.items() if understood.get(key)]
 
 
 def pictured(columns: Columns) -> tuple[str, str]:

@@ -26,7 +26,7 @@ from dpol.core.errors import DataError, Key, Text, in_lines, keyed
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, listed, shortened
 from dpol.data.settings import Dataset
-from dpol.data.several_rows import HIDDEN, always_several, repeats
+from dpol.data.several_rows import HIDDEN, repeats
 from dpol.data.tables.parse import Flags, date_formats
 from dpol.data.tables.setting_types import LookName
 
@@ -301,12 +301,9 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
     if held.empty:
         return
     pairs, sizes = held.groupby(_PAIR), once.groupby(_PAIR).size()
-    columns, often = telling(held, cells, dataset), always_several(sizes)
+    columns = telling(held, cells, dataset)
     dates = [it for it in columns if date_formats(cells.loc[held["row"], it].unique())]
     hint, largest = "", _pair(held, sizes)
-    if often and (rules.several_rows == "last" or len(often) < rows["entity"].nunique()):
-        hint = f" Most periods of {listed(map(shortened, often), EXAMPLES)} are so: does this name"
-        hint += " stand for several entities?"
     for name in columns:
         texts = listed(map(shortened, cells.loc[held["row"], name].unique()))
         hint += f" Column {name} tells them apart ({texts})."
@@ -315,9 +312,10 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
         yield Doubt(
             says=keyed(
                 "{n} of one entity and period ({of}, rows {places}; in all {all} such rows)"
-                " become one: the last, or their sum, mean or max?{hint} If some of them play"
-                " alone, set {dataset.cleaning.keep} to COLUMN: TEXT, and for the latest of"
-                " revisions {dataset.cleaning.latest_by}.",
+                " are not equal: what is one row?{hint} Parts to be added (sum), measurements"
+                " (mean, max or last), or, of revisions, {dataset.cleaning.latest_by}? If some of"
+                " them play alone, set {dataset.cleaning.keep} to COLUMN: TEXT; if one name stands"
+                " for several entities, name them by two columns under {dataset.columns.entity}.",
                 n=counted(len(largest), "row"), of=_named(largest), places=places, hint=hint,
                 all=f"{len(held):,}",
             ),
@@ -333,14 +331,11 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
             " (sum), or all the same (mean)?",
             key=rule("several_capacities"),
         )  # fmt: skip
-    if rules.several_rows != "last" or rules.latest_by or dataset.periods.of:
-        return
-    if dates or (often and (pairs["time"].nunique() == 1).any()):  # else they are hours
+    if dates and rules.several_rows == "last" and not (rules.latest_by or dataset.periods.of):
         yield Doubt(
-            says=f"of several rows of an entity and period the last in the file stays.{hint}"
-            f"{f' Does the latest {dates[0]} count?' if dates else ''}",
-            check="rows", value=(*dates, None)[0],
-            key=rule("latest_by") if dates else Key(("dataset", "columns", "entity")),
+            says=f"of several rows of an entity and period the last in the file stays.{hint} Does"
+            f" the latest {dates[0]} count?",
+            check="rows", key=rule("latest_by"), value=dates[0],
         )  # fmt: skip
 
 

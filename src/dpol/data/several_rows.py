@@ -7,9 +7,6 @@ import pandas as pd
 from dpol.data.tables.parse import CELL_KINDS, OF_SUMS
 from dpol.data.tables.settings import Cleaning
 
-FEW, MOST_PERIODS = 3, 0.8
-"""An entity with several rows in more than so many periods, and in this share of its periods, may
-be several entities."""
 _PAIR = ["entity", "period"]
 HIDDEN = ["suppressed_counts", "hidden_sum_counts", "uncovered_counts"]
 """Rules of counts that nobody published."""
@@ -31,16 +28,6 @@ def one_row_each(rows: pd.DataFrame, rules: Cleaning) -> tuple[pd.DataFrame, dic
     merged = int(unique.duplicated(_PAIR).sum())
     one = _merge(unique, rules) if merged else unique
     return one, {"exact_duplicates": int(repeated.sum()), "merged_rows": merged}
-
-
-def always_several(sizes: pd.Series[int]) -> list[str]:
-    """Return the entities that have several rows in most of more than `FEW` periods.
-
-    Args:
-        sizes: the number of rows of each entity and period.
-    """
-    share = (sizes > 1).groupby(level=0).agg(["mean", "sum"])
-    return [*share.index[(share["mean"] >= MOST_PERIODS) & (share["sum"] > FEW)].map(str)]
 
 
 def repeats(rows: pd.DataFrame, rules: Cleaning) -> pd.Series[bool]:

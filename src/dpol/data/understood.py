@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.words import counted, listed, shortened
+from dpol.data.second_look import telling
 from dpol.data.settings import Dataset
 from dpol.data.several_rows import repeats
 from dpol.data.tables.parse import parse_date
@@ -26,6 +27,9 @@ from dpol.data.tables.raw_table import RawTable, period_texts
 
 PLACES, DATES, PAIRS = 40, 6, 3
 """Largest number of places, of periods and of pairs in a line."""
+LIKE, LARGE = 0.3, 0.1
+"""Smallest correlation of places that are alike, and ratio of the largest place to all others."""
+_PAIR = ["entity", "period"]
 _NUMBER = re.compile("^[0-9.e+]+ | in [0-9,]+ periods?$")  # of a place, in the reason
 FAR = 2.0
 """A period is far from its neighbours if its total is so many times theirs, or the reverse."""
@@ -63,6 +67,7 @@ def _rows(
     raw: RawTable, rows: pd.DataFrame, plays: pd.Series[bool], dropped: Dropped, dataset: Dataset
 ) -> Iterator[str]:
     ours, merges = rows[plays], dataset.rules.merges_rows
+    held = ours[ours.duplicated(_PAIR, keep=False)] if merges else ours[:0]
     equal = int(repeats(ours, dataset.rules).sum())
     merged = len(ours) - equal - len(ours.drop_duplicates(["entity", "period"]))
     yield f"{len(raw.cells):,} in the file, {len(ours) - equal - merged * (not merges):,} play"
@@ -73,10 +78,16 @@ def _rows(
         named = f"{shortened(one['entity'])} ({sizes[one['entity']]:,})"
         why.setdefault(_NUMBER.sub("", one["reason"]), []).append(named)
     for reason, names in why.items():
-        yield f"of {counted(len(names), 'place')} none plays, {reason}: {listed(names, PLACES)}"
+        does = f"{counted(len(names), 'place')} {'does' if len(names) == 1 else 'do'} not play"
+        yield f"{does}, {reason}: {listed(names, PLACES)}"
     if merged:
         yield f"{merged:,} {'added to' if merges else 'give way to'} another of their period"
-    yield f"{equal:,} equal to another and not added"
+    for name in telling(held, raw.cells, dataset):
+        parts = held.groupby(raw.cells.loc[held["row"], name].to_numpy())["count"].sum()
+        each = [f"{shortened(text)} {part / parts.sum():.0%}" for text, part in parts.items()]
+        yield f"of column {name} are added: {listed(each, PLACES)}"
+    if equal:
+        yield f"{equal:,} equal to another and not added"
 
 
 def _dates(raw: RawTable, periods: pd.Index[Any], dataset: Dataset) -> str:
@@ -106,9 +117,11 @@ def _fullest(counts: pd.DataFrame, gains: pd.DataFrame) -> str:
     often = gains.idxmax(axis=1).value_counts(normalize=True)[:2]
     total = counts.sum().sort_values(ascending=False)
     each = (f"{name} in {share:.0%} of the periods" for name, share in often.items())
+    rest = total[1:].sum()
+    others = f", {_ratio(total.iloc[0], rest)} times all others together"
     return (
         f"{', then '.join(each)}; the largest is {total.index[0]}, {_ratio(*total[:2])} times the"
-        f" next, {_ratio(total.iloc[0], total[1:].sum())} times all others together"
+        f" next{others * bool(total.iloc[0] > LARGE * rest)}"
     )
 
 
@@ -130,15 +143,18 @@ def alike(counts: pd.DataFrame) -> str:
     first, second = np.triu_indices(len(names), 1)
     unlike = np.abs(np.diff(np.log(np.fmax(total, 1e-9))[[first, second]], axis=0))[0]
     nearest = np.lexsort((unlike, -both[first, second].round(3)))[:PAIRS]
-    pairs = (
+    nearest = nearest[both[first, second][nearest] >= LIKE]
+    found = [
         f"{names[i]} and {names[k]} ({_short(both[i, k])}, {_ratio(total[i], total[k])} times as"
         " large)"
         for i, k in zip(first[nearest], second[nearest], strict=True)
-    )
-    most = int(with_rest.argmax())
-    ratio = _ratio(total[most], total.sum() - total[most])
-    follows = f"{names[most]} ({_short(with_rest[most])}, {ratio} times their sum)"
-    return f"{', '.join(pairs)}; follows the others most: {follows}"
+    ]
+    said, most = [", ".join(found)] if found else [], int(with_rest.argmax())
+    if with_rest[most] >= LIKE:
+        ratio = _ratio(total[most], total.sum() - total[most])
+        how = f"{_short(with_rest[most])}, {ratio} times their sum"
+        said.append(f"follows the others most: {names[most]} ({how})")
+    return "; ".join(said)
 
 
 def _scale(counts: pd.DataFrame, gains: pd.DataFrame) -> Iterator[str]:
@@ -147,15 +163,17 @@ def _scale(counts: pd.DataFrame, gains: pd.DataFrame) -> Iterator[str]:
     named = listed((f"{name} {_short(number)}" for name, number in ends.items()), PLACES)
     yield f"the median of a place is {_short(usual.median())}, at the ends {named}"
     total = counts.sum(axis=1)
-    around = (total.shift() + total.shift(-1)) / 2
+    around = (total.shift() + total.shift(-1).fillna(total.shift())) / 2
     low, high = (total.index[far] for far in (total < around / FAR, total > around * FAR))
     for words, found in (
         ("periods below half of their neighbours", map(_day, low)),
-        ("above twice of them", map(_day, high)),
+        ("periods above twice their neighbours", map(_day, high)),
         ("two values only", map(str, counts.columns[counts.nunique() < 3])),
     ):
-        yield f"{words} {listed([*found] or ['none'], DATES)}"
-    yield f"zeros {(counts.to_numpy() == 0).mean():.0%}"
+        if named := [*found]:
+            yield f"{words} {listed(named, DATES)}"
+    if (zeros := (counts.to_numpy() == 0).mean()) > 0:
+        yield f"zeros {zeros:.0%}"
 
 
 def _ratio(one: float, other: float) -> str:

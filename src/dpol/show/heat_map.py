@@ -13,17 +13,18 @@ from scipy.spatial.distance import squareform
 from dpol.core.randomness import Floats
 from dpol.show.panels import WIDTH, name_panel, panels
 
-NAMED, FEW = 250, 60
-"""Largest number of places that are named, and that are named in larger text."""
-_ROW, _SMALL_ROW, _LOW, _TALL, _OF_SEVERAL = 0.13, 0.075, 1.2, 7.0, 2.0
+MOST, FEW = 100, 60
+"""Largest number of places that are drawn, and that are named in larger text."""
+_ROW, _SMALL_ROW, _LOW, _OF_SEVERAL = 0.13, 0.075, 1.2, 2.0
 """Inches: the height of a row in larger and in smaller text, the smallest height of a panel, and
-its height without names, alone and beside others."""
+its height beside others."""
 _LONGEST, _TICKS = 24, 8  # characters of a name; dates below a panel
-_ORDERED = 300  # places in the best order; more are ordered roughly
 
 
 def heat_map(table: pd.DataFrame, number: str, of: str) -> Figure:
     """Draw numbers of places, ordered by likeness, so that unlike rows and columns jump to the eye.
+
+    Of more than `MOST` places those are drawn that are least usual, the least usual first.
 
     Args:
         table: the columns stream, which has a panel each, entity, period and the number.
@@ -36,21 +37,24 @@ def heat_map(table: pd.DataFrame, number: str, of: str) -> Figure:
     }
     alone = len(tables) == 1
     most, periods = (max(it.shape[k] for it in tables.values()) for k in (1, 0))
-    named, row = alone and most <= NAMED, _ROW if most <= FEW else _SMALL_ROW
-    height = max(_LOW, row * most) if named else _TALL if alone else _OF_SEVERAL
+    row = _ROW if most <= FEW else _SMALL_ROW
+    height = max(_LOW, row * min(most, MOST)) if alone else _OF_SEVERAL
     colours = PowerNorm(0.5, 0, max(it.to_numpy().max() for it in tables.values()) or 1)
     width, columns = (WIDTH, 1) if alone else (WIDTH / 2, 2)
     with panels(len(tables), columns, (width, height + 0.5)) as drawn:
         places = sum(it.shape[1] for it in tables.values())
         drawn.find(f"{of}: {places:,} places, {periods} periods")
-        drawn.caption("A row is a place; places that rise and fall together are neighbours")
+        few = most <= MOST
+        order = "places that rise and fall together are neighbours"
+        order = order if few else f"the {MOST} least usual places, the least usual first"
+        drawn.caption(f"A row is a place; {order}")
         for ax, (name, wide) in zip(drawn.axes, tables.items(), strict=True):
-            wide = wide.iloc[:, _by_likeness(wide.to_numpy())]
+            wide = wide.iloc[:, (_by_likeness if few else least_usual)(wide.to_numpy())[:MOST]]
             image = ax.imshow(wide.T, aspect="auto", interpolation="nearest", norm=colours)
             ax.grid(visible=False)
             names = [it if len(it) <= _LONGEST else f"{it[:_LONGEST]}…" for it in map(str, wide)]
             ax.set_yticks(
-                range(len(names) * named), names * named, fontsize=7 if most <= FEW else 5
+                range(len(names) * alone), names * alone, fontsize=7 if most <= FEW else 5
             )
             ticks = min(_TICKS // columns, 1 + len(wide) // 6)
             at = np.unique(np.linspace(0, len(wide) - 1, ticks).astype(int))
@@ -61,12 +65,31 @@ def heat_map(table: pd.DataFrame, number: str, of: str) -> Figure:
     return drawn.figure
 
 
-def _by_likeness(numbers: Floats) -> NDArray[np.int32]:
+def _by_likeness(numbers: Floats) -> NDArray[np.intp]:
     """Return an order of columns in which those that are correlated are neighbours."""
+    distances = squareform(np.clip(1 - _correlations(numbers), 0, 2), checks=False)
+    tree = optimal_leaf_ordering(linkage(distances, "average"), distances)
+    return np.asarray(leaves_list(tree), np.intp)
+
+
+def least_usual(numbers: Floats) -> NDArray[np.intp]:
+    """Return the order of columns from the least to the most usual.
+
+    A column is as unusual as its farthest feature is from the median of all columns, in standard
+    deviations: its size, its share of zeros, its largest step, and its correlations with all others
+    together and with the nearest one.
+    """
+    size, like = numbers.mean(axis=0), _correlations(numbers)
+    np.fill_diagonal(like, -1)
+    steps = np.abs(np.diff(numbers, axis=0)).max(axis=0) / np.fmax(size, 1e-12)
+    features = [np.log(np.fmax(size, 1e-12)), (numbers == 0).mean(axis=0), steps]
+    each = np.stack([*features, like.mean(axis=0), like.max(axis=0)])
+    apart = np.abs(each - np.median(each, axis=1, keepdims=True))
+    far = (apart / np.fmax(each.std(axis=1, keepdims=True), 1e-12)).max(axis=0)
+    return np.argsort(-far, kind="stable")
+
+
+def _correlations(numbers: Floats) -> Floats:
     apart = numbers - numbers.mean(axis=0)
     unit = apart / np.fmax(np.sqrt((apart**2).sum(axis=0)), 1e-12)
-    distances = squareform(np.clip(1 - unit.T @ unit, 0, 2), checks=False)
-    tree = linkage(distances, "average")
-    if numbers.shape[1] <= _ORDERED:
-        tree = optimal_leaf_ordering(tree, distances)
-    return np.asarray(leaves_list(tree))
+    return np.asarray(unit.T @ unit)

@@ -38,7 +38,7 @@ MOST_MB = 2_000
 LONGEST_CELL = 10_000_000
 """Largest number of characters of a cell."""
 MOST_CELLS = 10_000_000
-"""Largest number of cells of a sheet, and of the columns that are read of a CSV table: some GB."""
+"""Largest number of cells of a sheet, and of the columns that are read of a file: some GB."""
 MOST_TITLES = 20
 """Number of lines above the header in which dpol looks for it."""
 MOST_NOTES = 5  # rows in a message
@@ -70,7 +70,8 @@ class RawTable:
             is line 1), or the number of the row in a Parquet file or sheet.
         formats: the format of numbers and dates in each column.
         changed: what was not read as it is, in words: repeated headers, control characters.
-        repeated: the rows that repeat an earlier row in full, if they were looked for.
+        repeated: the rows that are equal to an earlier one in every column of the file; none if
+            not all columns are read.
     """
 
     file: str
@@ -92,7 +93,10 @@ def raw_table(file: str, cells: pd.DataFrame, form: Format = DEFAULT) -> RawTabl
             cells[name] = column.replace(_CONTROL, "?", regex=True)
             changed.append(f"control characters in column {name} read as ?")
     formats = {str(name): _of_column(column.unique(), form) for name, column in cells.items()}
-    return RawTable(file=file, cells=cells, formats=formats, changed=tuple(changed))
+    return RawTable(
+        file=file, cells=cells, formats=formats, changed=tuple(changed),
+        repeated=frozenset(cells.index[cells.duplicated()]),
+    )  # fmt: skip
 
 
 def _of_column(cells: Iterable[str], form: Format) -> Format:
@@ -211,7 +215,7 @@ def _without_last(rows: Iterable[AnyRow], number: int) -> Iterator[AnyRow]:
 def _too_large(path: Path, most: str) -> DataError:
     return DataError(
         f"{path}: has more than {most}; leave out rows and columns that no run needs, in a sheet"
-        " also formatted cells without text, or save the table as Parquet"
+        " also formatted cells without text"
     )
 
 
@@ -243,6 +247,9 @@ def _read_parquet(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
     texts = dict[str, list[str]]()
     try:
         wanted = choose([it.name for it in pq.read_schema(path) if not pa.types.is_nested(it.type)])
+        if pq.read_metadata(path).num_rows * len(wanted) > MOST_CELLS:
+            most = MOST_CELLS // len(wanted)
+            raise _too_large(path, f"{most:,} rows of {counted(len(wanted), 'column')}")
         for name, values in zip(wanted, pq.read_table(path, columns=wanted), strict=True):
             if pa.types.is_dictionary(values.type):
                 values = values.cast(values.type.value_type)

@@ -92,6 +92,8 @@ class Columns(Settings):
     """Number of people counted (COVID patients); required in the layout `long`.
 
     In the other layouts it is your word for what the cells hold."""
+    count_rows: bool = False
+    """Whether each row is one event, so that `count` is your word for them and no column."""
     capacity: Capacity | None = None
     """Capacity of the entity (beds): a column, the columns whose sum it is (`[occupied, free]`), or
     a second table; required for shares and `min_capacity`."""
@@ -138,7 +140,7 @@ class Columns(Settings):
     def needed(self) -> list[str]:
         """Return all columns to read from the table, each once."""
         named = [self.entity, *self.entity_with, *columns_of(self.period), self.group, self.name]
-        numbers = [self.count, *self.capacities, *(self.cases or ())]
+        numbers = [*[self.count] * (not self.count_rows), *self.capacities, *(self.cases or ())]
         return list(dict.fromkeys(name for name in [*named, *numbers] if name))
 
     def of_days(self) -> list[str]:
