@@ -242,7 +242,8 @@ def influenza() -> Owned:
         "WEEK": [mmwr(d)[1] for d in t.week], "% ILI": (100 * t.patients / t.beds).round(4),
         "NUM. OF PROVIDERS": 40})
     c = again(c.drop(columns="week"), place="REGION", patients="ILITOTAL", beds="TOTAL PATIENTS")
-    return own(c, t, top="PERCENTAGE OF VISITS REPORTED BY SENTINEL PROVIDERS\n", entity="REGION", period="YEAR,WEEK",
+    return own(c, t, top="PERCENTAGE OF VISITS REPORTED BY SENTINEL PROVIDERS\n", entity="REGION",
+               period="YEAR,WEEK",
                count="ILITOTAL", capacity="TOTAL PATIENTS", date="YYYY-ee")
 
 
@@ -547,7 +548,8 @@ HABITS: dict[str, Callable[[], Owned]] = {
     "YYYYMMDD": lambda: own(dated(T, "%Y%m%d"), T),
     "ranges of days": lambda: own(dated(T,
         lambda d: f"{d:%d.%m.%Y} - {d + pd.Timedelta(days=6):%d.%m.%Y}"), T),
-    "Portuguese months": lambda: own(dated(Y, lambda d: f"{d.year}/{MONTHS[4 * d.month - 4:][:3]}"), Y),
+    "Portuguese months": lambda: own(dated(Y,
+        lambda d: f"{d.year}/{MONTHS[4 * d.month - 4:][:3]}"), Y),
     "week numbers alone": lambda: own(dated(T,
         lambda d: f"Week {(d - T.week.min()).days // 7 + 1}"), T),
     "quarters": lambda: own(dated(base(5, 24, "QS", "2016-01-01"),
@@ -637,9 +639,9 @@ HABITS: dict[str, Callable[[], Owned]] = {
         T.assign(place=T.place + ", North")),
     # files
     "a sheet for each place": lambda: own({p: g.drop(columns="place") for p,
-        g in T.groupby("place")}, T, entity="sheet", sheet="all"),
+        g in T.groupby("place")}, T, entity=""),
     "a sheet for each half": lambda: own({"2023 I": T[T.week < "2023-08-01"],
-        "2023 II": T[T.week >= "2023-08-01"]}, T, sheet="all"),
+        "2023 II": T[T.week >= "2023-08-01"]}, T),
     "a sheet of notes first": lambda: own({"Notes": pd.DataFrame({"About": ["Made by hand"]}),
         "Data": T}, T, sheet="Data"),
     "places across": lambda: own(wide(W), W, entity="ward", count="patients", **NONE),
@@ -757,8 +759,8 @@ def test_a_printed_command_that_is_pasted_writes_no_wrong_config(here: Path, nam
     Path(owned.name).write_bytes(owned.content)
     words = f"new dataset {owned.name}"
     while (code_and_said := command(*shlex.split(words)))[0]:
-        printed = code_and_said[2].rpartition("dpol new dataset ")[2].strip()
-        if not printed or (again := f"new dataset {printed}") == words:
+        printed = code_and_said[2].rpartition("\nComplete and run: dpol ")
+        if not printed[0] or (again := printed[2].strip()) == words:
             return
         words = again
     assert is_right(owned)

@@ -7,7 +7,7 @@ import json
 import logging
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -75,15 +75,13 @@ def add(kinds: Commands) -> None:
     parser = add_command(kinds, "dataset", words=words, example=example)
     parser.add_argument("name", metavar="TABLE", help="file of the table")
     parser.set_defaults(run=new_dataset)
+    kinds_of: dict[str, Callable[[str], Any]] = {"missing": str, "suppressed": str}  # or blank
+    kinds_of |= {name: between(1e-3, most) for name, most in _LARGEST.items()}
     for name, words in _OPTIONS.items():
         parser.add_argument(
             flag(name),
             metavar=name.upper(),
-            type=between(1e-3, _LARGEST[name])
-            if name in _LARGEST
-            else str
-            if name in ("missing", "suppressed")
-            else given,
+            type=kinds_of.get(name, given),
             choices=[".", ","] if name == "decimal" else None,
             action="append" if name in _REPEATED else "store",
             help=words.replace("%", "%%"),
@@ -92,11 +90,11 @@ def add(kinds: Commands) -> None:
 
 def as_option(key: Key) -> str:
     """Return the option that stands for a key of a config; a key without one keeps its name."""
+    if key.value:  # spellings of entities, and the entity of each
+        pairs = (f"{old}={new}" for old, new in json.loads(key.value).items())
+        return " ".join(f"--identifiers {shlex.quote(it)}" for it in pairs)
     block, _, name = str(key).rpartition(".")
     option = _OTHER_NAMES.get(name, name)
-    if key.value:  # spellings of entities, and the entity of each
-        pairs = json.loads(key.value).items()
-        return " ".join(f"{flag(option)} {shlex.quote(f'{old}={new}')}" for old, new in pairs)
     return flag(option) if block in _BLOCKS and option in _OPTIONS else str(key)
 
 
@@ -201,7 +199,7 @@ def _questions(
     table: Path,
     said: Mapping[str, Any],
     asked: Mapping[str, str],
-    ready: Mapping[str, str | Sequence[str]] = MappingProxyType({}),
+    ready: Mapping[str, str] = MappingProxyType({}),
     columns: Sequence[str] = (),
 ) -> str:
     """Return all questions, and the command that answers them.
@@ -220,10 +218,7 @@ def _questions(
     lines = [f"  {flag(key)}: {question}" for key, question in asked.items()]
     known = {key: it for key, it in said.items() if key not in asked or isinstance(it, list)}
     missing = " ".join(
-        f"{flag(key)} {shlex.quote(one) if answer else one}"
-        for key in asked
-        for answer in [ready.get(key, "")]
-        for one in ([answer] if isinstance(answer, str) and answer else answer or [key.upper()])
+        f"{flag(key)} {shlex.quote(ready[key]) if key in ready else key.upper()}" for key in asked
     )
     last = f"Complete and run: {_command(table, known)} {missing}"
     return "\n".join([start, *columns, *lines, last])

@@ -120,7 +120,9 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     with suppress(KeyError, OSError, SyntaxError, ValueError, BadZipFile):  # reading says so
         sheets = sheet_names(path) if path.suffix == ".xlsx" and "sheet" not in answers else []
     if len(sheets) > 1:
-        raise UnclearError({"sheet": f"which one? {names_list(sheets)}"})
+        raise UnclearError({"sheet": f"which one? {names_list(sheets)}. If each holds a place or a"
+                            " time, copy them into one sheet, with a column for what their names"
+                            " say"})  # fmt: skip
     written = _written(path, answers) | _given(answers, "skip_last")
     start = DEFAULT.model_copy(update=written)
     raw = without_notes(read_raw_table(path, None, start), start).cells.drop_duplicates()

@@ -84,7 +84,7 @@ def _rows(
         yield f"{merged:,} {'added to' if merges else 'give way to'} another of their period"
     for name in telling(held, raw.cells, dataset):
         parts = held.groupby(raw.cells.loc[held["row"], name].to_numpy())["count"].sum()
-        each = [f"{shortened(text)} {part / parts.sum():.0%}" for text, part in parts.items()]
+        each = [f"{shortened(str(text))} {part / parts.sum():.0%}" for text, part in parts.items()]
         yield f"of column {name} are added: {listed(each, PLACES)}"
     if equal:
         yield f"{equal:,} equal to another and not added"
@@ -170,8 +170,8 @@ def _scale(counts: pd.DataFrame, gains: pd.DataFrame) -> Iterator[str]:
         ("periods above twice their neighbours", map(_day, high)),
         ("two values only", map(str, counts.columns[counts.nunique() < 3])),
     ):
-        if named := [*found]:
-            yield f"{words} {listed(named, DATES)}"
+        if far := [*found]:
+            yield f"{words} {listed(far, DATES)}"
     if (zeros := (counts.to_numpy() == 0).mean()) > 0:
         yield f"zeros {zeros:.0%}"
 
