@@ -71,7 +71,7 @@ _OTHER_NAMES = {
 def add(kinds: Commands) -> None:
     """Add the kind, with options for facts that a table does not show."""
     words = "look at a table of counts, print what dpol sees, and write a config for it"
-    example = "dpol new dataset clinics.xlsx --count patients --capacity slots"
+    example = "dpol new dataset clinics.xlsx"
     parser = add_command(kinds, "dataset", words=words, example=example)
     parser.add_argument("name", metavar="TABLE", help="file of the table")
     parser.set_defaults(run=new_dataset)
