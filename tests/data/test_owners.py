@@ -766,6 +766,16 @@ def test_a_printed_command_that_is_pasted_writes_no_wrong_config(here: Path, nam
     assert is_right(owned)
 
 
+def test_a_row_for_each_call_is_asked_about_if_it_is_said_to_be_a_number(here: Path) -> None:
+    owned = calls()
+    Path(owned.name).write_bytes(owned.content)
+    owned.knows["row"] = "number"
+    code, said = said_by(owned, ["entity", "period", "count", "capacity", "at-most", "row"])
+    assert code == 2
+    assert "are not equal: what is one row? Column call tells them apart" in said
+    assert (len(pd.read_csv(owned.name)), len(owned.panel)) == (862, 960)
+
+
 def test_the_shares_of_tables_that_are_read_rightly() -> None:
     """What an owner gets from the tables above, of each kind."""
     lost = {*WRONG, *STOPPED}
