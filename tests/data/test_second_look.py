@@ -106,14 +106,6 @@ def region(t: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([t, whole.assign(place="North")], ignore_index=True)
 
 
-def two_sites() -> pd.DataFrame:
-    t = wards(6, 52, 23)
-    t["patients"] = (t["patients"] * 0.35).astype(int)
-    half = t.assign(patients=t["patients"] // 2, beds=t["beds"] // 2)
-    rest = t.assign(patients=t["patients"] - half["patients"], beds=t["beds"] - half["beds"])
-    return pd.concat([half.assign(site="A"), rest.assign(site="B")])
-
-
 def one_typing_error() -> pd.DataFrame:
     t = wards(6, 30, 41)
     t.loc[37, "patients"] = 5000
@@ -130,15 +122,6 @@ def blank_weeks() -> pd.DataFrame:
     t = wards().astype({"patients": object})
     t.loc[t["week"].isin(sorted(t["week"].unique())[20:23]), "patients"] = ""
     return t
-
-
-def revised() -> pd.DataFrame:
-    t = wards(8, 40, 11)
-    early = t.assign(
-        patients=(t["patients"] * 0.6).astype(int), issue=t["week"] + pd.Timedelta(days=3)
-    )
-    late = t.assign(issue=t["week"] + pd.Timedelta(days=20))
-    return pd.concat([early, late]).sort_values("issue", ascending=False)
 
 
 def to_date() -> pd.DataFrame:
@@ -172,16 +155,11 @@ def two_measures() -> pd.DataFrame:
         (lambda: region(wards()), "--count patients --capacity beds",
          "--drop-where: North equals the sum of some others in 60 of 60 periods. Leave",
          "--drop-where place=North", 30.8682, 46.4130),
-        (two_sites, "--entity place --count patients --capacity beds --row part --per-person 1",
-         "--several-capacities", "--several-capacities sum", 6.9397, 9.1875),
         (one_typing_error, "--at-most 200", "--above: 1 count of 180 above the bound, and at least"
          " 4 times every other count of the same entity (Ward 02, 2023-02-20: 5000)",
          "--above missing", 8.9042, 14.8250),
         (another_weekday, "--count patients --capacity beds", "", "", 30.8682, 46.4130),
         (blank_weeks, "--count patients --capacity beds", "", "", 29.5354, 44.0652),
-        (revised, "--period week --entity place --count patients --capacity beds --row last",
-         "--latest-by: of several rows of an entity and period the last in the file stays. Column",
-         "--latest-by issue", 21.7148, 27.5143),
         (percentages, "--count pct --capacity none --at-most 100", "--per-person: 594 of 720",
          "--per-person 4", 30.8685, 46.4140),
         (to_date, "--at-most 6000", "--cumulative: counts rise in 708, fall in 0 and begin again",
