@@ -110,11 +110,8 @@ def _every(dates: pd.Index[Any], periods: Periods) -> pd.Index[Any]:
     """Return the dates, and the starts of the periods between them of which there is no row."""
     length, unit = periods.length
     step = pd.DateOffset(months=length) if unit == "month" else pd.DateOffset(days=length)
-    held = {*dates}
-    for before, after in itertools.pairwise(dates):
-        while (before := before + step) < after:
-            held.add(before)
-    return pd.DatetimeIndex(sorted(held), name=dates.name)
+    each = [pd.date_range(*pair, freq=step) for pair in itertools.pairwise(dates)]
+    return dates.append(each).unique().sort_values().rename(dates.name)
 
 
 def _places(dates: pd.Index[Any], periods: Periods) -> tuple[NDArray[np.int64], int]:

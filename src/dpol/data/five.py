@@ -105,7 +105,6 @@ def ask_five(
     """Return the questions that are still open, and the answers where only one is possible."""
     names = [name for name in map(str, table) if name.strip() and name not in heads]
     asked, ready = dict[str, str](), dict[str, str]()
-    made = {key for shape, key in _WORDS if shape == layout}
     for key, question in _QUESTIONS.items():
         said = str(answers.get(key, ""))
         named = [said] if key == "count" else parts_of(said, names)
@@ -115,7 +114,7 @@ def ask_five(
             asked[key] = _WORDS.get((layout, key), question)
         elif key == "row" and answers[key] not in ROWS:
             asked[key] = f"{answers[key]!r} is none of {', '.join(ROWS)}"
-        elif unknown and key != "row" and key not in made:
+        elif unknown and key != "row" and (layout, key) not in _WORDS:
             asked[key] = f"no column {unknown[0]!r}{did_you_mean(unknown[0], names)}"
     columns = [answers[key] for key in ("entity", "count", "capacity") if key in answers]
     every = [it for key in _QUESTIONS if key in answers for it in parts_of(answers[key], names)]
@@ -140,10 +139,8 @@ def ask_five(
     if "period" in asked:
         read = [("the header", pd.Series(heads))] if heads else [(it, table[it]) for it in dates]
         aloud = [f"{name}: {_aloud(cells, forms_of(cells))}" for name, cells in read]
-        asked["period"] += f". {'; '.join(aloud) or 'dpol can read the dates of none'}"
-        asked["period"] += ". If a date is read wrongly: --first DATE, of the first row" * bool(
-            aloud
-        )
+        wrong = ". If a date is read wrongly: --first DATE, of the first row" if aloud else ""
+        asked["period"] += f". {'; '.join(aloud) or 'dpol can read the dates of none'}{wrong}"
     texts = _period_texts(table, period, heads)
     in_parts = not heads and len(parts_of(period, table)) > 1
     if texts is not None and (question := _date_question(texts, answers, in_parts=in_parts)):
@@ -204,9 +201,8 @@ def formats_of(texts: Texts, answers: Mapping[str, Any], *, in_parts: bool) -> l
     held = [text for text in texts.unique() if text]
     weeks = "YYYY-ww" in forms or "YYYY-ee" in forms
     if in_parts and weeks and "date" not in answers:  # a number of a week shows no system
-        forms = [it for it in _WEEKS if all(_read(text, it) for text in held)] + [
-            it for it in forms if it not in _WEEKS
-        ]
+        read = [it for it in _WEEKS if all(_read(text, it) for text in held)]
+        forms = [*read, *(it for it in forms if it not in _WEEKS)]
     if answers.get("first"):
         forms = [it for it in forms if str(_read(held[0], it)) == answers["first"]]
     if "YYYY-M" in forms and not _WEEK.search(str(texts.name)):  # no month has the number 13
@@ -225,9 +221,7 @@ def _date_question(texts: Texts, answers: Mapping[str, Any], *, in_parts: bool) 
         return ""
     if forms:
         return f"{_aloud(texts, forms)}?"
-    if answers.get("first") and (
-        known := formats_of(texts, {**answers, "first": ""}, in_parts=in_parts)
-    ):
+    if known := formats_of(texts, {**answers, "first": ""}, in_parts=in_parts):
         return (
             f"{_aloud(texts[:1], known)}, and not {answers['first']}: give another format, or add a"
             " column with dates like 2021-01-31"
@@ -268,10 +262,7 @@ def parts_of(said: str, names: Iterable[object]) -> list[str]:
 
 def joined(table: pd.DataFrame, names: Sequence[str]) -> Texts:
     """Return the texts of some columns of each row, with commas between them."""
-    texts: Texts = table[names[0]]
-    for name in names[1:]:
-        texts = texts + ", " + table[name]
-    return texts
+    return table[names[0]].str.cat(table[[*names[1:]]], sep=", ")
 
 
 def names_list(names: Iterable[str]) -> str:

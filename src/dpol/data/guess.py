@@ -389,20 +389,15 @@ def _markers(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[dic
     told = "" in (*answers.get("missing", []), *hidden)
     blank = 0 if told else int((measured[0] == "").sum())
     if len(other) or blank > BLANKS * len(measured[0]):
-        shown = [
-            *(repr(shortened(text)) for text in other),
-            *[f"{blank:,} blank cells"] * bool(blank),
-        ]
-        both = listed(shown, 5)
+        shown = [repr(shortened(text)) for text in other]
+        shown += [f"{blank:,} blank cells"] if blank else []
         marks = dict.fromkeys(mark for text in other for mark in marks_of(text))
         strip = f"; or --strip {' --strip '.join(map(repr, marks))} to read them as numbers"
         return {}, (
-            f"{both}: missing, or too small to publish? Give --missing TEXT or --suppressed TEXT"
-            f" for each{strip if marks else ''}"
+            f"{listed(shown, 5)}: missing, or too small to publish? Give --missing TEXT or"
+            f" --suppressed TEXT for each{strip if marks else ''}"
         )
-    keys: dict[str, Any] = {"missing_markers": missing}
-    if missing == rules.missing_markers:
-        keys = {}
+    keys: dict[str, Any] = {} if missing == rules.missing_markers else {"missing_markers": missing}
     if hidden:
         below = [int(match[2]) for text in hidden if (match := _BELOW.fullmatch(text))]
         value = min(below) // 2 if below else int(rules.suppressed_value)
