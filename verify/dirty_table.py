@@ -243,7 +243,7 @@ class DirtyTable:
         for i in range(FEWEST[stream] + 1):
             row = next(places)
             self.after.append({**row, ALL_BEDS: f" {row[ALL_BEDS]}.00"} if i % 2 else dict(row))
-            counts["exact_duplicates"] += 1
+            counts["merged_rows" if i % 2 else "exact_duplicates"] += 1  # written otherwise
         for i in range(FEWEST[stream] + 2):
             column = (ALL_COVID, ALL_BEDS, CHILD_SUSPECTED)[i % 3]
             self.before.append({**next(places), column: "7.7"})
