@@ -99,7 +99,7 @@ def test_no_text_names_a_key_of_one_edge(file: Path) -> None:
 REFUSED = {
     "a,2024-01-01,1\nA,2024-01-08,1": 'cleaning={"identifiers": {"A": "a"}}',
     "a,2024-01-01,x\nb,2024-01-01,1": "in format, numbers not written like 1234.5; in cleaning, ",
-    "a,2024-01-01,1\na,2024-01-01,2": "2024-01-01, rows 2, 3; in all 2 such rows) become one",
+    "a,2024-01-01,1\na,2024-01-01,2": "2024-01-01, rows 2, 3; in all 2 such rows) are not equal",
     "a,1/2/2024,1\nb,1/2/2024,1": "set format.date: D/M/YYYY or M/D/YYYY.",
 }
 

@@ -25,7 +25,8 @@ def test_ten_weeks_are_released_and_decided_by_the_lines_of_the_tutorial(
     RAW.parent.mkdir(parents=True)
     TEMPLATE.parent.mkdir(parents=True)
     exec(TABLE, {})
-    assert command("new", "dataset", RAW, "--count", "patients", "--capacity", "beds")[0] == 0
+    words = "--entity ward --period week --count patients --capacity beds --row number"
+    assert command("new", "dataset", RAW, *words.split())[0] == 0
     stream = dpol.read_table("wards.yaml")
     template_of(stream, "capacity", 0.5, "designed").to_csv(TEMPLATE, index=False)
     Path("release.py").write_text(RELEASE)
