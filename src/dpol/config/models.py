@@ -57,7 +57,9 @@ class Privacy(Settings):
     count_sensitivity: Annotated[float, Field(ge=1e-3, le=1e3)] = 1.0
     """Largest change that one person can make to one count.
 
-    Above 1 if a person is counted several times, or for a cautious reading of cleaned data."""
+    Above 1 if a person is counted several times, or for a cautious reading of cleaned data.
+    Required where counts are added: `dataset.periods.of` or `dataset.cleaning.several_rows` is
+    `sum`, or `dataset.cleaning.cumulative` is given."""
     unit: Unit = Unit()
     """Unit of privacy of the levels."""
     memory: MemoryName = "designed"

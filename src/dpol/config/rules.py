@@ -26,7 +26,8 @@ NOT_OF_GAINS = f"must not be given {OF_GAINS}"
 def dataset(config: Config, members: Members) -> Iterator[Problem]:
     """Yield the problems of the table and of its questions."""
     return config.dataset.problems(
-        {f"questions.{label}" if label else "gain": gain for label, gain in config.gains.items()}
+        {f"questions.{label}" if label else "gain": gain for label, gain in config.gains.items()},
+        moved="count_sensitivity" in config.privacy.model_fields_set,
     )
 
 

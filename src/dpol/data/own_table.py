@@ -54,7 +54,7 @@ def read_table(
     capacity_per: float = 1.0,
     label: str | None = None,
     gain: Mapping[str, Any] | None = None,
-    count_sensitivity: float = 1.0,
+    count_sensitivity: float | None = None,
     stay: int = 1,
     format: Mapping[str, Any] | None = None,
     periods: Mapping[str, Any] | None = None,
@@ -81,7 +81,8 @@ def read_table(
         label: label of the stream, which keys its noise and by which games know it; by default the
             groups, or else the name of the file; of a config, its first stream.
         gain: the block `gain` of a config: the question.
-        count_sensitivity: the most by which one person can change one count.
+        count_sensitivity: the most by which one person can change one count; by default 1, but
+            required where counts of several rows are added.
         stay: number of consecutive rounds in which one person may be counted.
         format: the block `dataset.format`: layout, sheet, numbers and dates.
         periods: the block `dataset.periods`: length, first and last; a period has 7 days by
@@ -104,7 +105,8 @@ def read_table(
     ... )
     GainStream('shelters', 60 rounds x 12 experts, gains up to 1, 2023-09-04 to 2024-10-21)
     """
-    check_number("count_sensitivity", count_sensitivity, "(0, inf)")
+    if count_sensitivity is not None:
+        check_number("count_sensitivity", count_sensitivity, "(0, inf)")
     check_whole("stay", stay)
     file = place_of(str(path))
     if file.endswith(".yaml"):
@@ -163,7 +165,7 @@ def _read_config(file: str, label: str | None) -> GainStream:
             raise ConfigError(f"{file}: no stream {label}{nearest(label, streams)}")
         groups = streams[label]["groups"]
         gain, weeks = config.get("gain", {}), privacy.get("unit", {}).get("weeks", 1)
-        moved = privacy.get("count_sensitivity", 1.0)
+        moved = privacy.get("count_sensitivity")
     except (AttributeError, KeyError, StopIteration, TypeError):
         raise ConfigError(
             f"{file}: is not the config of a run, with dataset, streams and privacy; dpol new"
@@ -178,7 +180,7 @@ def _stream_of(
     place: str,
     raw: dict[str, Any],
     label: str | None,
-    count_sensitivity: float,
+    count_sensitivity: float | None,
     stay: int,
     beside: Path | None = None,
 ) -> GainStream:
@@ -200,7 +202,7 @@ def _stream_of(
     dataset, gain, source = asked.dataset, asked.gain, asked.dataset.source
     if not isinstance(source, LocalSource):
         raise refusal(place, [Problem(("dataset", "source", "kind"), source.kind, "must be local")])
-    if broken := [*dataset.problems({"gain": gain})]:
+    if broken := [*dataset.problems({"gain": gain}, moved=count_sensitivity is not None)]:
         raise refusal(place, broken)
     file = place_of(source.file)
     if beside and not Path(file).is_file() and (beside / source.file).is_file():
@@ -214,7 +216,7 @@ def _stream_of(
     return build_stream(
         panel.table,
         label,
-        count_sensitivity,
+        1.0 if count_sensitivity is None else count_sensitivity,
         provenance_of_stream(report, label),
         stay=stay,
         gain=gain,

@@ -188,12 +188,29 @@ class Dataset(Settings):
         """Whether the results hold numbers that not everyone may see."""
         return not (self.public or self.simulated)
 
-    def problems(self, asks: Mapping[str, Gain]) -> Iterator[Problem]:
+    @property
+    def sums(self) -> Key | None:
+        """The key by which counts are added that may be of one person; None if none are."""
+        if self.rules.several_rows == "sum":
+            added = ("periods", "of") if self.periods.of else ("cleaning", "several_rows")
+            return Key(("dataset", *added))
+        return Key(("dataset", "cleaning", "cumulative")) if self.rules.cumulative else None
+
+    def problems(self, asks: Mapping[str, Gain], *, moved: bool) -> Iterator[Problem]:
         """Yield keys that contradict each other, or do not fit the source, layout or questions.
 
         Args:
             asks: the questions, by their key in the config.
+            moved: whether it is said how far one person changes one count.
         """
+        if not moved and (sums := self.sums):
+            allowed: Text = keyed(
+                "is missing, and {key} adds counts that may be of one person: how far does one"
+                " person change one sum? 7, if a person may be counted on each of 7 days; 1, if"
+                " only once, as an arrival",
+                key=sums,
+            )
+            yield Problem(("privacy", "count_sensitivity"), MISSING, allowed)
         kind, layout = self.source.kind, self.format.layout
         columns, rules, here = self.columns, self.cleaning, ("dataset", "columns")
         not_of_kind = keyed("must not be given because {dataset.source.kind} is {kind}", kind=kind)
@@ -202,7 +219,7 @@ class Dataset(Settings):
         )
         places = {key: Key(tuple(key.split(".", 1))) for key in asks}
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
-            allowed: Text = "must not be given together with entities, which already says who plays"
+            allowed = "must not be given together with entities, which already says who plays"
             yield Problem(
                 ("dataset", "cleaning", "min_total_cases"), rules.min_total_cases, allowed
             )
