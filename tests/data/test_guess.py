@@ -51,7 +51,8 @@ def test_a_table_is_read_as_its_owner_means_it(empty_folder: Path, capsys, make)
     assert list(whole.entities) == list(expected)
     assert [str(day) for day in whole.periods] == [str(day.date()) for day in expected.index]
     np.testing.assert_allclose(whole.gains, expected.to_numpy(float), rtol=1e-12)
-    assert Path(config_of(kind)).with_suffix(".png").stat().st_size > 10_000
+    picture = Path("results", Path(config_of(kind)).stem, "data/understood.svg")
+    assert picture.stat().st_size > 10_000
 
 
 def looked(path: Path, text: str, **told: Any) -> dict[str, Any]:

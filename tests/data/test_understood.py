@@ -129,7 +129,7 @@ def test_a_dirty_workbook_takes_some_commands_and_no_edit(capsys) -> None:
     assert "--above ABOVE" in capsys.readouterr().err
     assert main([*new, "--above", "missing"]) == 0
     assert capsys.readouterr().out.endswith("Now: dpol run clinics.yaml --cores 2\n")
-    assert Path("clinics.png").stat().st_size > 10_000
+    assert Path("results/clinics/data/understood.svg").stat().st_size > 10_000
     text = Path("clinics.yaml").read_text()
     assert f"# dpol new dataset clinics.xlsx {five} --missing n/a --identifiers" in text
     cleaning = yaml.safe_load(text)["dataset"]["cleaning"]

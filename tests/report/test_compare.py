@@ -67,7 +67,7 @@ def write(
     """
     if isinstance(played, Mapping):
         played = [played_by_hand(label, "isotropic", 1.0, own) for label, own in played.items()]
-    data = stream(label="nm") if data is None else data
+    data = stream(label="nm", provenance={}) if data is None else data
     rows = [
         {
             **{"stream": runs.stream, "noise": runs.noise, "mu": runs.mu, "algorithm": runs.label},

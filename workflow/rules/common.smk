@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from dpol.core.errors import DpolError, in_one_line
 from dpol.core.words import listed
-from dpol.data.settings import HOLDS_RAW_COUNTS
+from dpol.data.leaving import HOLDS, warning_of
 from dpol.plan import code_of, inputs_of, make_plan
 from dpol.privacy.settings import label_of_level
 from dpol.reruns.code_hashes import code_of_job

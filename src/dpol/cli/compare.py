@@ -68,6 +68,7 @@ def _compare(options: argparse.Namespace) -> int:
         *_section("Code and data", comparison.provenance),
         *_section("Mean total gains, new minus old", [*_numbers(comparison, str(old), str(new))]),
         *_section("Verdicts", comparison.verdicts),
+        *filter(None, [comparison.warning]),
     ]
     facts = {
         "settings": comparison.settings,
@@ -75,6 +76,7 @@ def _compare(options: argparse.Namespace) -> int:
         "numbers": _plain(cells[cells["verdict"] != SAME]),
         "verdicts": comparison.verdicts,
         "differs": comparison.differs,
+        "warning": comparison.warning,
     }
     answer(options, lines, facts)
     return int(options.fail_on_difference and comparison.differs)

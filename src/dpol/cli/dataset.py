@@ -119,6 +119,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     from dpol.core.logs import LOGGER
     from dpol.data.cleaning import clean_table
     from dpol.data.guess import UnclearError, look_at
+    from dpol.data.leaving import HOLDS, warning_of
     from dpol.data.panel import in_lines_of, in_warning, pictured
     from dpol.data.second_look import DoubtError
     from dpol.data.stream import build_stream
@@ -179,9 +180,10 @@ def new_dataset(options: argparse.Namespace) -> None:
     all_ = "Changes by cleaning:" if changes else "" if whole.dropped else "No gaps."
     print(f"  {whole.entities:,} entities, {whole.periods:,} periods. {all_}", *changes, sep="\n  ")
     print("What was understood; look whether it is so:", *in_lines_of(whole.understood), sep="\n  ")
-    picture = file.with_suffix(".png")
+    picture = Path("results", name, "data/understood.svg")  # which a run draws again
     save_figure(heat_map(panel.table, *pictured(config.dataset.needed_columns)), [picture])
     print(f"  the picture: {picture}")
+    print(f"  results/{name}: {warning_of(config.dataset.private, HOLDS)}")
     for warning in panel.warnings:
         print(f"  {in_warning(warning)}")
     write_text(file, text)

@@ -21,7 +21,7 @@ from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream
 from dpol.data.sources import LocalSource
-from dpol.data.stream import GainStream, build_stream
+from dpol.data.stream import PRIVATE, GainStream, build_stream
 
 if TYPE_CHECKING:
     from dpol.data.panel import CleanPanel
@@ -217,7 +217,7 @@ def _stream_of(
         panel.table,
         label,
         1.0 if count_sensitivity is None else count_sensitivity,
-        provenance_of_stream(report, label),
+        provenance_of_stream(report, label) | {PRIVATE: dataset.private},
         stay=stay,
         gain=gain,
         counted=dataset.untitled.needed_columns.called("count"),

@@ -17,9 +17,6 @@ from dpol.data.tables.table_format import DEFAULT, EARLIEST, LATEST, Format
 
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 
-HOLDS_RAW_COUNTS = "This folder holds your raw counts. Share nothing of it."
-"""Warning in runs whose dataset is private."""
-
 
 class Periods(Settings):
     """The periods to use."""
@@ -108,7 +105,8 @@ class Dataset(Settings):
     public: bool = False
     """Whether anyone may see the counts, as with simulated data.
 
-    If not, the results carry a warning, and no run is replayed unless `report.replay` is true."""
+    If not, the results carry a warning, no run is replayed unless `report.replay` is true, and
+    `dpol league --record` writes no row. The games are played again if it changes."""
     format: Format = DEFAULT
     columns: Columns | None = None
     periods: Periods = Periods()

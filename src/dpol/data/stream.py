@@ -52,6 +52,8 @@ SUMS = "sums"
 """Key in the provenance given to `build_stream`: what suppressed sums are read as (`read_as`), the
 fewest and the most days reported (`days`), and what a suppressed count is read as if the number of
 its days is unknown (`uncovered`), None if all are known; absent without sums."""
+PRIVATE = "private"
+"""Key in a stream's provenance: whether not everyone may see the table, as its config says."""
 UNMEASURED = "unmeasured"
 """Key in a stream's provenance: in how many periods no measured number is the largest gain
 (`periods`), and with which share of the possible gain (`share`); for which share a zero would be
@@ -151,6 +153,12 @@ class GainStream:
     def n_experts(self) -> int:
         """Number of experts n."""
         return int(self.gains.shape[1])
+
+    @property
+    def private(self) -> bool:
+        """Whether not everyone may see the gains; a stream that is no table's is not private."""
+        said = self.provenance
+        return bool(said.get(PRIVATE, said and not said.get("simulated")))
 
     @property
     def sensitivity(self) -> Floats:

@@ -21,7 +21,8 @@ from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, welch_half_width
 from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema, read_frame, readable
-from dpol.data.stream import GainStream, read_stream
+from dpol.data.leaving import COMPUTED, warning_of
+from dpol.data.stream import GainStream
 from dpol.report.run import open_run
 from dpol.studies.games.summary import schema
 
@@ -56,12 +57,14 @@ class RunComparison:
             and `ci_comparisons` (Bonferroni). The guarantee is `guaranteed_mu`, to 6 digits, or
             `epsilon` where it is not Gaussian DP. Only cells with one guarantee are compared.
         verdicts: rows of the ledger and the audits with different verdicts, and these verdicts.
+        warning: `warning_of` the tables; empty if everybody may see both.
     """
 
     settings: tuple[str, ...]
     provenance: tuple[str, ...]
     cells: pd.DataFrame
     verdicts: tuple[str, ...]
+    warning: str = ""
 
     @property
     def differs(self) -> bool:
@@ -102,6 +105,7 @@ def compare_runs(old: Path | str, new: Path | str, *, confidence: float = 0.95) 
         provenance=tuple(differences(one.provenance, two.provenance)),
         cells=_compare_cells(one, two, confidence),
         verdicts=tuple(differences(*verdicts)),
+        warning=warning_of(one.private or two.private, COMPUTED),
     )
 
 
@@ -116,6 +120,7 @@ class _Run:
         verdicts: verdict of each row of the ledger and the audits, by name.
         data: checksum of what is played, by label of the stream.
         totals: its total gains, of each replicate of each cell.
+        private: whether a stream is private.
     """
 
     settings: Mapping[str, Any]
@@ -124,6 +129,7 @@ class _Run:
     verdicts: Mapping[str, str]
     data: Mapping[str, str]
     totals: pd.DataFrame
+    private: bool
 
 
 def _read_run(folder: Path) -> _Run:
@@ -139,6 +145,7 @@ def _read_run(folder: Path) -> _Run:
     frame = frame[[name for name in frame if name in columns]]
     frame = Schema("summary", "", columns).check(frame, str(summary))
     gaussian = frame["guaranteed_mu"].notna()
+    streams = {label: run.stream(label) for label in frame["stream"].unique()}
     return _Run(
         settings=settings | {"seed": values.pop("seed")},
         provenance=values
@@ -157,10 +164,8 @@ def _read_run(folder: Path) -> _Run:
             if f"{name}.parquet" in record.files
             for row, verdict in _verdicts(record.file(f"{name}.parquet"), naming)
         },
-        data={
-            label: checksum(read_stream(record.file(f"streams/{label}.parquet")))
-            for label in frame["stream"].unique()
-        },
+        data={label: checksum(stream) for label, stream in streams.items()},
+        private=any(stream.private for stream in streams.values()),
         totals=read_frame(record.file("totals.parquet"), schema("totals")),
     )
 

@@ -18,7 +18,8 @@ from rocrate.rocrate import ROCrate
 
 from dpol.config.models import Config
 from dpol.core.files import sha256
-from dpol.data.settings import HOLDS_RAW_COUNTS, Dataset
+from dpol.data.leaving import HOLDS, warning_of
+from dpol.data.settings import Dataset
 from dpol.report.data import read_source
 from dpol.report.door import RunFiles
 from dpol.report.provenance import Provenance
@@ -79,11 +80,11 @@ def build_crate(
         },
     )
     origin = "simulated" if config.dataset.simulated else "real"
-    warning = f" {HOLDS_RAW_COUNTS}" if config.dataset.private else ""
+    warning = warning_of(config.dataset.private, HOLDS)
     crate.name = f"dpol: run {config.run}"
     crate.description = (
-        f"Differentially private online learning: results of one run, on {origin} data.{warning}"
-    )
+        f"Differentially private online learning: results of one run, on {origin} data. {warning}"
+    ).rstrip()
     crate.datePublished = ended
     crate.license = _add(
         crate,

@@ -18,8 +18,8 @@ from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
+from dpol.data.leaving import HOLDS, warning_of
 from dpol.data.panel import last_warnings
-from dpol.data.settings import HOLDS_RAW_COUNTS
 from dpol.data.stream import read_stream
 from dpol.noise.released import template_of
 from dpol.privacy.settings import label_of_level
@@ -174,7 +174,7 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
         widgets=widgets,
         simulated=facts.simulated,
         titled=config.report.titles,
-        warning=HOLDS_RAW_COUNTS if config.dataset.private else "",
+        warning=warning_of(config.dataset.private, HOLDS),
     )
 
 

@@ -16,8 +16,10 @@ from dpol.core.errors import DataError
 from dpol.core.schemas import readable
 from dpol.core.suggestions import nearest
 from dpol.core.words import counted, listed, short_repr
+from dpol.data.leaving import COMPUTED, warning_of
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.record import CONFIG, Record, disagreements, read_config, read_record
+from dpol.show.style import write_below
 from dpol.studies.showing import frames_of
 
 if TYPE_CHECKING:
@@ -67,6 +69,8 @@ class Run:
     def plot(self, name: str = "privacy-utility") -> Figure:
         """Draw a figure of the page from the result tables of the run.
 
+        A figure of a table that is not public says so below.
+
         Args:
             name: name of the figure, as of its files in figures/.
 
@@ -85,7 +89,7 @@ class Run:
         files = {it: self.record.file(f"{it}.parquet") for it in section.results}
         frames = frames_of(study.package, files)
         drawn: Figure = figure.function(frames, config.facts)
-        return drawn
+        return write_below(drawn, warning_of(config.dataset.private, COMPUTED))
 
     @property
     def _tables(self) -> dict[str, str]:

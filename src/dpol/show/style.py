@@ -100,6 +100,13 @@ def figure_style() -> Iterator[None]:
         yield
 
 
+def write_below(figure: Figure, text: str) -> Figure:
+    """Write a line below a figure, and return it; nothing is written without a text."""
+    if text:
+        figure.text(0.5, 0.002, text, ha="center", va="bottom", fontsize=6)
+    return figure
+
+
 def save_figure(figure: Figure, paths: Iterable[Path]) -> None:
     """Write a figure as `.svg`, `.png` (200 dpi) or `.pdf`; equal figures give equal bytes.
 
