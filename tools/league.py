@@ -1,15 +1,14 @@
 """Write league/README.md: the systems of the recorded runs, and those that others sent.
 
-    python tools/league.py FILE                 # what tools/replay.sh needs to play a file again
-    python tools/league.py FILE STANDINGS...    # writes beside the file what standings have of it
+    dpol league random-effects --on states --with league/ann.parquet
+    python tools/league.py league/ann.parquet league-states/standings.parquet
 
-A sender has two files in league/: ann.parquet with the rows, and ann.csv with their standings.
+The second command writes beside the file what standings have of it: a sender has two files in
+league/, ann.parquet with the rows, and ann.csv with their standings.
 """
 
 from __future__ import annotations
 
-import json
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ import yaml
 from recorded_numbers import ROOT, amount, level, standings, table, title
 
 from dpol.core.safe_text import escape_markdown
-from dpol.report.rows import Row
+from dpol.report.rows import Row, facts_of
 from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
 
 FOLDER = ROOT / "league"
@@ -48,48 +47,33 @@ promise at least what independent noise of the level promises. The largest share
 Below are the five largest of each level, the first paper's RW-Meta, and all systems that others
 sent ([send yours](../docs/how-to/send-a-row.md)). Intervals hold jointly with 95%, and cover only
 the noise on these data; many zeros of the states' tables hide counts, so [these
-shares](../docs/reference/recorded.md) have a range. dpol's own rows are *recorded*. *Replayed* says
-how many replicates of a row somebody played again, with equal choices. *Looked at* is the word of
-the author (and the number of variants tried). Nobody can check it, so held-out data have a table of
-their own. We changed our method once we knew [all recorded results](../docs/explanation/ours.md):
-no table is a clean test of it.
+shares](../docs/reference/recorded.md) have a range. *Rank* is 1 and the number of systems of the
+table and level that are above for certain, so a smaller share may share a rank.
+
+dpol's own rows are *recorded*. All rows that others sent on the same data stand in the same table,
+*as sent*: choices as sent, scored here. That they were made from noisy numbers, with the promise
+that their row states, is the sender's word. So is *looked at* (and the number of variants tried):
+nobody can check it, so held-out data have a table of their own. We changed our method once we knew
+[all recorded results](../docs/explanation/ours.md): no table is a clean test of it.
 """
 
 
 def about(file: Path) -> Iterator[Row]:
     """Yield the rows of a file, without their choices."""
-    for row in pq.read_table(file, columns=[*Row.model_fields]).to_pylist():
-        yield Row.model_validate(row)
-
-
-def needs(file: Path) -> tuple[str, str, str]:
-    """Return the requirement, the runs and the algorithm of a file of rows.
-
-    Raises:
-        ValueError: one of them is not a name, but words for pip or dpol.
-    """
-    rows = [*about(file)]
-    code, runs = rows[0].code, sorted({row.run.removeprefix("league-") for row in rows})
-    package = code["package"]
-    if package != "dpol":
-        package += f"=={code['version'].partition(' ')[0]}"
-    for name in (package, *runs):
-        if not re.fullmatch(r"[A-Za-z0-9][\w.-]*(==[\w.+!]+)?", name):
-            raise ValueError(f"{file}: {name!r} is no name")
-    return package, ",".join(runs), json.dumps(rows[0].entry)
+    with pq.ParquetFile(file) as opened:
+        yield from (facts_of(opened, place) for place in range(opened.num_row_groups))
 
 
 def add(file: Path, frames: list[pd.DataFrame]) -> None:
     """Write the rows of a file in standings beside it.
 
     Raises:
-        ValueError: some are not there, or were not all played again.
+        ValueError: some are not there.
     """
-    rows, systems = pd.concat(frames), {row.sender for row in about(file)}
-    rows = rows[rows["sender"].isin(systems)]
-    whole = rows["sent"].str.fullmatch(r"replayed (\d+) of \1")
-    if rows.empty or not whole.all():
-        raise ValueError(f"{file}: the code that is installed is not the code of its rows")
+    rows, senders = pd.concat(frames), {row.sender for row in about(file)}
+    rows = rows[rows["sender"].isin(senders)]
+    if {*rows["sender"]} != senders:
+        raise ValueError(f"{file}: the standings lack its rows; dpol league says why")
     rows.to_csv(file.with_suffix(".csv"), index=False)
 
 
@@ -112,7 +96,7 @@ def rows_of(run: str, others: pd.DataFrame) -> pd.DataFrame:
     own, asked = standings(run), yaml.safe_load((ROOT / f"config/{RUNS[run][1]}.yaml").read_text())
     made_with = yaml.safe_load((ROOT / "verify/runs/made-with.yaml").read_text())[run]["dpol"]
     chosen_on = asked["comparison"].get("chosen_on", "")
-    own = own.assign(sender="", sent="recorded", code=f"dpol {made_with}")
+    own = own.assign(sender="", code=f"dpol {made_with}")
     own["looked_at"] = own["role"].eq(OUR_METHOD).map({True: chosen_on, False: ""})
     rows = pd.concat([own, others[others["run"] == f"league-{run}"]], ignore_index=True)
     rows = rows[(rows["promise"] == THE_LEVEL) & rows["gain_share"].notna()]
@@ -133,11 +117,11 @@ def table_of(rows: pd.DataFrame) -> str:
         for place, (_, row) in enumerate(shown.iterrows()):
             apart = amount(100 * row["to_strongest"], 100 * row["to_strongest_half_width"])
             apart = "—" if row["strongest"] else apart.replace("-", "−")
-            words = (escape_markdown(row[it]) for it in ("sent", "sender", "code", "looked_at"))
-            first = "" if place else level(mu)
-            lines.append((first, title(row), share(row), apart, *words))
-    head = "μ", "system", "share", "to the strongest rival", "checked", "sender", "code"
-    return table((*head, "looked at"), lines, words=8)
+            words = (escape_markdown(row[it]) for it in ("sender", "code", "looked_at"))
+            first, how = "" if place else level(mu), "as sent" if row["sender"] else "recorded"
+            lines.append((first, title(row), share(row), str(row["rank"]), apart, how, *words))
+    head = "μ", "system", "share", "rank", "to the strongest rival", "choices", "sender", "code"
+    return table((*head, "looked at"), lines, words=9)
 
 
 def page() -> str:
@@ -156,9 +140,6 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    if not sys.argv[1:]:
-        PAGE.write_text(page(), encoding="utf-8")
-    elif not sys.argv[2:]:
-        print(*needs(Path(sys.argv[1])), sep="\n")
-    else:
+    if sys.argv[1:]:
         add(Path(sys.argv[1]), [*map(pd.read_parquet, sys.argv[2:])])
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,10 +1,13 @@
-"""Rows that travel rank as if played here; forged ones are refused, or shown as sent."""
+"""Sent rows rank as if played here; forged ones are refused with a reason, or shown as they are."""
 
 from __future__ import annotations
 
 import json
 import math
-from math import comb
+import resource
+import subprocess
+import sys
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,10 +19,10 @@ import pytest
 import dpol
 from dpol.config.league import noises_to_play
 from dpol.core.errors import DataError
+from dpol.data.stream import PRIVATE
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import NO_NOISE
-from dpol.report.rows import read_rows, write_rows
-from pipeline import ROOT
+from dpol.report.rows import AS_SENT, read_rows, write_rows
 from small_config import changed as config_with
 
 ENTRY = {"algorithm": "rw-ftpl", "label": "mine"}
@@ -54,8 +57,15 @@ def sent(stream, tmp_path):
     return file
 
 
-def read(file, stream, replay=3, **asked):
-    return read_rows(file, {stream.label: stream}, LEVELS, {**ASKED, **asked}, replay=replay)
+def read(file, stream, **asked):
+    return read_rows([file], {stream.label: stream}, LEVELS, {**ASKED, **asked})
+
+
+def reasons(file, stream):
+    """Return why the rows of a file are refused; none of them may be taken."""
+    sent, refused = read(file, stream)
+    assert not sent
+    return refused
 
 
 def changed(file, change):
@@ -80,10 +90,11 @@ def test_rows_rank_as_if_they_were_played_here(stream, tmp_path) -> None:
     rows = [own.set_index(["family", "noise", "mu"]).sort_index() for own in (here, there)]
     pd.testing.assert_frame_equal(*(own[same] for own in rows))
     theirs = there[there["sender"] == "Ann, Uni X"]
-    assert {*theirs["algorithm"]} == {"mine (Ann, Uni X, replayed 3 of 6)"}
-    assert {*theirs["sent"]} == {"replayed 3 of 6"}
-    assert {*there.loc[there["sender"] == "", "sent"]} == {""}
-    assert "mine (Ann, Uni X, replayed 3 of 6), capacity noise" in league._repr_html_()
+    assert {*theirs["algorithm"]} == {"mine (Ann, Uni X, as sent)"}
+    shown = league._repr_html_()
+    assert "mine (Ann, Uni X, as sent), capacity noise" in shown
+    assert AS_SENT.replace("'", "&#39;") in shown
+    assert AS_SENT in "\n".join(league.in_text({"cautious-mean"}))
     league.plot()
 
 
@@ -94,85 +105,194 @@ def test_each_algorithm_travels(name, stream, tmp_path) -> None:
     if member.algorithm.model == "none":
         cell = NO_NOISE, math.inf
     write_rows([run_of(stream, member.label, [cell])], tmp_path / "one.parquet", name, ABOUT)
-    ((_, status, _),) = read(tmp_path / "one.parquet", stream, replay=math.inf)
-    assert status == "replayed 6 of 6"
+    sent, refused = read(tmp_path / "one.parquet", stream)
+    assert (len(sent), refused) == (1, [])
 
 
 def other(name, value):
     return lambda row: row.update({name: value})
 
 
-def inside(column, **fields):
-    """Change fields of a column of JSON."""
-    return lambda row: row.update({column: json.dumps(json.loads(row[column]) | fields)})
+def of_json(row, column, **fields):
+    row[column] = json.dumps(json.loads(row[column]) | fields)
 
 
-REFUSED = {
-    "row 1: seed is 7; here it is 3": inside("asked", seed=7),
-    "replicates is 1000000; here it is 6": inside("asked", replicates=10**6),
-    "noise_memory is none; here it is designed": inside("asked", noise_memory="none"),
-    "stay is 2; here it is 1": inside("asked", stay=2),
-    "count_sensitivity is 3.0; here it is 1.0": inside("asked", count_sensitivity=3.0),
-    "gain_range is 2.0; here it is 1.0": inside("asked", gain_range=2.0),
-    "stream is of another; here it is": inside("asked", stream="of another"),
-    "these games have 120 choices": lambda row: row["choices"].append(0),
-    "a choice is no expert": lambda row: row["choices"].__setitem__(3, 5),
-    "a choice is no expert of": lambda row: row["choices"].__setitem__(3, -1),
-    "sender: ": other("sender", "a\x1b[31m"),
-    "looked_at: ": other("looked_at", "a\u202eb"),
-    "label: ": other("label", "<script>alert(1)</script>"),
-    "noise: ": other("noise", "louder"),
-    "mu: ": other("mu", 0.0),
-    "tried: ": other("tried", 0),
-    "entry: Invalid JSON": other("entry", "{"),
-    "this is not the promise of capacity noise at mu": inside("guarantee", mu=0.1),
-    "not the promise of capacity noise": inside("guarantee", stays=[0.1] * 4),
-    "not the promise of": inside("guarantee", model="none"),
-    "guarantee: ": inside("guarantee", mu="small"),
-    "guarantee: Value error": inside("guarantee", mu=-1),
-    "guarantee: Input should be": other("guarantee", "[]"),
+TEXTS = "a\x1b[31m", "a\u202eb", "", "x" * 201, "x" * 1_000_000, 7, None
+"""Values that no text of a row may have."""
+FORGED = {
+    **dict.fromkeys(("sender", "date", "looked_at", "family"), TEXTS),
+    "run": TEXTS[:6],
+    "stream": TEXTS[:6],
+    "label": ("<script>", "a b", "", "-x", "x" * 65, "x" * 1_000_000, 7, None),
+    "tried": (0, -1, None),
+    "entry": ("{", "[]", "7", '"' + "x" * 1_000_000 + '"', None),
+    "code": ("{", "[]", '{"a": 1}', '{"a": "\\u202e"}', '{"a": "' + "x" * 5000 + '"}', None),
+    "noise": ("louder", "", "capacity ", "none", None),
+    "mu": (0.0, -0.5, math.nan, None),
 }
+"""Forged values of fields; each must be refused with the field."""
+OTHER_GAMES = {
+    "seed": (7, "3", None, 3.5),
+    "replicates": (10**6, 5, "6", None),
+    "noise_memory": ("none", None, [0.1, 0.2]),
+    "stay": (2, 0, None),
+    "count_sensitivity": (3.0, 0.5, None, "1"),
+    "gain_range": (2.0, None, -1),
+    "stream": ("of another", "", None),
+}
+OTHER_PROMISES = {
+    "mu": (0.1, 0.4999, -1, "small", math.nan, 1e-9, 40),
+    "stays": ([0.1] * 4, [0.5] * 3, [], None, 0.5, [0.5, -1, 1, 1]),
+    "model": ("none", "global", None),
+    "sensitivity": (0.0, 2.0, -1, "x", math.nan),
+    "sensitivity_unit": ("L1, persons", "", "x" * 5000),
+    "adjacency": ("two equal streams, nobody", "", "x" * 1_000_000),
+    "unit": ("nobody", "one person", ""),
+    "mechanism": ("magic", "x" * 1_000_000),
+    "taken_as_public": ("everything", None),
+    "epsilon_delta": ([1e-6, 0], [1.0, 1e-6], [1.0], "x"),
+    "carried": ([3, 0.1], [3], "x"),
+    "memory": ("long", "x" * 5000),
+}
+"""Forged fields of the promise of a local algorithm."""
 
 
-@pytest.mark.parametrize("words", REFUSED)
-def test_a_row_of_other_games_or_with_another_promise_is_refused(words, stream, sent) -> None:
-    changed(sent, REFUSED[words])
-    with pytest.raises(DataError) as refused:
-        read(sent, stream)
-    assert words in str(refused.value)
-    assert "\n" not in str(refused.value)
+def forgeries():
+    for name, values in FORGED.items():
+        for value in values:
+            yield name, lambda row, name=name, value=value: row.update({name: value})
+    for column, table in (("asked", OTHER_GAMES), ("guarantee", OTHER_PROMISES)):
+        for key, values in table.items():
+            for value in values:
+                fields = {key: value}
+                yield column, lambda row, column=column, it=fields: of_json(row, column, **it)
+    for value in ("{", "[]", "7", "null"):
+        yield "asked", lambda row, value=value: row.update(asked=value)
+        yield "guarantee", lambda row, value=value: row.update(guarantee=value)
+    yield "choices", lambda row: row["choices"].append(0)
+    yield "choices", lambda row: row["choices"].pop()
+    yield "choices", lambda row: row["choices"].__setitem__(3, 5)
+    yield "choices", lambda row: row["choices"].__setitem__(3, -1)
+    yield "choices", lambda row: row.update(choices=[])
 
 
-def test_the_promise_of_a_local_row_is_checked_where_its_code_is_not_installed(
-    stream, sent
+def test_each_forged_field_is_refused_with_its_row_and_field(stream, sent) -> None:
+    """Long texts make the row too large before a field is read."""
+    (honest, *_), schema = pq.read_table(sent).to_pylist()[1:], pq.read_schema(sent)
+    tried = 0
+    for field, change in forgeries():
+        row = json.loads(json.dumps(honest))
+        change(row)
+        tried += 1
+        try:
+            table = pa.Table.from_pylist([row], schema)
+        except pa.ArrowException:  # of another type than a column of ours
+            table = pa.Table.from_pylist([row])
+        pq.write_table(table, sent, row_group_size=1)
+        taken, refused = read(sent, stream)
+        assert not taken, (field, row[field])
+        (reason,) = refused
+        assert "\n" not in reason
+        assert len(reason) < 3000
+        named = reason.startswith(f"{sent}, row 1: ") and f"{field}: " in reason
+        assert named or "bytes beside its choices" in reason, (field, row[field], reason)
+    assert tried >= 119
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"adjacency": "two equal streams, nobody"}, "protects "),
+        ({"unit": "nobody"}, "protects nobody, not one person in one round"),
+        ({"mu": 40}, "claims mu = 40, above the requested 0.5"),
+        ({"mu": None, "epsilon_delta": [50, 1e-6]}, "mu"),
+        ({"sensitivity": 1e-3}, "has the sensitivity 0.001, not "),
+        ({"taken_as_public": "all"}, "takes private data as public"),
+    ],
+)
+def test_a_curators_promise_must_agree_with_the_readers_stream(
+    fields, wrong, stream, tmp_path
 ) -> None:
-    changed(sent, inside("code", version="0"))
-    changed(sent, inside("guarantee", mu=0.1))
-    with pytest.raises(DataError, match="not the promise of capacity noise"):
-        read(sent, stream)
+    file, name = tmp_path / "one.parquet", "tree-ftpl-min-noise"
+    write_rows([run_of(stream, name, [("isotropic", 0.5)])], file, name, ABOUT)
+    assert len(read(file, stream)[0]) == 1
+    changed(file, lambda row: of_json(row, "guarantee", **fields))
+    (reason,) = reasons(file, stream)
+    assert reason.startswith(f"{file}, row 1: guarantee: ")
+    assert wrong in reason
+
+
+def test_what_only_the_sender_knows_is_shown_as_it_is(stream, sent) -> None:
+    changed(sent, other("sender", "Bo"))
+    changed(sent, other("looked_at", "everything"))
+    changed(sent, lambda row: of_json(row, "code", version="0"))
+    changed(sent, other("entry", '"no_such_package:It"'))
+    changed(sent, lambda row: of_json(row, "guarantee", model="central"))
+    rows, refused = read(sent, stream)
+    played = [suite.played[0] for _, suite in rows]
+    assert [it.label for it in played] == ["mine (Bo, as sent)"] * 2
+    assert {it.facts["sees"] for it in played} == {"raw"}
+    assert not refused
+
+
+def test_a_row_runs_no_code_and_imports_no_package(stream, sent, tmp_path) -> None:
+    """Of a package that writes a file on import, and is installed where the row is read."""
+    (tmp_path / "eve.py").write_text(
+        f"open({str(tmp_path / 'imported')!r}, 'w').close()\n"
+        "import dpol.report.league\n"
+        "dpol.report.league._ranked = None\n"
+        "class It: pass\n"
+    )
+    changed(sent, other("entry", '"eve:It"'))
+    changed(sent, lambda row: of_json(row, "code", package="eve", version="1"))
+    changed(sent, other("family", "eve:It"))
+    code = (
+        "import sys, pickle; from pathlib import Path; from dpol.report.rows import read_rows\n"
+        "import dpol\n"
+        "stream = dpol.read_stream('stream.parquet')\n"
+        f"league = dpol.league(['persistence'], stream, rows=['{sent.name}'], seed=3,\n"
+        "    replicates=6, levels=[float('inf'), .5])\n"
+        "print((league.standings['sender'] != '').sum(), 'eve' in sys.modules)\n"
+    )
+    dpol.write_stream(stream, tmp_path / "stream.parquet")
+    said = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert said.stdout == "2 False\n", said.stderr
+    assert not (tmp_path / "imported").exists()
 
 
 def test_a_row_of_a_swapped_stream_is_refused(stream, sent, random_stream) -> None:
-    with pytest.raises(DataError, match="row 1: stream is .*; here it is"):
-        read(sent, random_stream(20, 5, seed=8))
+    for place, reason in enumerate(reasons(sent, random_stream(20, 5, seed=8)), start=1):
+        assert f"row {place}: asked: stream is " in reason
 
 
-def test_a_file_without_such_rows_is_refused(stream, sent, tmp_path) -> None:
-    for place in ({"other": stream}, {}):
-        with pytest.raises(DataError, match="has no row of these streams and levels"):
-            read_rows(sent, place, LEVELS, ASKED, replay=0)
-    with pytest.raises(DataError, match="has no row .* or of run league-x"):
-        read_rows(sent, {stream.label: stream}, LEVELS, ASKED, run="league-x", replay=0)
+def test_a_group_of_a_million_rows_is_refused_before_it_is_read(stream, sent) -> None:
+    row = pq.read_table(sent).slice(0, 1)
+    many = pa.concat_tables([row] * 1000).combine_chunks()
+    many = pa.concat_tables([many] * 1000)
+    pq.write_table(many, sent, row_group_size=10**6, compression="zstd")
+    assert sent.stat().st_size < 10**6
+    before, began = resource.getrusage(resource.RUSAGE_SELF), time.process_time()
+    (reason,) = reasons(sent, stream)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    assert "the group has 1,000,000 rows" in reason
+    assert time.process_time() - began < 1
+    assert after.ru_maxrss - before.ru_maxrss < 50_000  # kB
+
+
+def test_a_file_without_such_rows_says_so(stream, sent, tmp_path) -> None:
+    for given, run in (({"other": stream}, ""), ({}, ""), ({stream.label: stream}, "league-x")):
+        taken, why = read_rows([sent], given, LEVELS, ASKED, run=run)
+        assert (taken, why) == ([], ["2 rows of other streams, levels or runs than those here"])
+    taken, why = read_rows([sent], {stream.label: stream}, [0.5], ASKED)
+    assert (len(taken), why) == (1, ["1 rows of other streams, levels or runs than those here"])
     pq.write_table(pa.table({"seed": [1]}), tmp_path / "x.parquet")
-    with pytest.raises(DataError, match="row 1: sender: Field required; date: "):
-        read(tmp_path / "x.parquet", stream)
+    (reason,) = reasons(tmp_path / "x.parquet", stream)
+    assert "row 1: sender: Field required; date: " in reason
     sent.write_text("no parquet")
     with pytest.raises(DataError, match="holds no rows of a league"):
         read(sent, stream)
-
-
-def test_rows_of_other_levels_are_left_out(stream, sent) -> None:
-    assert len(read_rows(sent, {stream.label: stream}, [0.5], ASKED, replay=0)) == 1
 
 
 def test_a_script_in_the_name_of_a_sender_is_escaped(stream, sent) -> None:
@@ -184,86 +304,45 @@ def test_a_script_in_the_name_of_a_sender_is_escaped(stream, sent) -> None:
     league.plot().canvas.draw()
 
 
-def test_no_game_is_ranked_twice(stream, sent, tmp_path) -> None:
-    twice = tmp_path / "twice.parquet"
-    pq.write_table(pa.concat_tables([pq.read_table(sent)] * 2), twice, row_group_size=1)
-    for files in ([sent, sent], [twice]):
-        with pytest.raises(DataError, match=r"mine \(Ann, Uni X, .*\) plays twice on test"):
-            dpol.league(["cautious-mean"], stream, rows=files, levels=LEVELS, **GAMES)
+def test_no_game_is_ranked_twice_and_the_league_says_which_row_is_refused(stream, sent) -> None:
+    files = [sent, sent]
+    league = dpol.league(["cautious-mean"], stream, rows=files, levels=LEVELS, **GAMES)
+    assert (league.standings["sender"] != "").sum() == 2
+    lines = [*league.in_text({"cautious-mean"})]
+    for place in (1, 2):
+        reason = f"{sent}, row {place}: label: there is a row of this game already"
+        assert f"Refused: {reason}." in lines
 
 
-def forge(row):
-    """Choose the first expert in all rounds of the second replicate."""
-    row["choices"][20:40] = [0] * 20
+def test_what_a_refused_row_says_is_escaped(stream, sent) -> None:
+    changed(sent, lambda row: of_json(row, "asked", seed="<script>alert(1)</script>"))
+    league = dpol.league(["cautious-mean"], stream, rows=[sent], levels=LEVELS, **GAMES)
+    assert len(league.refused) == 2
+    assert "<script" not in league._repr_html_()
+    assert "&lt;script&gt;" in league._repr_html_()
 
 
-def test_the_whole_replay_finds_choices_forged_in_one_replicate(stream, sent) -> None:
-    changed(sent, forge)
-    with pytest.raises(DataError, match="mine played again makes .* other choices"):
-        read(sent, stream, replay=math.inf)
+def test_a_private_table_writes_no_row(stream, tmp_path) -> None:
+    for said, private in (
+        ({PRIVATE: True}, True),
+        ({"file": "t"}, True),
+        ({PRIVATE: False}, False),
+    ):
+        own = dpol.GainStream(**{**vars(stream), "provenance": said})
+        assert own.private is private
+        file = tmp_path / f"{len(said)}{private}.parquet"
+        runs = [run_of(own, "mine", [("capacity", 0.5)])]
+        if not private:
+            assert write_rows(runs, file, ENTRY, ABOUT) == 1
+            continue
+        with pytest.raises(DataError, match="which gives the table away: choices without noise"):
+            write_rows(runs, file, ENTRY, ABOUT)
+        assert not file.exists()
 
 
-def test_a_drawn_replay_finds_them_if_it_draws_the_replicate(stream, sent, monkeypatch) -> None:
-    """Draws are of three different replicates, so C(5, 3) of C(6, 3) miss one of six."""
-    changed(sent, forge)
-    one = tuple(row for row in range(6) if row != 1)
-    drawn, seeded = [], np.random.default_rng
-
-    class Drawing:
-        def __init__(self, seed):
-            self.numbers = seeded(seed)
-
-        def choice(self, *args, **kwargs):
-            drawn.append(self.numbers.choice(*args, **kwargs))
-            return drawn[-1]
-
-    seeds = iter(range(1000))
-    of_games = lambda *given: seeded(*given) if given else Drawing(next(seeds))  # noqa: E731
-    monkeypatch.setattr(np.random, "default_rng", of_games)
-    missed = 0
-    for _ in range(40):
-        drawn.clear()
-        try:
-            read(sent, stream)
-            missed += 1
-            assert all({*own} <= {*one} for own in drawn)
-        except DataError:
-            assert 1 in drawn[-1]
-        assert all(len({*own}) == 3 for own in drawn)
-    assert 0 < missed < 40
-    page = (ROOT / "docs/how-to/send-a-row.md").read_text(encoding="utf-8")
-    for forged, words in ((1, "one that is forged, of 100,"), (50, "50 of them")):
-        missed = comb(100 - forged, 3) / comb(100, 3)
-        assert f"{words} with probability {missed:.0%}" in page
-
-
-def test_one_near_tie_is_no_forgery_and_a_choice_in_each_replicate_is(stream, sent) -> None:
-    def turn(row, count):
-        for replicate in range(count):
-            place = 20 * replicate + 7
-            row["choices"][place] = (row["choices"][place] + 1) % 5
-
-    changed(sent, lambda row: turn(row, 1))
-    assert len(read(sent, stream, replay=math.inf)) == 2
-    changed(sent, lambda row: turn(row, 6))
-    with pytest.raises(DataError, match="makes [56] other choices"):
-        read(sent, stream, replay=math.inf)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        inside("code", version="0 (0123456789ab)"),
-        inside("code", package="mine"),
-        inside("code", **{"dpol's code": "0123456789ab"}),
-        other("entry", '"no-such-algorithm"'),
-        other("entry", '"no_such_package:It"'),
-        other("entry", '"dpol.no_such_module:It"'),
-        other("entry", '{"learners": 5}'),
-        other("entry", '"cautious-mean"'),
-        other("entry", '{"algorithm": "ridge", "label": "mine"}'),
-    ],
-)
-def test_a_row_of_other_code_is_shown_as_sent(change, stream, sent) -> None:
-    changed(sent, change)
-    assert {status for _, status, _ in read(sent, stream)} == {"as sent"}
+def test_choices_are_scored_on_the_stream_of_the_reader(stream, sent) -> None:
+    best = stream.gains.argmax(axis=1)
+    changed(sent, lambda row: row.update(choices=[*map(int, np.tile(best, 6))]))
+    league = dpol.league(["cautious-mean"], stream, rows=[sent], levels=LEVELS, **GAMES)
+    own = league.standings[league.standings["sender"] != ""]
+    assert own["gain_share"].to_numpy() == pytest.approx(1)

@@ -23,8 +23,9 @@ from dpol.experts.games import play, seeds_of
 from dpol.experts.interface import Actions, AnyAlgorithm, Member
 from dpol.experts.play import RawGains, Source, guarantee_of, observations, play_rounds, setup_of
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NoisyGains, privatize
+from dpol.noise.neighbours import neighbours_of
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT, Guarantee
+from dpol.privacy.guarantee import Guarantee, Model
 
 Check = Callable[[Member, int], str | None]
 """A check of a member of a suite, whose games have a root seed; it may return what it found."""
@@ -189,32 +190,41 @@ def record_is_complete(member: Member, seed: int = SEED) -> None:
         for mu in (MU, math.inf):
             source = source_for(member.algorithm, played, mu, seed=seed)
             game(member, source)
-            if wrong := _wrong_in_record(member, played, source, mu):
+            record, model = guarantee_of(member.algorithm, source), member.algorithm.model
+            noisy = model == "central" and mu == math.inf and draws(member, source)
+            if wrong := wrong_in_record(record, played, mu, model=model, noisy=noisy):
                 raise CheckError(f"its record at mu = {mu:g} {wrong}")
 
 
-def _wrong_in_record(member: Member, stream: GainStream, source: Source, mu: float) -> str:
-    record, model = guarantee_of(member.algorithm, source), member.algorithm.model
-    by_round = stream.capacity is None
-    unit = (GIVEN_CHANGE, ONE_ROUND) if by_round else (ONE_PERSON, UNIT)
+def wrong_in_record(
+    record: Guarantee, stream: GainStream, mu: float, *, model: Model, noisy: bool
+) -> str:
+    """Return what a record of games on a stream contradicts; empty if nothing.
+
+    Args:
+        record: the record.
+        stream: what was played.
+        mu: the level that was asked for.
+        model: the trust model of the algorithm.
+        noisy: whether it draws noise where mu is inf, as some do.
+    """
+    by_round, near = stream.capacity is None, neighbours_of(stream)
     values = record.as_dict()
     plain = {key: value for key, value in values.items() if key not in ("epsilon_delta", "mu")}
     known = {"L2, gain": stream.sensitivity.max(), "L-infinity, gain": stream.largest_change}
     expected = known.get(record.sensitivity_unit, record.sensitivity)
-    private = model != "none" and mu != math.inf
     if record.model != model:
         return f"has the model {record.model}, but the algorithm's model is {model}"
-    if (record.adjacency, record.unit) != unit or (by_round and "person" in str(values)):
-        return f"protects {record.unit}, not {unit[1]}; take setup.neighbours"
-    if plain.pop("taken_as_public"):
+    said, own = ((it.adjacency, it.unit) for it in (record, near))
+    if said != own or (by_round and "person" in str(values)):
+        return f"protects {record.unit}, not {near.unit}; take setup.neighbours"
+    if plain.pop("taken_as_public") != (near.taken_as_public if model != "none" else ""):
         return "takes private data as public"
     if not all(isinstance(value, float) or value for value in plain.values()):
         return f"lacks a field: {plain}"
     if repr(json.loads(json.dumps(values))) != repr(values):
         return f"must hold only plain text and numbers: {values}"
-    if not private:
-        # Some have noise at any mu.
-        noisy = model == "central" and draws(member, source)
+    if model == "none" or mu == math.inf:
         return "" if noisy or record.mu == math.inf else f"claims mu = {record.mu:g} without noise"
     if record.epsilon_delta is not None:
         epsilon, delta = record.epsilon_delta

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ def add(commands: Commands) -> None:
     parser.add_argument("--on", default="central-texas", metavar="CONFIG,...", help=words)
     words = "number of cores (default: all)"
     parser.add_argument("--cores", default="all", metavar="N", help=words)
-    words = "write the choices of the algorithm to a file that others can score and check"
+    words = "write the choices of the algorithm to a file that others can score; no private table"
     parser.add_argument("--record", metavar="FILE", type=path, help=words)
     words = "who sends the file of --record"
     parser.add_argument("--sender", metavar="WHO", type=given, default="unnamed", help=words)
@@ -39,30 +38,27 @@ def add(commands: Commands) -> None:
     words = "number of variants that you tried on them (default: 1)"
     whole = between(1, 10**6, whole=True)
     parser.add_argument("--tried", metavar="N", type=whole, default=1, help=words)
-    words = "rank the rows of files that others recorded beside yours"
+    words = "rank the rows of files that others sent beside yours: choices as sent, scored here"
     parser.add_argument("--with", dest="rows", metavar="FILE", nargs="+", type=path, help=words)
-    words = "replicates of each such row to play again if its code is here, or all (default: 3)"
-    parser.add_argument("--replay", metavar="K", type=_count, default=3, help=words)
     parser.set_defaults(run=_league)
 
 
-def _count(text: str) -> float:
-    return math.inf if text == "all" else between(0, 10**6, whole=True)(text)
-
-
 def _league(options: argparse.Namespace) -> int:
+    from dpol.config.experiment import load_experiment
     from dpol.config.league import write_league
     from dpol.core.schemas import write_frame
     from dpol.core.yaml_files import parse_yaml
     from dpol.experts.registry import make_members
     from dpol.report.league import league_of_run
     from dpol.report.record import read_record
-    from dpol.report.rows import write_rows
+    from dpol.report.rows import refuse_to_send, write_rows
     from dpol.report.run import Run
 
     entry: Any = parse_yaml(options.name, "NAME")
     runs = []
     configs = [config_named(name, "--on CONFIG,...") for name in options.on.split(",")]
+    for config in configs if options.record else ():  # before it plays
+        refuse_to_send(load_experiment(config).config.dataset.private, str(config))
     for config in configs:
         league = Path(f"league-{config.stem}.yaml")
         run = write_league(config, entry, league)
@@ -72,7 +68,7 @@ def _league(options: argparse.Namespace) -> int:
         results = Path("results", run)
         mine = {member.label for member in make_members(entry)}
         runs.append(Run(results, read_record(results)))
-        ranked = league_of_run(runs[-1], options.rows, options.replay)
+        ranked = league_of_run(runs[-1], options.rows or ())
         if options.rows:
             write_frame(ranked.standings.assign(run=run), f"league-{config.stem}/standings.parquet")
         for line in ranked.in_text(mine):
@@ -81,5 +77,9 @@ def _league(options: argparse.Namespace) -> int:
         print(f"{league} is its config.")
     if options.record:
         about = {it: printable(getattr(options, it))[:200] for it in ("sender", "looked_at")}
-        write_rows(runs, options.record, entry, {**about, "tried": options.tried})
+        count = write_rows(runs, options.record, entry, {**about, "tried": options.tried})
+        print(f"{options.record}: {count} rows, one for each stream, noise and level, with")
+        print("every choice in every replicate, the seed, a hash of the stream and the promise; no")
+        print("count, and no name of a place. Who has the table scores them with dpol league NAME")
+        print(f"--on {options.on} --with {options.record}")
     return 0

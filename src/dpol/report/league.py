@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
@@ -13,14 +13,15 @@ from matplotlib.figure import Figure
 
 from dpol.config.league import noises_to_play
 from dpol.core.arguments import check_mu, check_number, check_whole
-from dpol.core.errors import DataError
+from dpol.data.leaving import COMPUTED, warning_of
 from dpol.data.stream import GainStream
 from dpol.experts.games import Entry, members_of
 from dpol.experts.interface import Member
 from dpol.noise import NO_NOISE
-from dpol.report.rows import Sent, asked_by, read_rows
+from dpol.report.rows import AS_SENT, Sent, asked_by, read_rows
 from dpol.report.run import Run
 from dpol.show.rendering import render
+from dpol.show.style import write_below
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import draw_privacy_utility
 from dpol.studies.comparison.settings import StandingsPoint
@@ -31,7 +32,6 @@ from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import PlayedSuite, score_tables
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.games.summary import join_jobs
-from dpol.studies.games.totals import CELL
 from dpol.studies.study import Facts, Frames, schemas_in
 
 
@@ -40,33 +40,48 @@ class League:
     """Standings of algorithms; make them with `league`.
 
     Args:
-        standings: a row for each system and level, with the columns of `standings.parquet`, and of
-            rows that others sent the `sender`, and in `sent` how far they were checked.
+        standings: a row for each system and level, with the columns of `standings.parquet`, and the
+            `sender` of sent rows.
         facts: the stream and the levels.
+        warning: `warning_of` the table; empty if everybody may see it.
+        refused: sent rows that did not join, with the reason.
     """
 
     standings: pd.DataFrame
     facts: Facts = field(repr=False)
+    warning: str = ""
+    refused: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """Return the table of the page, as a notebook shows it."""
         table = league_table({"standings": self.standings}, self.facts)
+        table = replace(table, footers=(*table.footers, *self._notes()))
         return render(table, ".fragment.html")
+
+    def _notes(self) -> Iterator[str]:
+        """Yield what a reader must know beside the table."""
+        if self.standings.get("sender", pd.Series(dtype=str)).ne("").any():
+            yield AS_SENT
+        yield from (f"Refused: {it}." for it in self.refused)
+        yield from filter(None, [self.warning])
 
     def in_text(self, mine: Collection[str]) -> Iterator[str]:
         """Yield the lines of the table for a terminal; `mine` are labels that get a star."""
         table = league_table({"standings": self.standings}, self.facts)
         yield "What each system keeps of the possible gain, and its rank among those with the same"
-        yield "promise. A star marks each row of your algorithm."
+        yield "promise: 1 and the number of systems that are above it for certain, by paired"
+        yield "intervals, so a smaller share may share a rank. A star marks your algorithm."
         for section, group in ((it, own) for it in table.sections for own in it.groups):
             names = ["* " * (it.partition(",")[0] in mine) + it for it, _ in group.lines]
             lines = [[" ".join([it.text, *it.notes[:1]]) for it in own] for _, own in group.lines]
             rows = pd.DataFrame(lines, names, [*table.headers])
             yield from ("", f"{section.title}: {group.title}", *rows.to_string().splitlines())
+        yield from ("", *self._notes())
 
     def plot(self) -> Figure:
         """Draw what each algorithm keeps at each level, with its best noise."""
-        return draw_privacy_utility({"standings": self.standings}, self.facts)
+        figure = draw_privacy_utility({"standings": self.standings}, self.facts)
+        return write_below(figure, self.warning)
 
 
 def league(
@@ -78,7 +93,6 @@ def league(
     seed: int = 1,
     confidence: float = 0.95,
     rows: Sequence[Path | str] = (),
-    replay: float = 3,
 ) -> League:
     """Play algorithms on a stream, and rank them among those that promise the same.
 
@@ -91,12 +105,11 @@ def league(
         replicates: number of games of each algorithm, noise and level.
         seed: root of all randomness.
         confidence: joint confidence of the intervals.
-        rows: files of `dpol league --record`, whose rows at these levels join.
-        replay: number of replicates of each such row to play again where its code is installed; inf
-            for all.
+        rows: files of `dpol league --record`, whose rows at these levels join: choices as sent,
+            scored here. No code of a sender runs.
 
     Raises:
-        DataError: a row is of other games, or playing it again contradicts it.
+        DataError: a file holds no rows.
         TypeError: an entry is a class, or no algorithm at all.
         ValueError: a name is unknown, or two algorithms have one label.
     """
@@ -113,43 +126,39 @@ def league(
     ]
     asked = {"seed": seed, "noise_memory": "designed", "replicates": range(replicates)}
     streams = {stream.label: stream}
-    sent = [it for file in rows for it in read_rows(file, streams, levels, asked, replay=replay)]
+    sent, refused = read_rows(rows, streams, levels, asked)
     titles, simulated = {stream.label: stream.label}, bool(stream.provenance.get("simulated"))
     facts = Facts(titles, simulated, confidence, levels=tuple(levels))
     settings = GamesSettings(report=Report(algorithms=labels, confidence=confidence))
-    scores, cells = _scores_of([*games, *(suite for *_, suite in sent)])
+    scores, cells = _scores_of([*games, *(suite for _, suite in sent)])
     played = results_from(scores, cells, streams, settings, facts)
     questions = {stream.label: ""}
     point = StandingsPoint(ours=None, questions=questions, apart=False, confidence=confidence)
-    return League(_ranked(played, point, sent), facts)
+    warning = warning_of(stream.private, COMPUTED)
+    return League(_ranked(played, point, sent), facts, warning, tuple(refused))
 
 
-def league_of_run(run: Run, rows: Sequence[Path | str] = (), replay: float = 3) -> League:
+def league_of_run(run: Run, rows: Sequence[Path | str] = ()) -> League:
     """Return the league of a run, in which rows that others sent join.
 
     Args:
         run: the run.
         rows: as in `league`.
-        replay: as in `league`.
 
     Raises:
-        DataError: a file of the run cannot be read, or a row is refused as in `league`.
+        DataError: a file of the run cannot be read, or a file holds no rows.
     """
     config, asked = asked_by(run)
-    facts = config.facts
-    if not rows:
-        return League(run.table("standings"), facts)
-    streams = {label: run.stream(label) for label in facts.streams}
-    sent = [
-        it
-        for file in rows
-        for it in read_rows(file, streams, facts.levels, asked, run=config.run, replay=replay)
-    ]
-    theirs = results_from(*_scores_of(suite for *_, suite in sent), streams, config.games, facts)
+    facts, warning = config.facts, warning_of(config.dataset.private, COMPUTED)
+    streams = {label: run.stream(label) for label in facts.streams} if rows else {}
+    sent, refused = read_rows(rows, streams, facts.levels, asked, run=config.run)
+    if not sent:
+        return League(run.table("standings"), facts, warning, tuple(refused))
+    theirs = results_from(*_scores_of(suite for _, suite in sent), streams, config.games, facts)
     tables = ("summary", "totals")
     played = {it: pd.concat([run.table(it), theirs[it]], ignore_index=True) for it in tables}
     point = STUDY.jobs(config.standings, config.facts)["standings"].points[0]
-    return League(_ranked(played, point, sent), facts)
+    return League(_ranked(played, point, sent), facts, warning, tuple(refused))
 
 
 def _scores_of(suites: Iterable[PlayedSuite]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -158,15 +167,11 @@ def _scores_of(suites: Iterable[PlayedSuite]) -> tuple[pd.DataFrame, pd.DataFram
 
 
 def _ranked(played: Frames, point: StandingsPoint, sent: Sequence[Sent]) -> pd.DataFrame:
-    """Return the standings, with who sent a row, and how far it was checked."""
-    summary = played["summary"]
-    for stream, label in summary[summary.duplicated(CELL)][["stream", "algorithm"]].to_numpy():
-        raise DataError(f"{label} plays twice on {stream}")
+    """Return the standings, with who sent a row."""
     columns = [*schemas_in("dpol.studies.comparison")["standings"].columns]
-    rows = standings(summary, played["totals"], point)[columns]
-    about = {suite.played[0].label: about for *about, suite in sent}
-    found = rows["algorithm"].map(lambda label: about.get(label, ("", "")))
-    return rows.assign(sender=found.str[0], sent=found.str[1])
+    rows = standings(played["summary"], played["totals"], point)[columns]
+    senders = {suite.played[0].label: sender for sender, suite in sent}
+    return rows.assign(sender=rows["algorithm"].map(lambda label: senders.get(label, "")))
 
 
 def _games_of(member: Member, levels: Sequence[float]) -> list[tuple[str, float]]:

@@ -1,15 +1,14 @@
-"""Rows of a league that travel: games of one algorithm, in a file that anybody can score and check.
+"""Rows of a league that are sent: the choices of one algorithm, in a file that anybody can score.
 
 A row holds the choices of an algorithm on a frozen stream, not what they gained: a reader scores
-them on a stream of their own. Where the code is installed, the reader plays some replicates again.
-Reading a row imports the package that it names only if that very code is installed.
+them on a stream of their own, and runs no code of the sender. That the choices were made from noisy
+numbers, with the promise that the row states, is the sender's word.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from importlib import metadata
 from pathlib import Path
@@ -18,17 +17,28 @@ from typing import Annotated, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel, ConfigDict, Field, Json, PositiveInt, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    Json,
+    PositiveInt,
+    ValidationError,
+)
 
+from dpol.checks.algorithms import wrong_in_record
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
-from dpol.core.errors import ConfigError, DataError, in_one_line
+from dpol.core.errors import DataError, in_one_line
 from dpol.core.files import atomic_path
 from dpol.core.versions import loaded_versions
+from dpol.core.words import shortened
+from dpol.data.leaving import warning_of
 from dpol.data.stream import GainStream
-from dpol.experts.interface import LABEL, Member
+from dpol.experts.interface import LABEL
 from dpol.experts.registry import make_members, modules_of, simplicity_of
-from dpol.noise import NOISES, privatize
+from dpol.noise import NOISES, MemoryChoice, privatize
 from dpol.privacy.guarantee import NO_NOISE, Guarantee
 from dpol.report.compare import checksum
 from dpol.report.run import Run
@@ -36,10 +46,28 @@ from dpol.reruns.code_hashes import code_of_results, packages_of
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played, PlayedSuite
 
-_Text = Annotated[str, Field(pattern=r"^[^\p{C}\p{Zl}\p{Zp}]{1,200}$")]
+_MOST_BYTES = 20_000
+"""Bytes of a row without its choices; one of ours has 4,000."""
+AS_SENT = (
+    "As sent: choices as sent, scored here. That they were made from noisy numbers, with the"
+    " promise that their row states, is the sender's word."
+)
+"""What a reader knows of a sent row."""
+_GIVES_AWAY = (
+    "which gives the table away: choices without noise are the largest gains, and the seed takes"
+    " the noise off the rest"
+)
 
-Sent = tuple[str, str, PlayedSuite]
-"""Who sent games, how far they are checked here, and the games."""
+Sent = tuple[str, PlayedSuite]
+"""Who sent games, and the games."""
+
+
+def _tabled(guarantee: Guarantee) -> Guarantee:
+    guarantee.as_row()  # refuses what no table can hold
+    return guarantee
+
+
+_Text = Annotated[str, Field(pattern=r"^[^\p{C}\p{Zl}\p{Zp}]{1,200}$")]
 
 
 class Row(BaseModel):
@@ -53,13 +81,13 @@ class Row(BaseModel):
     label: Annotated[str, Field(pattern=f"^{LABEL.pattern}$")]
     family: _Text
     entry: Json[str | dict[str, Any]]
-    code: Json[dict[str, str]]
+    code: Json[dict[str, _Text]]
     run: _Text
     stream: _Text
     asked: Json[dict[str, Any]]
     noise: Annotated[str, Field(pattern=f"^({'|'.join((*NOISES, NO_NOISE))})$")]
     mu: Annotated[float, Field(gt=0)]
-    guarantee: Json[Guarantee]
+    guarantee: Annotated[Json[Guarantee], AfterValidator(_tabled)]
 
 
 def asked_by(run: Run) -> tuple[Config, dict[str, Any]]:
@@ -76,22 +104,17 @@ def settings_of(stream: GainStream, asked: Mapping[str, Any]) -> dict[str, Any]:
     return dict(json.loads(json.dumps(facts)))
 
 
-def code_of(entry: Any) -> dict[str, str]:
-    """Return package and version of an entry of a suite, and the hash of the code of dpol.
-
-    The version of another package ends with a hash of its files.
+def refuse_to_send(private: bool, table: str) -> None:
+    """Refuse to write rows of a private table.
 
     Raises:
-        ConfigError: the package is not installed.
-        ValueError: the name is unknown.
+        DataError: the table is private.
     """
-    packages = packages_of(*modules_of(entry)).values()
-    name, version = next(iter(packages), ("dpol", metadata.version("dpol")))
-    return {"package": name, "version": version, "dpol's code": code_of_results()}
+    warning_of(private, f"{table}: a row has the choices and the seed", never=_GIVES_AWAY)
 
 
-def write_rows(runs: Iterable[Run], path: Path, entry: Any, about: Mapping[str, Any]) -> None:
-    """Play the games of an algorithm in leagues' runs again, and write them as rows.
+def write_rows(runs: Iterable[Run], path: Path, entry: Any, about: Mapping[str, Any]) -> int:
+    """Play the games of an algorithm in leagues' runs again, write them as rows; return how many.
 
     Args:
         runs: the runs.
@@ -101,14 +124,18 @@ def write_rows(runs: Iterable[Run], path: Path, entry: Any, about: Mapping[str, 
             `tried`, the number of variants that were tried.
 
     Raises:
-        DataError: a file of a run cannot be read.
+        DataError: a table is private, or a file of a run cannot be read.
     """
     (member,), rows = make_members(entry), list[Any]()
+    packages = packages_of(*modules_of(entry)).values()  # a version has a hash of the files
+    name, version = next(iter(packages), ("dpol", metadata.version("dpol")))
+    code = {"package": name, "version": version, "dpol's code": code_of_results()}
     for run in runs:
         config, asked = asked_by(run)
         cells = run.table("summary").query("algorithm == @member.label")
         for label, noise, mu in cells[["stream", "noise", "mu"]].itertuples(index=False):
             stream = run.stream(label)
+            refuse_to_send(stream.private, f"{run.folder}, {label}")
             (played,) = play_suite(stream, [member], noise=noise, mu=mu, **asked).played
             row = {
                 **about,
@@ -116,7 +143,7 @@ def write_rows(runs: Iterable[Run], path: Path, entry: Any, about: Mapping[str, 
                 "label": member.label,
                 "family": member.family,
                 "entry": json.dumps(entry),
-                "code": json.dumps({**loaded_versions(), **code_of(entry)}),
+                "code": json.dumps({**loaded_versions(), **code}),
                 "run": config.run,
                 "stream": label,
                 "asked": json.dumps(settings_of(stream, asked)),
@@ -128,88 +155,119 @@ def write_rows(runs: Iterable[Run], path: Path, entry: Any, about: Mapping[str, 
             rows.append(row)
     with atomic_path(path) as temporary:
         pq.write_table(pa.Table.from_pylist(rows), temporary, row_group_size=1, compression="zstd")
+    return len(rows)
 
 
 def read_rows(
-    path: Path | str,
+    files: Sequence[Path | str],
     streams: Mapping[str, GainStream],
     levels: Collection[float],
     asked: Mapping[str, Any],
     *,
     run: str = "",
-    replay: float,
-) -> list[Sent]:
-    """Read the rows of a file on some streams, check them, and play some replicates again.
+) -> tuple[list[Sent], list[str]]:
+    """Read sent rows on some streams, and score their choices; no code of a sender runs.
 
     Args:
-        path: file of `write_rows`.
+        files: files of `write_rows`.
         streams: the streams here, by label; rows of others are left out.
         levels: values of mu; rows of others are left out.
         asked: `seed`, `noise_memory` and `replicates` of the games here, for `play_suite`.
         run: name of the run; rows of others are left out, unless it is empty.
-        replay: number of replicates of each row to play again, inf for all; they are drawn afresh.
 
     Returns:
-        For each row its sender, whether it is `as sent` or how much was played again, and its
-        games, whose label names both.
+        The sent games, whose labels name the sender; and a line for each row that is refused, with
+        the reason, and for the rows of a file that are left out.
 
     Raises:
-        DataError: the file holds no such rows, or one is of other games than these, its promise is
-            not that of its noise, or playing it again gives other choices.
+        DataError: a file holds no rows.
     """
-    sent = []
-    try:
-        with pq.ParquetFile(path) as file:
+    sent, refused, others = dict[tuple[Any, ...], Sent](), list[str](), 0
+    for path in files:
+        try:
+            file = pq.ParquetFile(path)
+        except (OSError, pa.ArrowException) as error:
+            raise DataError(f"{path} holds no rows of a league: {in_one_line(error)}") from None
+        with file:
             for place in range(file.num_row_groups):
-                where, group = f"{path}, row {place + 1}", file.metadata.row_group(place)
-                (facts,) = file.read_row_group(place, [*Row.model_fields]).to_pylist()
-                row = Row.model_validate(facts)
-                if row.stream not in streams or row.mu not in levels or run not in ("", row.run):
-                    continue
-                stream = streams[row.stream]
-                for name, value in settings_of(stream, asked).items():
-                    if (theirs := row.asked.get(name)) != value:
-                        raise DataError(f"{where}: {name} is {theirs}; here it is {value}")
-                size = len(asked["replicates"]) * stream.n_rounds
-                if max(group.column(it).num_values for it in range(group.num_columns)) != size:
-                    raise DataError(f"{where}: these games have {size} choices")
-                choices = file.read_row_group(place, ["choices"])["choices"][0].values
-                actions = choices.cast(pa.int64()).to_numpy(False).reshape(-1, stream.n_rounds)
-                if not ((actions >= 0) & (actions < stream.n_experts)).all():
-                    raise DataError(f"{where}: a choice is no expert of {stream.label}")
-                sent.append(_scored(row, actions, stream, asked, replay, where))
-    except ValidationError as error:
-        wrong = "; ".join(f"{it['loc'][0]}: {it['msg']}" for it in error.errors())
-        raise DataError(f"{where}: {wrong}") from None
-    except (OSError, LookupError, ValueError, pa.ArrowException) as error:
-        raise DataError(f"{path} holds no rows of a league: {in_one_line(error)}") from None
-    if not sent:
-        raise DataError(f"{path} has no row of these streams and levels, or of run {run or 'any'}")
-    return sent
+                try:
+                    row = facts_of(file, place)
+                    if (
+                        row.stream not in streams
+                        or row.mu not in levels
+                        or run not in ("", row.run)
+                    ):
+                        others += 1
+                        continue
+                    games = _games(file, place, row, streams[row.stream], asked)
+                    key = games.label, games.stream, games.noise, games.mu
+                    if key in sent:
+                        raise DataError("label: there is a row of this game already")
+                    suite = (games,), streams[row.stream].gains.max(axis=1)
+                    sent[key] = row.sender, PlayedSuite(tuple(asked["replicates"]), *suite)
+                except (DataError, LookupError, OSError, ValueError, pa.ArrowException) as error:
+                    refused.append(f"{path}, row {place + 1}: {_reason(error)}")
+    if others or (files and not (sent or refused)):
+        refused.append(f"{others} rows of other streams, levels or runs than those here")
+    return [*sent.values()], refused
 
 
-def _scored(
-    row: Row, actions: Any, stream: GainStream, asked: Mapping[str, Any], replay: float, where: str
-) -> Sent:
-    """Check the promise of a row, and some choices if its code is here; return its games."""
-    count, status, promise = int(min(replay, len(actions))), "as sent", row.guarantee
-    if count and (member := _installed(row)):
-        drawn = np.sort(np.random.default_rng().choice(len(actions), count, replace=False))
-        part = {**asked, "replicates": drawn.tolist()}
-        (again,) = play_suite(stream, [member], noise=row.noise, mu=row.mu, **part).played
-        if (others := int((again.actions != actions[drawn]).sum())) > 1:  # a near tie
-            raise DataError(f"{where}: {row.label} played again makes {others} other choices")
-        status, promise = f"replayed {count} of {len(actions)}", again.guarantee
-    elif promise.model == "local":
-        given = {"seed": 0, "replicates": 1, "memory": asked["noise_memory"]}
-        promise = privatize(stream, row.noise, row.mu, **given).guarantee
-    if _promised(promise) != _promised(row.guarantee):
-        raise DataError(f"{where}: this is not the promise of {row.noise} noise at mu {row.mu:g}")
-    games = Played(
+def _reason(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        return "; ".join(f"{it['loc'][0]}: {it['msg']}" for it in error.errors())
+    return str(error) if isinstance(error, DataError) else in_one_line(error)
+
+
+def facts_of(file: pq.ParquetFile, place: int) -> Row:
+    """Return a row without its choices; the metadata tell its size before anything is read.
+
+    Raises:
+        DataError: it is larger than a row can be.
+        ValidationError: a field breaks a rule.
+    """
+    group = file.metadata.row_group(place)
+    size = sum(it.total_uncompressed_size for it in _columns(group) if not _chooses(it))
+    if group.num_rows != 1 or size > _MOST_BYTES:
+        raise DataError(
+            f"the group has {group.num_rows:,} rows and {size:,} bytes beside its choices, not 1"
+            f" row and at most {_MOST_BYTES:,} bytes"
+        )
+    (facts,) = file.read_row_group(place, [*Row.model_fields]).to_pylist()
+    return Row.model_validate(facts)
+
+
+def _columns(group: Any) -> list[Any]:
+    return [group.column(i) for i in range(group.num_columns)]
+
+
+def _chooses(column: Any) -> bool:
+    return str(column.path_in_schema).partition(".")[0] == "choices"
+
+
+def _games(
+    file: pq.ParquetFile, place: int, row: Row, stream: GainStream, asked: Mapping[str, Any]
+) -> Played:
+    """Return the games of a row, scored here, if it is of the games here and may promise that."""
+    for name, value in settings_of(stream, asked).items():
+        if (theirs := row.asked.get(name)) != value:
+            raise DataError(f"asked: {name} is {shortened(str(theirs))}; here it is {value}")
+    count = len(asked["replicates"]) * stream.n_rounds
+    held = [*filter(_chooses, _columns(file.metadata.row_group(place)))]
+    if [it.num_values for it in held] != [count] or held[
+        0
+    ].total_uncompressed_size > 16 * count + 999:
+        raise DataError(f"choices: these games have {count:,} choices")
+    choices = file.read_row_group(place, ["choices"])["choices"][0].values
+    actions = choices.cast(pa.int64()).to_numpy(False).reshape(-1, stream.n_rounds)
+    if not ((actions >= 0) & (actions < stream.n_experts)).all():
+        raise DataError(f"choices: a choice is no expert of {stream.label}")
+    if wrong := _wrong_promise(row, stream, asked["noise_memory"]):
+        raise DataError(f"guarantee: it {wrong}")
+    return Played(
         stream=row.stream,
         noise=row.noise,
         mu=row.mu,
-        label=f"{row.label} ({row.sender}, {status})",
+        label=f"{row.label} ({row.sender}, as sent)",
         family=row.family,
         origin="other",
         guarantee=row.guarantee,
@@ -217,19 +275,27 @@ def _scored(
         gains=stream.gains[np.arange(stream.n_rounds), actions],
         simplicity=simplicity_of(row.family),
     )
-    suite = PlayedSuite(tuple(asked["replicates"]), (games,), stream.gains.max(axis=1))
-    return row.sender, status, suite
+
+
+def _wrong_promise(row: Row, stream: GainStream, memory: MemoryChoice) -> str:
+    """Return how a promise contradicts the stream, or that of the noise; empty if it does not.
+
+    What a curator promises beyond that is the sender's word.
+    """
+    said = row.guarantee
+    if said.model != "local":
+        noisy = said.model == "central"
+        return wrong_in_record(said, stream, row.mu, model=said.model, noisy=noisy)
+    if row.noise == NO_NOISE:
+        return "is local, which noise: none is not"
+    own = privatize(stream, row.noise, row.mu, seed=0, replicates=1, memory=memory).guarantee
+    theirs, ours = _promised(said), _promised(own)
+    apart = [it for it in ours if theirs[it] != ours[it]]
+    wrong = [f"{it} = {shortened(theirs[it])}, not {ours[it]}" for it in apart]
+    of = f"is not the promise of {row.noise} noise at mu {row.mu:g}"
+    return f"{of}: {', '.join(wrong)}" if wrong else ""
 
 
 def _promised(guarantee: Guarantee) -> dict[str, str]:
     """Return all that is promised; the last digits of numbers depend on the processor."""
     return {k: v if isinstance(v, str) else f"{v:.9g}" for k, v in guarantee.as_row().items()}
-
-
-def _installed(row: Row) -> Member | None:
-    """Return the algorithm of a row if the same code is installed here."""
-    with suppress(ConfigError, LookupError, TypeError, ValueError):
-        if code_of(row.entry).items() <= row.code.items():
-            (member,) = make_members(row.entry)
-            return member if member.label == row.label else None
-    return None
