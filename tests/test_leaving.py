@@ -21,7 +21,7 @@ from matplotlib.image import imread
 import dpol
 from dpol.core.errors import DataError
 from dpol.data.leaving import COMPUTED, HOLDS, warning_of
-from dpol.data.stream import PRIVATE
+from dpol.data.stream import PUBLIC
 from in_process import command
 from pipeline import ROOT, run, succeed
 from report.test_compare import BASE, write
@@ -126,10 +126,11 @@ def test_the_one_function_warns_or_refuses() -> None:
 def test_lines_json_and_figures_of_a_private_run_carry_the_warning(tmp_path: Path) -> None:
     """Page and crate: tests/workflow/test_own_table.py."""
     said = f"{COMPUTED}. Share nothing of it."
-    open_table, own = (stream(label="nm", provenance={PRIVATE: it}) for it in (False, True))
-    first = write(tmp_path / "first", BASE, data=open_table)
-    for name, data, warning in (("public", open_table, ""), ("private", own, said)):
-        second = write(tmp_path / name, BASE, data=data)
+    open_table, own = (stream(label="nm", provenance={PUBLIC: it}) for it in (True, False))
+    local = {"source": {"kind": "local"}}
+    first = write(tmp_path / "first", dataset={**local, "public": True})
+    for name, warning in (("public", ""), ("private", said)):
+        second = write(tmp_path / name, dataset={**local, "public": name == "public"})
         assert (said in command("compare", first, second)[1]) is bool(warning)
         told = json.loads(command("compare", first, second, "--json")[1])
         assert told["warning"] == warning

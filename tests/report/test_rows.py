@@ -19,7 +19,7 @@ import pytest
 import dpol
 from dpol.config.league import noises_to_play
 from dpol.core.errors import DataError
-from dpol.data.stream import PRIVATE
+from dpol.data.stream import PUBLIC
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import NO_NOISE
 from dpol.report.rows import AS_SENT, read_rows, write_rows
@@ -323,11 +323,7 @@ def test_what_a_refused_row_says_is_escaped(stream, sent) -> None:
 
 
 def test_a_private_table_writes_no_row(stream, tmp_path) -> None:
-    for said, private in (
-        ({PRIVATE: True}, True),
-        ({"file": "t"}, True),
-        ({PRIVATE: False}, False),
-    ):
+    for said, private in (({"file": "t"}, True), ({PUBLIC: False}, True), ({PUBLIC: True}, False)):
         own = dpol.GainStream(**{**vars(stream), "provenance": said})
         assert own.private is private
         file = tmp_path / f"{len(said)}{private}.parquet"

@@ -18,7 +18,6 @@ if settings.dataset.source.kind == "gains":
             code=code_of_job("build_stream_of_gains"),
             contents=lambda wildcards: plan.contents(RAW, made=is_made),
             dataset=settings.dataset.untitled.model_dump(mode="json"),
-            private=settings.dataset.private,
         message:
             "Building stream {wildcards.stream} from {input.table}"
         script:
@@ -56,7 +55,6 @@ else:
             code=code_of_job("build_stream"),
             count_sensitivity=settings.privacy.count_sensitivity,
             stay=settings.privacy.unit.weeks,
-            private=settings.dataset.private,
             of=lambda wildcards: GAMES[wildcards.stream].stream,
             gain=lambda wildcards: GAMES[wildcards.stream].gain.untitled.model_dump(mode="json"),
             counted=lambda wildcards: settings.dataset.untitled.needed_columns.called("count"),

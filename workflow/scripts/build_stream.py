@@ -4,7 +4,7 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
     from dpol.core.files import read_json
     from dpol.data.panel import provenance_of_stream, read_panel
     from dpol.data.question import Gain
-    from dpol.data.stream import PRIVATE, build_stream, write_stream
+    from dpol.data.stream import build_stream, write_stream
 
     panel = read_panel(snakemake.input.panel)
     report = read_json(snakemake.input.report)
@@ -13,7 +13,7 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
         panel,
         label,
         snakemake.params.count_sensitivity,
-        provenance_of_stream(report, label) | {PRIVATE: snakemake.params.private},
+        provenance_of_stream(report, label),
         stay=snakemake.params.stay,
         gain=Gain.model_validate(snakemake.params.gain),
         named=snakemake.wildcards.stream,

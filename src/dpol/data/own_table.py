@@ -21,7 +21,7 @@ from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream
 from dpol.data.sources import LocalSource
-from dpol.data.stream import PRIVATE, GainStream, build_stream
+from dpol.data.stream import PUBLIC, GainStream, build_stream
 
 if TYPE_CHECKING:
     from dpol.data.panel import CleanPanel
@@ -59,6 +59,7 @@ def read_table(
     format: Mapping[str, Any] | None = None,
     periods: Mapping[str, Any] | None = None,
     cleaning: Mapping[str, Any] | None = None,
+    public: bool = False,
 ) -> GainStream:
     """Read a table of counts, clean it, and return its gain stream.
 
@@ -88,6 +89,7 @@ def read_table(
         periods: the block `dataset.periods`: length, first and last; a period has 7 days by
             default.
         cleaning: the block `dataset.cleaning`.
+        public: whether everyone may see the counts; if not, what is drawn of them warns.
 
     Raises:
         ConfigError: arguments break rules; the text lists every broken rule.
@@ -127,6 +129,7 @@ def read_table(
         "format": format or {},
         "periods": periods or {},
         "cleaning": cleaning or {},
+        "public": public,
     }
     raw = {"dataset": dataset, "gain": gain or {}, "groups": groups}
     try:
@@ -217,7 +220,7 @@ def _stream_of(
         panel.table,
         label,
         1.0 if count_sensitivity is None else count_sensitivity,
-        provenance_of_stream(report, label) | {PRIVATE: dataset.private},
+        provenance_of_stream(report, label) | {PUBLIC: dataset.public},
         stay=stay,
         gain=gain,
         counted=dataset.untitled.needed_columns.called("count"),

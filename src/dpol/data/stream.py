@@ -52,8 +52,9 @@ SUMS = "sums"
 """Key in the provenance given to `build_stream`: what suppressed sums are read as (`read_as`), the
 fewest and the most days reported (`days`), and what a suppressed count is read as if the number of
 its days is unknown (`uncovered`), None if all are known; absent without sums."""
-PRIVATE = "private"
-"""Key in a stream's provenance: whether not everyone may see the table, as its config says."""
+PUBLIC = "public"
+"""Key in a stream's provenance: whether everyone may see the table. No file of a run has it, so that
+no game is played again when it changes; `Run.stream` and `read_table` take it from the config."""
 UNMEASURED = "unmeasured"
 """Key in a stream's provenance: in how many periods no measured number is the largest gain
 (`periods`), and with which share of the possible gain (`share`); for which share a zero would be
@@ -158,7 +159,7 @@ class GainStream:
     def private(self) -> bool:
         """Whether not everyone may see the gains; a stream that is no table's is not private."""
         said = self.provenance
-        return bool(said.get(PRIVATE, said and not said.get("simulated")))
+        return bool(said) and not (said.get(PUBLIC) or said.get("simulated"))
 
     @property
     def sensitivity(self) -> Floats:

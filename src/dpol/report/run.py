@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from dpol.core.schemas import readable
 from dpol.core.suggestions import nearest
 from dpol.core.words import counted, listed, short_repr
 from dpol.data.leaving import COMPUTED, warning_of
-from dpol.data.stream import GainStream, read_stream
+from dpol.data.stream import PUBLIC, GainStream, read_stream
 from dpol.report.record import CONFIG, Record, disagreements, read_config, read_record
 from dpol.show.style import write_below
 from dpol.studies.showing import frames_of
@@ -49,7 +49,9 @@ class Run:
     def stream(self, label: str) -> GainStream:
         """Read a gain stream. Raises DataError if the run has none with this label."""
         there = self._files("streams", ".parquet")
-        return read_stream(self.record.file(there[self._one_of("stream", label, there)]))
+        stream = read_stream(self.record.file(there[self._one_of("stream", label, there)]))
+        public = self.config["dataset"].get("public", False)
+        return replace(stream, provenance={**stream.provenance, PUBLIC: public})
 
     @property
     def tables(self) -> dict[str, Path]:
