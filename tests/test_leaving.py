@@ -24,7 +24,7 @@ from dpol.data.leaving import COMPUTED, HOLDS, warning_of
 from dpol.data.stream import PUBLIC
 from in_process import command
 from pipeline import ROOT, run, succeed
-from report.test_compare import BASE, write
+from report.test_compare import write
 from streams_by_hand import stream
 
 WRITERS = {

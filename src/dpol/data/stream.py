@@ -53,8 +53,8 @@ SUMS = "sums"
 fewest and the most days reported (`days`), and what a suppressed count is read as if the number of
 its days is unknown (`uncovered`), None if all are known; absent without sums."""
 PUBLIC = "public"
-"""Key in a stream's provenance: whether everyone may see the table. No file of a run has it, so that
-no game is played again when it changes; `Run.stream` and `read_table` take it from the config."""
+"""Key in a stream's provenance: whether everyone may see the table. No file of a run has it, so
+that no game is played again when it changes: `Run.stream` and `read_table` set it."""
 UNMEASURED = "unmeasured"
 """Key in a stream's provenance: in how many periods no measured number is the largest gain
 (`periods`), and with which share of the possible gain (`share`); for which share a zero would be

@@ -46,8 +46,8 @@ class Guarantee:
         memory: dependence of the noise on earlier noise; empty for independent noise.
 
     Raises:
-        ValueError: a number is negative or NaN, apart from mu with `epsilon_delta`, or delta is
-            not below 1.
+        ValueError: a number is negative or NaN, apart from mu with `epsilon_delta`, delta is not
+            below 1, or `stays` has other than four numbers.
 
     >>> one_week = Guarantee(
     ...     mechanism="Gaussian noise on counts",
@@ -80,6 +80,8 @@ class Guarantee:
         for name in ("mu", "sensitivity")[self.epsilon_delta is not None :]:
             object.__setattr__(self, name, check_number(name, getattr(self, name), "[0, inf]"))
         object.__setattr__(self, "sampler", "none" if self.model == "none" else "seeded")
+        if self.stays and len(self.stays) != len(STAYS):
+            raise ValueError(f"stays must have {len(STAYS)} numbers, got {len(self.stays)}")
         epsilon, delta = self.epsilon_delta or (0.0, 0.0)
         check_number("epsilon", epsilon, "[0, inf]")
         check_number("delta", delta, "[0, 1)")

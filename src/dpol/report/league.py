@@ -60,7 +60,7 @@ class League:
 
     def _notes(self) -> Iterator[str]:
         """Yield what a reader must know beside the table."""
-        if self.standings.get("sender", pd.Series(dtype=str)).ne("").any():
+        if self.standings["sender"].any():
             yield AS_SENT
         yield from (f"Refused: {it}." for it in self.refused)
         yield from filter(None, [self.warning])
@@ -153,7 +153,8 @@ def league_of_run(run: Run, rows: Sequence[Path | str] = ()) -> League:
     streams = {label: run.stream(label) for label in facts.streams} if rows else {}
     sent, refused = read_rows(rows, streams, facts.levels, asked, run=config.run)
     if not sent:
-        return League(run.table("standings"), facts, warning, tuple(refused))
+        own = run.table("standings").assign(sender="")
+        return League(own, facts, warning, tuple(refused))
     theirs = results_from(*_scores_of(suite for _, suite in sent), streams, config.games, facts)
     tables = ("summary", "totals")
     played = {it: pd.concat([run.table(it), theirs[it]], ignore_index=True) for it in tables}

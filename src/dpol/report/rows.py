@@ -8,6 +8,7 @@ numbers, with the promise that the row states, is the sender's word.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from importlib import metadata
@@ -17,21 +18,14 @@ from typing import Annotated, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    Json,
-    PositiveInt,
-    ValidationError,
-)
+from pydantic import BaseModel, ConfigDict, Field, Json, PositiveInt, ValidationError
 
 from dpol.checks.algorithms import wrong_in_record
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.errors import DataError, in_one_line
 from dpol.core.files import atomic_path
+from dpol.core.safe_text import printable
 from dpol.core.versions import loaded_versions
 from dpol.core.words import shortened
 from dpol.data.leaving import warning_of
@@ -46,8 +40,8 @@ from dpol.reruns.code_hashes import code_of_results, packages_of
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played, PlayedSuite
 
-_MOST_BYTES = 20_000
-"""Bytes of a row without its choices; one of ours has 4,000."""
+_MOST_BYTES = 2**24
+"""Bytes of a row, of which a number has four at least."""
 AS_SENT = (
     "As sent: choices as sent, scored here. That they were made from noisy numbers, with the"
     " promise that their row states, is the sender's word."
@@ -60,11 +54,6 @@ _GIVES_AWAY = (
 
 Sent = tuple[str, PlayedSuite]
 """Who sent games, and the games."""
-
-
-def _tabled(guarantee: Guarantee) -> Guarantee:
-    guarantee.as_row()  # refuses what no table can hold
-    return guarantee
 
 
 _Text = Annotated[str, Field(pattern=r"^[^\p{C}\p{Zl}\p{Zp}]{1,200}$")]
@@ -87,7 +76,14 @@ class Row(BaseModel):
     asked: Json[dict[str, Any]]
     noise: Annotated[str, Field(pattern=f"^({'|'.join((*NOISES, NO_NOISE))})$")]
     mu: Annotated[float, Field(gt=0)]
-    guarantee: Annotated[Json[Guarantee], AfterValidator(_tabled)]
+    guarantee: Json[Guarantee]
+
+
+_COLUMNS = {
+    **dict.fromkeys(Row.model_fields, pa.string()),
+    **{"tried": pa.int64(), "mu": pa.float64(), "choices": pa.list_(pa.int32())},
+}
+"""Columns of a file, with their types."""
 
 
 def asked_by(run: Run) -> tuple[Config, dict[str, Any]]:
@@ -154,7 +150,8 @@ def write_rows(runs: Iterable[Run], path: Path, entry: Any, about: Mapping[str, 
             }
             rows.append(row)
     with atomic_path(path) as temporary:
-        pq.write_table(pa.Table.from_pylist(rows), temporary, row_group_size=1, compression="zstd")
+        table = pa.Table.from_pylist(rows, pa.schema(_COLUMNS))
+        pq.write_table(table, temporary, row_group_size=1, compression="zstd")
     return len(rows)
 
 
@@ -192,56 +189,48 @@ def read_rows(
             for place in range(file.num_row_groups):
                 try:
                     row = facts_of(file, place)
-                    if (
-                        row.stream not in streams
-                        or row.mu not in levels
-                        or run not in ("", row.run)
-                    ):
+                    stream = streams.get(row.stream)
+                    if stream is None or row.mu not in levels or run not in ("", row.run):
                         others += 1
                         continue
-                    games = _games(file, place, row, streams[row.stream], asked)
+                    games = _games(file, place, row, stream, asked)
                     key = games.label, games.stream, games.noise, games.mu
                     if key in sent:
                         raise DataError("label: there is a row of this game already")
-                    suite = (games,), streams[row.stream].gains.max(axis=1)
+                    suite = (games,), stream.gains.max(axis=1)
                     sent[key] = row.sender, PlayedSuite(tuple(asked["replicates"]), *suite)
-                except (DataError, LookupError, OSError, ValueError, pa.ArrowException) as error:
-                    refused.append(f"{path}, row {place + 1}: {_reason(error)}")
-    if others or (files and not (sent or refused)):
+                except (DataError, OSError, ValueError, pa.ArrowException) as error:
+                    reason = printable(" ".join(str(error).split()))
+                    refused.append(f"{path}, row {place + 1}: {reason}")
+    if others:
         refused.append(f"{others} rows of other streams, levels or runs than those here")
     return [*sent.values()], refused
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        return "; ".join(f"{it['loc'][0]}: {it['msg']}" for it in error.errors())
-    return str(error) if isinstance(error, DataError) else in_one_line(error)
 
 
 def facts_of(file: pq.ParquetFile, place: int) -> Row:
     """Return a row without its choices; the metadata tell its size before anything is read.
 
     Raises:
-        DataError: it is larger than a row can be.
-        ValidationError: a field breaks a rule.
+        DataError: it is too large, or a field breaks a rule.
     """
-    group = file.metadata.row_group(place)
-    size = sum(it.total_uncompressed_size for it in _columns(group) if not _chooses(it))
+    schema, group = file.schema_arrow, file.metadata.row_group(place)
+    found = dict(zip(schema.names, schema.types, strict=True))
+    if len(schema) != len(_COLUMNS) or found != _COLUMNS:
+        wrong = [f"{it}: must be {kind}" for it, kind in _COLUMNS.items() if found.get(it) != kind]
+        raise DataError("; ".join(wrong) or "columns: more than those of dpol league --record")
+    columns = [group.column(i) for i in range(group.num_columns)]
+    size = sum(max(it.total_uncompressed_size, 4 * it.num_values) for it in columns)
     if group.num_rows != 1 or size > _MOST_BYTES:
         raise DataError(
-            f"the group has {group.num_rows:,} rows and {size:,} bytes beside its choices, not 1"
-            f" row and at most {_MOST_BYTES:,} bytes"
+            f"the group has {group.num_rows:,} rows and {size:,} bytes, not 1 row and at most"
+            f" {_MOST_BYTES:,} bytes"
         )
     (facts,) = file.read_row_group(place, [*Row.model_fields]).to_pylist()
-    return Row.model_validate(facts)
-
-
-def _columns(group: Any) -> list[Any]:
-    return [group.column(i) for i in range(group.num_columns)]
-
-
-def _chooses(column: Any) -> bool:
-    return str(column.path_in_schema).partition(".")[0] == "choices"
+    try:
+        return Row.model_validate(facts)
+    except ValidationError as error:
+        reasons = [f"{it['loc'][0]}: {it['msg']}" for it in error.errors()]
+        raise DataError("; ".join(reasons)) from None
 
 
 def _games(
@@ -251,14 +240,11 @@ def _games(
     for name, value in settings_of(stream, asked).items():
         if (theirs := row.asked.get(name)) != value:
             raise DataError(f"asked: {name} is {shortened(str(theirs))}; here it is {value}")
-    count = len(asked["replicates"]) * stream.n_rounds
-    held = [*filter(_chooses, _columns(file.metadata.row_group(place)))]
-    if [it.num_values for it in held] != [count] or held[
-        0
-    ].total_uncompressed_size > 16 * count + 999:
-        raise DataError(f"choices: these games have {count:,} choices")
+    size = len(asked["replicates"]), stream.n_rounds
     choices = file.read_row_group(place, ["choices"])["choices"][0].values
-    actions = choices.cast(pa.int64()).to_numpy(False).reshape(-1, stream.n_rounds)
+    if choices is None or choices.null_count or len(choices) != math.prod(size):
+        raise DataError(f"choices: these games have {math.prod(size):,} choices")
+    actions = choices.to_numpy().reshape(size)
     if not ((actions >= 0) & (actions < stream.n_experts)).all():
         raise DataError(f"choices: a choice is no expert of {stream.label}")
     if wrong := _wrong_promise(row, stream, asked["noise_memory"]):
