@@ -204,7 +204,7 @@ def test_each_forged_field_is_refused_with_its_row_and_field(stream, sent) -> No
     [
         ({"adjacency": "two equal streams, nobody"}, "protects "),
         ({"unit": "nobody"}, "protects nobody, not one person in one round"),
-        ({"mu": 40}, "claims mu = 40, above the requested 0.5"),
+        ({"mu": 40}, "claims mu = 40 but 0.5 was requested"),
         ({"mu": None, "epsilon_delta": [50, 1e-6]}, "mu"),
         ({"sensitivity": 1e-3}, "has the sensitivity 0.001, not "),
         ({"taken_as_public": "all"}, "takes private data as public"),
