@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from recorded_numbers import standings
 
+from dpol.report.rows import COLUMNS
+
 MINE = {
     **{"sender": "Ann *<script>*", "date": "2026-11-27", "looked_at": "a|b", "tried": 3},
     **{"label": "mine", "family": "It", "entry": '"mine:It"', "run": "league-states"},
@@ -30,7 +32,7 @@ def sent(tmp_path, monkeypatch):
     file = tmp_path / "ann.parquet"
     made = {"code": json.dumps({"package": "mine", "version": "1 (a1)"})}
     row = MINE | made | {"guarantee": json.dumps(GUARANTEE), "choices": [0]}
-    pq.write_table(pa.Table.from_pylist([row]), file)
+    pq.write_table(pa.Table.from_pylist([row], pa.schema(COLUMNS)), file)
     rows = standings("states").query("mu == 0.25 and algorithm == 'persistence'")
     own = {"algorithm": f"mine ({MINE['sender']}, as sent)", "sender": MINE["sender"]}
     frames = [rows.assign(sender=""), rows.assign(**own, gain_share=0.2)]

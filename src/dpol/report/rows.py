@@ -81,7 +81,7 @@ class Row(BaseModel):
     guarantee: Json[Guarantee]
 
 
-_COLUMNS = {
+COLUMNS = {
     **dict.fromkeys(Row.model_fields, pa.string()),
     **{"tried": pa.int64(), "mu": pa.float64(), "choices": pa.list_(pa.int32())},
 }
@@ -152,7 +152,7 @@ def write_rows(runs: Iterable[Run], path: Path, entry: Any, about: Mapping[str, 
             }
             rows.append(row)
     with atomic_path(path) as temporary:
-        table = pa.Table.from_pylist(rows, pa.schema(_COLUMNS))
+        table = pa.Table.from_pylist(rows, pa.schema(COLUMNS))
         pq.write_table(table, temporary, row_group_size=1, compression="zstd")
     return len(rows)
 
@@ -217,8 +217,8 @@ def facts_of(file: pq.ParquetFile, place: int) -> Row:
     """
     schema, group = file.schema_arrow, file.metadata.row_group(place)
     found = [*zip(schema.names, schema.types, strict=True)]
-    if found != [*_COLUMNS.items()]:
-        wrong = [f"{it[0]}: must be {it[1]}" for it in _COLUMNS.items() if it not in found]
+    if found != [*COLUMNS.items()]:
+        wrong = [f"{it[0]}: must be {it[1]}" for it in COLUMNS.items() if it not in found]
         raise DataError("; ".join(wrong) or "columns: not those of dpol league --record")
     *facts, choices = [group.column(i) for i in range(group.num_columns)]
     size = sum(it.total_uncompressed_size for it in facts)
