@@ -149,7 +149,7 @@ EXAMPLES = {
     "sensitivity_unit": "persons",
     "shifts": np.ones((6, 3)),
     "sizes": MIXTURE.sizes,
-    "stays": (1.0, 1.0),
+    "stays": (1.0, 1.0, 1.0, 1.0),
     "stream": STREAM,
     "terms": labels.Terms(6, 1.0),
     "unit": "one person",
@@ -188,7 +188,7 @@ OTHER = {
     "read_table": {
         **{"entity": "shelter", "period": "week_of", "count": "guests", "capacity": "places"},
         "cleaning": {"missing_markers": ["-"], "suppressed_markers": ["<5"]},
-        **{"label": None, "name": None, "periods": None},
+        **{"label": None, "name": None, "periods": None, "count_sensitivity": 1.0},
     },
     "uniform": {"e": 0.5},
 }

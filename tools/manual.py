@@ -90,7 +90,18 @@ def _sections() -> Iterator[_Section]:
     said = {meaning for rows in tables.values() for *_, meaning in rows}
     for name, rows in tables.items():
         about = _begin(models[name]["description"]) if name else ""
-        yield _Section(places.get(name, ["Top level"]), "" if about in said else about, rows)
+        yield _Section(
+            _outer(places.get(name, ["Top level"])), "" if about in said else about, rows
+        )
+
+
+def _outer(places: Sequence[str]) -> list[str]:
+    """Return the places of a block without those that lie inside another block of the same keys.
+
+    >>> _outer(["dataset", "robustness.zeros.tables.LABEL.dataset", "robustness.ours"])
+    ['dataset', 'robustness.ours']
+    """
+    return [it for it in places if not any(it.endswith(f".{other}") for other in places)]
 
 
 def _rows(

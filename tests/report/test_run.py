@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = tmp_path_factory.mktemp("results") / "small"
     for name in ("provenance", "tables", GAME):
         (run / name).mkdir(parents=True)
-    (run / CONFIG).write_text("seed: 7\n")
+    (run / CONFIG).write_text("seed: 7\ndataset: {}\n")
     (run / "tables/table-2.csv").write_text("stream,mean_gain\nnm,2.5\n")
     (run / GAME / "scores.parquet").touch()
     write_stream(stream(label="nm"), run / "streams/nm.parquet")
@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_all_parts_are_read_as_they_were_written(folder: Path) -> None:
     run = dpol.open_run(str(folder))
     assert run.table("summary")["n_rounds"].tolist() == [3]
-    assert run.config == {"seed": 7}
+    assert run.config == {"seed": 7, "dataset": {}}
     np.testing.assert_array_equal(run.stream("nm").gains, stream(label="nm").gains)
     assert run.table("table-2")["mean_gain"].tolist() == [2.5]
 
