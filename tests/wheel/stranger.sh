@@ -64,9 +64,9 @@ for hospital in north south east; do
     mkdir $hospital
     printf 'period,count\n2024-01-01,31\n2024-01-08,29\n' >$hospital/counts.csv
     dpol privatize $hospital/hospital.yaml --init $hospital/counts.csv \
-        --deployment agreement.yaml --entity $hospital --column zero=written \
-        --column covers=all --column decimal=. --column thousands=none
-    dpol privatize $hospital/hospital.yaml --agree "$hash" --begin-after 2023-12-31
+        --deployment agreement.yaml --entity $hospital \
+        --column zero=written decimal=. thousands=none
+    dpol privatize $hospital/hospital.yaml --agree "$hash"
     cp $hospital/released/*.json inbox
     sed -n "s/^# Public half of the key.*: /$hospital: /p" $hospital/hospital.yaml >>keys.yaml
 done
