@@ -287,4 +287,5 @@ def _wrong_promise(row: Row, stream: GainStream, memory: MemoryChoice) -> str:
 
 def _promised(guarantee: Guarantee) -> dict[str, str]:
     """Return all that is promised; the last digits of numbers depend on the processor."""
-    return {k: v if isinstance(v, str) else f"{v:.9g}" for k, v in guarantee.as_row().items()}
+    row = {**guarantee.as_row(), "loss": guarantee.epsilon(1e-6)}
+    return {k: v if isinstance(v, str) else f"{v:.9g}" for k, v in row.items()}
