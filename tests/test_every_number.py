@@ -25,9 +25,9 @@ from dpol import labels, lazy
 from dpol.core.randomness import replicate_generators
 from dpol.lazy import convex
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.privacy.losses import pure
+from dpol.privacy.losses import Promise, pure
 from dpol.privacy.mixtures import BatchMixture
-from dpol.privacy.noise_laws import LAWS, Promise
+from dpol.privacy.noise_laws import LAWS
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = "dpol", "dpol.lazy", "dpol.lazy.convex", "dpol.labels"

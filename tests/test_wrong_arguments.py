@@ -25,8 +25,8 @@ from dpol.privacy.gaussian_dp import (
     mu_of_epsilon,
     pure_epsilon,
 )
-from dpol.privacy.losses import pure
-from dpol.privacy.noise_laws import LAWS, Promise
+from dpol.privacy.losses import Promise, pure
+from dpol.privacy.noise_laws import LAWS
 from dpol.privacy.settings import Mu
 
 GAINS, BEDS = np.full((6, 3), 0.2), np.full((6, 3), 50.0)
