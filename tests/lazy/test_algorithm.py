@@ -67,12 +67,9 @@ def test_parameters_are_searched_for_the_mu_and_reach_it(random_stream, made, mu
     setup = dataclasses.replace(setup_of(source), largest_change=0.5)
     parameters, record = made.parameters_for(setup), made.guarantee(setup)
     assert 0.99 * mu <= record.mu <= mu
-    assert record.loss == made.sound_loss(
-        LazyGame(60, 1e-6, largest_change=0.5),
-        parameters.batch_size,
-        parameters.eta,
-        parameters.fake_switch,
-    )
+    game = LazyGame(60, 1e-6, largest_change=0.5)
+    rule = parameters.batch_size, parameters.eta, parameters.fake_switch
+    assert record.loss == sound_loss(game, *rule, shadow=made.shadow)
 
 
 def setup_with(**fields):

@@ -18,6 +18,7 @@ from scipy import signal, special
 from dpol.noise import NOISES, privatize
 from dpol.noise.event_streams import MECHANISMS
 from dpol.privacy.account import account
+from dpol.privacy.composition import places
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.losses import (
     NOTHING_KEPT,
@@ -178,6 +179,17 @@ def test_sums_lie_between_convolutions_rounded_down_and_up(drawn, told):
     assert (low[certain] <= delta_of_epsilon(losses[certain], loss.mu) * (1 + 1e-6)).all()
     size = min(len(low), len(high))
     assert (high[:size] >= delta_of_epsilon(losses[:size], loss.mu / 1.01) - 1e-15).any()
+
+
+@given(steps=st.floats(0.05, 60), step=st.floats(1e-3, 2), q=st.floats(0.01, 1))
+def test_a_loss_between_two_points_keeps_its_probabilities_with_and_without_the_person(
+    steps, step, q
+):
+    for sizes in ({"ends": 0.0}, {"between": 0.0}, {"ends": -0.7, "between": -1.4}):
+        draw = Draw(e=steps * step, **sizes).seldom(q)
+        masses = draw.masses(step)
+        total = np.logaddexp.reduce(masses + step / 2 * places(len(masses)))
+        assert total == pytest.approx(draw.log_moment(np.ones(1))[0], abs=1e-8)
 
 
 def test_a_sum_with_a_smaller_part_fails_between_them():

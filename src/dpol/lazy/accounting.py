@@ -77,7 +77,9 @@ def published_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: 
     return 2 * eta / p + eta + 1.5 * variance * log_term + math.sqrt(6 * variance * log_term**2)
 
 
-def sound_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> float:
+def sound_epsilon(
+    game: LazyGame, batch_size: int, eta: float, fake_switch: float, *, shadow: bool = True
+) -> float:
     """Return epsilon of `sound_loss` for searches, see `redrawn_epsilon`; inf for p = 0.
 
     Args:
@@ -85,6 +87,7 @@ def sound_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: floa
         batch_size: B, rounds in a batch.
         eta: learning rate.
         fake_switch: p, probability of a fake switch.
+        shadow: whether there is a shadow point, as in L2P.
 
     >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
     >>> epsilon = sound_epsilon(game, 100, 0.001, 0.1)
@@ -94,36 +97,42 @@ def sound_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: floa
     LazyParameters(batch_size, eta, fake_switch)  # refuses wrong numbers
     if fake_switch <= 0:
         return math.inf
-    redraws = _redraws(game, batch_size, eta, fake_switch)
-    moved = range_moments(2 * eta * game.largest_change)
-    return redrawn_epsilon(redraws, moved, game.delta)
+    redraws = _redraws(game, batch_size, eta, fake_switch, shadow)
+    return redrawn_epsilon(redraws, range_moments(2 * eta * game.largest_change), game.delta)
 
 
-def sound_loss(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> Loss:
-    """Return the loss of L2P by our accounting, valid for every eta, B and p; not in the paper.
+def sound_loss(
+    game: LazyGame, batch_size: int, eta: float, fake_switch: float, *, shadow: bool = True
+) -> Loss:
+    """Return the loss by our accounting, valid for every eta, B and p; not in the papers.
 
     Only the indicator after the differing round, and the draw that it may cause, depend on that
     round. Whoever sees all indicators sees later draws that happen with a probability that earlier
-    draws and public numbers determine. The log ratios of a draw have a range of 2 eta s.
+    draws and public numbers determine. The log ratios of a draw have a range of 2 eta s, in L2P and
+    in the dartboard; in the latter one person moves the log probability of keeping x by eta s only.
 
     Args:
         game: facts about the game.
         batch_size: B, rounds in a batch.
         eta: learning rate.
         fake_switch: p, probability of a fake switch; for 0 nothing is kept.
+        shadow: whether there is a shadow point, as in L2P.
     """
     if fake_switch <= 0:
         return NOTHING_KEPT
-    redraws = _redraws(game, batch_size, eta, fake_switch)
+    redraws = _redraws(game, batch_size, eta, fake_switch, shadow)
     return redraws.loss(2 * eta * game.largest_change)
 
 
-def _redraws(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> Redraws:
+def _redraws(
+    game: LazyGame, batch_size: int, eta: float, fake_switch: float, shadow: bool
+) -> Redraws:
     return Redraws(
         batches=-(-game.n_rounds // batch_size),
         fake_switch=fake_switch,
-        change=2 * eta * game.largest_change,
-        log_keep=-(game.normaliser + 1) * batch_size * eta,
+        change=(1 + shadow) * eta * game.largest_change,
+        log_keep=-(game.normaliser + 1 if shadow else 1) * batch_size * eta,
+        shadow=shadow,
     )
 
 

@@ -56,8 +56,8 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
     """Name of the mechanism in privacy records."""
     choose: ClassVar[Callable[..., AccountedParameters]]
     """Function that chooses the parameters for an epsilon, such as `choose_parameters`."""
-    sound_loss: ClassVar[Callable[..., Loss]]
-    """Loss of a game with parameters, such as `dpol.lazy.accounting.sound_loss`."""
+    shadow: ClassVar[bool] = True
+    """Whether there is a shadow point."""
 
     delta: float = 1e-6
     accountant: Accountant = "sound"
@@ -99,7 +99,7 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
         """Return the loss of the actions; that of the theorem is (epsilon, delta)-DP."""
         if self.accountant == "published":
             return pure(made.epsilon, self.delta)
-        return self.sound_loss(game, made.batch_size, made.eta, made.fake_switch)
+        return sound_loss(game, made.batch_size, made.eta, made.fake_switch, shadow=self.shadow)
 
     def init(self, setup: CuratorSetup) -> LazyWeightsState:
         parameters = self.parameters_for(setup)
@@ -214,7 +214,6 @@ class LazyWeights(LazyExperts):
     name: ClassVar[str] = "L2P"
     mechanism: ClassVar[str] = "lazy resampling from multiplicative weights (L2P)"
     choose = staticmethod(choose_parameters)
-    sound_loss = staticmethod(sound_loss)
 
     @property
     def origin(self) -> Origin:

@@ -10,20 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar
 
-from dpol.lazy.accounting import (
-    Accountant,
-    LazyGame,
-    Redraws,
-    range_moments,
-    redrawn_epsilon,
-)
+from dpol.lazy.accounting import Accountant, LazyGame, sound_epsilon
 from dpol.lazy.algorithm import LazyExperts
 from dpol.lazy.parameters import AccountedParameters, Goal
 from dpol.privacy.guarantee import Origin
-from dpol.privacy.losses import NOTHING_KEPT, Loss
 
 
 def theorem_5_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> float:
@@ -39,53 +32,6 @@ def theorem_5_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: 
     switches = T * p / B
     root = math.sqrt((12 if B > 1 else 1) * switches * math.log(1 / game.delta))
     return 5 * step / (B * p) + 100 * switches * (step / B) ** 2 + 20 * step / B * root
-
-
-def dartboard_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> float:
-    """Return epsilon of `dartboard_loss` for searches, see `redrawn_epsilon`; inf for p = 0.
-
-    Args:
-        game: facts about the game.
-        batch_size: B, rounds in a batch.
-        eta: learning rate per round.
-        fake_switch: p, probability of a fake switch.
-
-    >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
-    >>> round(dartboard_epsilon(game, 10, 0.001, 0.1), 3)
-    0.05
-    """
-    if fake_switch <= 0:
-        return math.inf
-    redraws = _redraws(game, batch_size, eta, fake_switch)
-    return redrawn_epsilon(redraws, range_moments(2 * eta * game.largest_change), game.delta)
-
-
-def dartboard_loss(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> Loss:
-    """Return the loss by our accounting, with any limit of redraws; not in the paper.
-
-    As for L2P (`accounting.sound_loss`), but one person moves the log probability of keeping x by
-    eta s only, and there is no y.
-
-    Args:
-        game: facts about the game.
-        batch_size: B, rounds in a batch.
-        eta: learning rate per round.
-        fake_switch: p, probability of a fake switch; for 0 nothing is kept.
-    """
-    if fake_switch <= 0:
-        return NOTHING_KEPT
-    redraws = _redraws(game, batch_size, eta, fake_switch)
-    return redraws.loss(2 * eta * game.largest_change)
-
-
-def _redraws(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> Redraws:
-    return Redraws(
-        batches=-(-game.n_rounds // batch_size),
-        fake_switch=fake_switch,
-        change=eta * game.largest_change,
-        log_keep=-batch_size * eta,
-        shadow=False,
-    )
 
 
 class _Goal(Goal):
@@ -104,7 +50,8 @@ class _Goal(Goal):
             bound += 2 * T * math.exp(-T * p / (3 * B))
             limit: float = math.ceil(4 * T * p / B) - 1
         else:
-            bound, account, limit = self.objective(B, eta), dartboard_epsilon, math.inf
+            bound, limit = self.objective(B, eta), math.inf
+            account = partial(sound_epsilon, shadow=False)
         return AccountedParameters(
             B,
             eta,
@@ -169,7 +116,7 @@ class ShrinkingDartboard(LazyExperts):
     name: ClassVar[str] = "the shrinking dartboard"
     mechanism: ClassVar[str] = "lazy resampling from multiplicative weights (dartboard)"
     choose = staticmethod(choose_dartboard)
-    sound_loss = staticmethod(dartboard_loss)
+    shadow: ClassVar[bool] = False
 
     @property
     def origin(self) -> Origin:

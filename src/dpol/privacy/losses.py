@@ -119,12 +119,14 @@ class Draw:
     def masses(self, step: float) -> Floats:
         """Return the (2 k + 1,) log masses on a grid with this step."""
         count = self.e / step
-        k = round(count) if abs(count - round(count)) < 1e-9 else math.ceil(count)
+        exact = abs(count - round(count)) < 1e-9
+        k = round(count) if exact else math.ceil(count)
         logs = np.full(2 * k + 1, -math.inf)
-        whole = round(count) if k == round(count) else k - 1
+        whole = k if exact else k - 1
         if self.between > -math.inf:
-            logs[k - whole : k + whole + 1] = self.between + math.log(4 * math.tanh(step / 4))
-            logs[[k - whole, k + whole]] -= math.log(2)
+            if whole:
+                logs[k - whole : k + whole + 1] = self.between + math.log(4 * math.tanh(step / 4))
+                logs[[k - whole, k + whole]] -= math.log(2)
             if whole < k:  # the rest of a cell, to both of its points
                 rest = self.e - whole * step
                 inner = 2 * (math.cosh(step / 2) - math.cosh((step - rest) / 2))
