@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpol.core.errors import DataError
 from dpol.core.intervals import standard_error, student_factor
 from dpol.core.randomness import Floats
 from dpol.data.stream import MANY_UNMEASURED, UNMEASURED_SHARES
@@ -56,8 +57,14 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
         point: our method, the questions, and the confidence of the intervals.
 
     Raises:
+        DataError: no system keeps its level.
         ValueError: the systems of a stream and level have different numbers of replicates.
     """
+    if not summary["keeps_level"].any():
+        raise DataError(
+            "no system of suites keeps its level: a (delta, epsilon) or Renyi divergences alone"
+            " prove no mu; add one that does, such as random-effects"
+        )
     rows = summary.loc[
         summary["keeps_level"], [*CELL, "n_experts", "best_fixed", *_FIRST, *_MOST, *_MEAN]
     ]
