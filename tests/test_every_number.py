@@ -65,6 +65,7 @@ UNUSED = {
 """Arguments without checks, and why."""
 CALLED = {
     "games": "mu",
+    "kept": "mu",
     "levels": "mu",
     "memory": "memory|a|b",
     "mus": "mu",
@@ -140,7 +141,6 @@ EXAMPLES = {
     "sensitivity_unit": "persons",
     "shifts": np.ones((6, 3)),
     "sizes": MIXTURE.sizes,
-    "stays": (1.0, 1.0, 1.0, 1.0),
     "stream": STREAM,
     "terms": labels.Terms(6, 1.0),
     "unit": "one person",
@@ -171,7 +171,7 @@ OTHER = {
     },
     "Noise": {"memory": "none"},
     "PairedLosses": {"replicates": 2},
-    "Guarantee": {"memory": "", "loss": RECORD.loss, "carried": None},
+    "Guarantee": {"memory": "", "loss": RECORD.loss, "carried": (2, RECORD.loss)},
     "RawGains": {"noise": "capacity"},
     "league": {"replicates": 2, "levels": (1.0,)},
     "read_table": {

@@ -115,7 +115,7 @@ WRONG = [
     (lambda: dpol.LearnerAlone("ridge"), "bank must be a LearnerBank, got str; such as dpol.Ridge"),
     (lambda: dpol.RidgeBank(windows=8), "windows must be whole numbers from 1 to 10000, such as"),
     (lambda: dpol.LazyWeights(delta="1e-6"), "delta must be a number in (0, 1), got '1e-6'"),
-    (lambda: noisy().guarantee.epsilon("1e-6"), "delta must be a number in (0, 1), got '1e-6'"),
+    (lambda: noisy().guarantee.epsilon("1e-6"), "delta must be a number in [0, 1), got '1e-6'"),
     (lambda: Terms(n_rounds="10", epsilon=1.0), "n_rounds must be a whole number of at least 1"),
     (lambda: LazyGame(10, None), "delta must be a number in (0, 1), got None"),
     (lambda: dpol.check(5), "name must be a str, got int; such as 'rw-ftpl' or 'package.module:C"),

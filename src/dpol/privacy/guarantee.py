@@ -48,7 +48,7 @@ class Guarantee:
         memory: dependence of the noise on earlier noise; empty for independent noise.
 
     Raises:
-        ValueError: a number is negative or NaN, or `stays` has other than four losses.
+        ValueError: a number is no number of its kind, or `stays` has other than four losses.
 
     >>> one_week = Guarantee(
     ...     mechanism="Gaussian noise on counts",
@@ -78,11 +78,13 @@ class Guarantee:
     memory: str = ""
 
     def __post_init__(self) -> None:
-        sensitivity = check_number("sensitivity", self.sensitivity, "[0, inf]")
+        sensitivity = check_number("sensitivity", self.sensitivity, "[0, inf)")
         object.__setattr__(self, "sensitivity", sensitivity)
         object.__setattr__(self, "sampler", "none" if self.model == "none" else "seeded")
         if self.stays is not None and len(self.stays) != len(STAYS):
             raise ValueError(f"stays must have the losses of {STAYS} rounds, got {len(self.stays)}")
+        if self.carried is not None:
+            check_whole("the rounds of carried", self.carried[0])
 
     @property
     def mu(self) -> float:

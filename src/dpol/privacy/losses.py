@@ -88,9 +88,9 @@ class Draw:
     between: float = -math.inf
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "e", check_number("e", self.e, "[0, inf]"))
-        for name in ("ends", "middle", "between"):
-            check_number(name, getattr(self, name), "[-inf, inf)")
+        intervals = {"e": "[0, inf]", **dict.fromkeys(("ends", "middle", "between"), "[-inf, inf)")}
+        for name, interval in intervals.items():
+            object.__setattr__(self, name, check_number(name, getattr(self, name), interval))
 
     def seldom(self, chance: float) -> Draw:
         """Return the loss of a draw that happens with a probability, whatever the data."""

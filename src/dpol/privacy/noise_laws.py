@@ -71,7 +71,9 @@ class Law:
 
     def loss(self, e: float, releases: int) -> Loss:
         """Return the loss of all releases; those without a number for e = inf reveal all."""
-        return NOTHING_KEPT if _strength(e) > _LARGEST else self.loss_of(e).times(releases)
+        check_whole("releases", releases)
+        e = _strength(e)
+        return NOTHING_KEPT if e > _LARGEST else self.loss_of(e).times(releases)
 
     def largest(self, promise: Promise, releases: int) -> float:
         """Return an e that keeps the promise, hardly too small; 0 if no noise does.

@@ -68,7 +68,8 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
     rows = summary.loc[
         summary["keeps_level"], [*CELL, "n_experts", "best_fixed", *_FIRST, *_MOST, *_MEAN]
     ]
-    rows = rows.reset_index(drop=True).assign(question=rows["stream"].map(point.questions))
+    rows = rows.reset_index(drop=True)
+    rows["question"] = rows["stream"].map(point.questions)
     samples = _samples(rows, totals)
     rows, samples = _with_means(rows, samples) if point.apart else (rows, samples)
     rows["role"] = np.where(_is_the_papers(rows), THE_BASELINE, "")
