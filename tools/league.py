@@ -19,8 +19,9 @@ import yaml
 from recorded_numbers import ROOT, amount, level, standings, table, title
 
 from dpol.core.safe_text import escape_markdown
+from dpol.experts.registry import REGISTRY, Registration
 from dpol.report.rows import Row, facts_of
-from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
+from dpol.studies.comparison.names import THE_BASELINE, THE_LEVEL
 
 FOLDER = ROOT / "league"
 PAGE = FOLDER / "README.md"
@@ -91,13 +92,17 @@ def sent() -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+def looked_at(entry: Registration) -> str:
+    """Return on which data an algorithm was chosen, and which had been seen before it changed."""
+    return "; ".join(filter(None, [entry.chosen_on, entry.seen and f"seen: {entry.seen}"]))
+
+
 def rows_of(run: str, others: pd.DataFrame) -> pd.DataFrame:
     """Return the standings of a recorded run and of rows that others sent, the best first."""
-    own, asked = standings(run), yaml.safe_load((ROOT / f"config/{RUNS[run][1]}.yaml").read_text())
+    own = standings(run)
     made_with = yaml.safe_load((ROOT / "verify/runs/made-with.yaml").read_text())[run]["dpol"]
-    chosen_on = asked["comparison"].get("chosen_on", "")
     own = own.assign(sender="", code=f"dpol {made_with}")
-    own["looked_at"] = own["role"].eq(OUR_METHOD).map({True: chosen_on, False: ""})
+    own["looked_at"] = own["family"].map(lambda family: looked_at(REGISTRY[family]))
     rows = pd.concat([own, others[others["run"] == f"league-{run}"]], ignore_index=True)
     rows = rows[(rows["promise"] == THE_LEVEL) & rows["gain_share"].notna()]
     return rows.sort_values("gain_share", ascending=False, ignore_index=True, kind="stable")

@@ -6,6 +6,7 @@ Only this module knows both the models of a config and the registry of algorithm
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +22,10 @@ from dpol.core.shipped import place_of, way_back
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
 from dpol.experts.registry import ALGORITHM_GROUP, LEARNER_GROUP, LEARNERS, REGISTRY, make_members
+from dpol.experts.suites import by_label
 from dpol.noise import NOISES
 from dpol.noise.noises import NOISE_GROUP
+from dpol.studies.games.settings import parted
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ def load_experiment(path: Path | str) -> Experiment:
 
     >>> experiment = load_experiment("config/config.yaml")  # in the project's folder
     >>> experiment.config.run, list(experiment.members)
-    ('central-texas', ['local', 'batched', 'central', 'lazy', 'ours', 'streams', 'non-private'])
+    ('central-texas', ['local', 'central', 'non-private'])
     """
     path = Path(path)
     return parse_experiment(read_yaml(path), str(path))
@@ -91,7 +94,7 @@ def parse_experiment(raw: object, place: str) -> Experiment:
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from None
     if not problems:
-        resolved = config.report.resolved(members)
+        resolved = config.report.resolved(members, config.suites)
         config = config.model_copy(update={"report": resolved})
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
     problems += [problem for rule in rules for problem in rule(config, members)]
@@ -124,12 +127,14 @@ def _members(suites: object) -> tuple[dict[str, tuple[Member, ...]], list[Proble
     """Return the algorithms of every suite, and problems with their names and parameters."""
     members: dict[str, tuple[Member, ...]] = {}
     problems: list[Problem] = []
+    with suppress(ValueError):  # of the model, with the key
+        suites = by_label(suites)
     for label, suite in suites.items() if isinstance(suites, Mapping) else ():
         specs = suite.get("algorithms") if isinstance(suite, Mapping) else None
         made: list[Member] = []
         for index, spec in enumerate(specs if isinstance(specs, list) else ()):
             try:
-                made += make_members(spec)
+                made += make_members(parted(spec)[1])
             except ValueError as error:
                 place = ("suites", str(label), "algorithms", index)
                 problems.append(Problem(place, spec, str(error)))

@@ -50,6 +50,8 @@ def write_league(config: Path, entry: Any, league: Path) -> str:
     if member.label in asked["suites"]:
         raise UsageError(f"{config} has a suite {member.label}; give the algorithm another label")
     games = {key: value for key, value in asked.items() if key in _GAMES}
+    if isinstance(games["suites"], list):
+        games["suites"] = dict.fromkeys(games["suites"])
     if ours := (asked.get("comparison") or {}).get("ours"):
         # Further readings of its table need a method to compare.
         games["comparison"] = {"ours": ours}

@@ -23,7 +23,7 @@ from dpol.experts.registry import make_members
 from dpol.privacy.settings import DELTA, Mu
 from dpol.studies.comparison.settings import Comparison, ComparisonSettings
 from dpol.studies.games.exhibits import lacks_of_table_2
-from dpol.studies.games.settings import GamesSettings, MemoryName, Report, Suite
+from dpol.studies.games.settings import GamesSettings, MemoryName, Report, Suites
 from dpol.studies.registry import load_studies
 from dpol.studies.study import Facts, Study, reading_label
 
@@ -104,8 +104,9 @@ class Config(Settings):
     """Several questions instead of `gain`; each stream is played under each, as
     STREAM-QUESTION."""
     privacy: Privacy
-    suites: Annotated[dict[Label, Suite], Field(min_length=1)]
-    """Suites of algorithms."""
+    suites: Annotated[Suites, Field(min_length=1)]
+    """Suites of algorithms: labels of suites of dpol (`local`, `central`, `non-private`), such as
+    `[local, central]`, or a mapping from labels to suites, empty behind a label of dpol."""
     replicates: Annotated[int, Field(ge=1, le=1_000_000)] = 100
     """Independent repetitions of every randomised run."""
     keep_rounds: bool = False
@@ -148,10 +149,8 @@ class Config(Settings):
 
     @property
     def _lacks_of_table_2(self) -> str:
-        suites = self.suites.values()
-        return lacks_of_table_2(
-            ([*chain(*map(make_members, it.algorithms))], it.noises) for it in suites
-        )
+        entries = chain(*(suite.entries for suite in self.suites.values()))
+        return lacks_of_table_2((make_members(entry), noises) for noises, entry in entries)
 
     @property
     def played(self) -> dict[str, Game]:

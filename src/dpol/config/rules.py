@@ -13,7 +13,15 @@ from dpol.core.settings import Problem
 from dpol.core.suggestions import did_you_mean, nearest
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
-from dpol.noise import CAPACITY, CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
+from dpol.noise import (
+    CAPACITY,
+    CENTRAL_NOISES,
+    ISOTROPIC,
+    MEMORY,
+    NO_NOISE,
+    NOISES,
+    find_noise,
+)
 from dpol.studies.games.names import BEST_LINEAR, REFERENCE_NAMES
 from dpol.studies.games.settings import Members
 
@@ -74,10 +82,11 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
         allowed = f"{NOT_OF_GAINS}: its gains have no people"
         yield Problem(("labels", "patients_per_week"), messages.patients_per_week, allowed)
     for label, suite in config.suites.items():
-        for noise in suite.noises:
-            if find_noise(noise).needs_capacities:
-                allowed = f"must not contain {noise} {OF_GAINS}: gains have no capacities"
-                yield Problem(("suites", label, "noises"), suite.noises, allowed)
+        for noises in dict.fromkeys(noises for noises, _ in suite.entries):
+            for noise in noises:
+                if find_noise(noise).needs_capacities:
+                    allowed = f"must not contain {noise} {OF_GAINS}: gains have no capacities"
+                    yield Problem(("suites", label, "noises"), [*noises], allowed)
 
 
 def questions(config: Config, members: Members) -> Iterator[Problem]:
@@ -162,8 +171,12 @@ def suites(config: Config, members: Members) -> Iterator[Problem]:
                 f" {config.privacy.unit.weeks}: it protects a person in one week only"
             )
             yield Problem(("suites", label, "algorithms"), single, allowed)
-        for allowed in unfit_noises(made, suite.noises):
-            yield Problem(("suites", label, "noises"), suite.noises, allowed)
+        alike: dict[tuple[str, ...], list[Member]] = {}
+        for noises, entry in suite.entries:
+            alike.setdefault(noises, []).extend(make_members(entry))
+        for noises, own in alike.items():
+            for allowed in unfit_noises(own, [*noises]):
+                yield Problem(("suites", label, "noises"), [*noises], allowed)
 
 
 def unfit_noises(made: Sequence[Member], noises: Sequence[str]) -> Iterator[str]:
@@ -229,9 +242,10 @@ def ours(config: Config, members: Members) -> Iterator[Problem]:
 
 def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, str]]:
     """Yield each private algorithm with each noise of its suite."""
-    for label, made in members.items():
-        for noise in config.suites[label].noises:
-            yield from ((member, noise) for member in made if member.algorithm.model != "none")
+    for suite in config.suites.values():
+        for noise, entries in suite.by_noise.items():
+            if noise != NO_NOISE:
+                yield from ((member, noise) for it in entries for member in make_members(it))
 
 
 OF_KEYS: tuple[Rule, ...] = (

@@ -31,6 +31,8 @@ class Registration:
         defaults: defaults of parameters that differ from the defaults of the class.
         regret: proved bound on its expected regret, for gains in [0, 1]; empty if none is known.
         against: comparator of this regret, the best choice in hindsight.
+        chosen_on: data on which dpol chose what no paper sets, and when; empty if it chose nothing.
+        seen: data whose results dpol knew before it last changed the algorithm, and when.
     """
 
     target: str
@@ -40,6 +42,14 @@ class Registration:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     regret: str = ""
     against: str = ""
+    chosen_on: str = ""
+    seen: str = ""
+
+    @property
+    def chosen(self) -> str:
+        """`chosen_on` and `seen` in a sentence about the method; empty if nothing was chosen."""
+        seen = f"; then dpol saw {self.seen} before the last change" if self.seen else ""
+        return f"was chosen on {self.chosen_on}{seen}" if self.chosen_on else ""
 
     @property
     def module(self) -> str:

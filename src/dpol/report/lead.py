@@ -14,7 +14,7 @@ from dpol.config.models import Config
 from dpol.core.rounding import AtMost, fixed
 from dpol.core.words import counted
 from dpol.data.stream import MANY_UNMEASURED, unmeasured_in_words
-from dpol.experts.registry import make_members
+from dpol.experts.registry import REGISTRY, make_members
 from dpol.privacy.settings import label_of_level
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import (
@@ -26,7 +26,7 @@ from dpol.studies.answer.systems import (
     names_ours,
     system_title,
 )
-from dpol.studies.comparison.names import THE_BASELINE
+from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
 from dpol.studies.games.levels import ordered_levels
 from dpol.studies.study import Facts
 from dpol.studies.verdicts import ABOVE, AHEAD, BEHIND, BELOW, EQUAL, UNDECIDED
@@ -64,10 +64,10 @@ def leads_of(standings: pd.DataFrame, facts: Facts, config: Config) -> list[Lead
     asked = standings[(standings["question"] == question) & (standings["stream"] != "")]
     if len(rows) and rows["stream"].iloc[0] == "":
         where = f" on average over {asked['stream'].nunique()} streams"
-    chosen_on, period = config.comparison.chosen_on, config.dataset.period
-    chosen = f"Our method was chosen on {chosen_on}." if chosen_on else ""
-    bounds = _unmeasured(asked, period), config.dataset.caveat, chosen
-    whose = "Our" if chosen_on else "Your"
+    period, ours = config.dataset.period, standings.loc[standings["role"] == OUR_METHOD, "family"]
+    chosen = "".join(REGISTRY[it].chosen for it in ours.head(1) if it in REGISTRY)
+    bounds = _unmeasured(asked, period), config.dataset.caveat, f"Our method {chosen}." * bool(chosen)
+    whose = "Our" if chosen else "Your"
     scale = f"of 100 points{where}: 0 is a random choice, 100 the best of every {period}."
     compares, rules, leads = names_ours(standings), chosen_rules(standings, facts), []
     for mu in ordered_levels(facts.levels):
@@ -163,7 +163,7 @@ def _command(rule: Row, table: str, config: Config) -> str:
     label = rule["algorithm"]
     source, (gain, *_) = config.dataset.source, config.gains.values()
     largest = source.gain_range if source.kind == "gains" else gain.largest
-    for entry in chain.from_iterable(suite.algorithms for suite in config.suites.values()):
+    for _, entry in chain.from_iterable(suite.entries for suite in config.suites.values()):
         members = make_members(entry)
         for member in (it for it in members if it.label == label and it.algorithm.model == "local"):
             spec = shlex.quote(entry if isinstance(entry, str) else json.dumps(entry))

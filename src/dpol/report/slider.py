@@ -15,7 +15,7 @@ from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
 from dpol.studies.answer.privacy_utility import level_title
 from dpol.studies.answer.systems import (
-    STRONGEST,
+    CHOSEN,
     SystemLine,
     first_level,
     groups_of,
@@ -59,12 +59,12 @@ def _panel(
         of_level = {row["mu"]: row for row in line.among(rows).to_dict("records")}
         drawn.append(
             {
-                "name": line.name if line.name == STRONGEST else line.explained,
+                "name": line.name if line.name in CHOSEN else line.explained,
                 "colour": text_colour(line.look.colour),
                 "dashes": " ".join(f"{line.look.width * dash:g}" for dash in line.look.dashes),
                 "width": line.look.width,
                 "points": [
-                    _point(of_level[mu], named=line.name == STRONGEST) if mu in of_level else None
+                    _point(of_level[mu], named=line.name in CHOSEN) if mu in of_level else None
                     for mu in levels
                 ],
             }

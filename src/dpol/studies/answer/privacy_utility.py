@@ -22,6 +22,8 @@ from dpol.show.names import OUR_MARK
 from dpol.show.table import Line, Table, TableCell, number, one_section
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import (
+    CHOSEN,
+    CURATOR,
     STRONGEST,
     SystemLine,
     attacked,
@@ -221,7 +223,7 @@ def _share(row: Any, column: str, line: SystemLine) -> TableCell:
     if row is None or math.isnan(row[column]):
         return TableCell("—")
     notes = tuple[str, ...]()
-    if line.name == STRONGEST and column == "gain_share":
+    if line.name in CHOSEN and column == "gain_share":
         notes = (system_title(row["algorithm"], row["noise"]),)
     text = share_text(row[column], row[f"{column}_half_width"])
     return TableCell(text, notes, order=row[column])
@@ -238,7 +240,10 @@ def _footers(standings: pd.DataFrame, facts: Facts) -> Iterator[str]:
         f" right (a coin: 50%). ±: joint {100 * row['confidence']:g}% intervals for the noise on"
         " these data. —: not played, or its guarantee is weaker than the level."
     )
-    if any(line.name == STRONGEST for line in lines_of(standings)):
+    names = {line.name for line in lines_of(standings)}
+    if STRONGEST in names:
         yield "The strongest rival of a level is the best of other families that promise the same."
+    if CURATOR in names:
+        yield "The best curator of a level is the best of other families that see raw numbers."
     if standings["ours"].any():
         yield f"{OUR_MARK}."

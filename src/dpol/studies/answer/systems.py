@@ -23,8 +23,9 @@ from dpol.studies.games.names import REFERENCE_NAMES, REFERENCE_TOTALS
 from dpol.studies.study import Facts
 from dpol.studies.verdicts import BEHIND, BELOW
 
-STRONGEST, CURATOR = "the strongest rival", "a curator"
-"""Names of lines whose system is chosen in hindsight: at each level, or over all."""
+STRONGEST, CURATOR = "the strongest rival", "the best curator"
+CHOSEN = {STRONGEST: "strongest", CURATOR: "curator"}
+"""Lines whose system is chosen at each level, in hindsight, each with its column of standings."""
 THIN = 0.7
 """Width of lines beside the systems compared."""
 _THICK = 2.0
@@ -39,7 +40,7 @@ class SystemLine:
     Args:
         name: name of the line.
         look: look of the line.
-        rows: rows for all streams and levels; of the strongest rival, of several systems.
+        rows: rows for all streams and levels; of a line of `CHOSEN`, of several systems.
         explained: the name, with what it stands for.
     """
 
@@ -54,10 +55,9 @@ class SystemLine:
 
 
 def lines_of(standings: pd.DataFrame) -> list[SystemLine]:
-    """Return baseline, strongest rival, our method and the best with a curator, or all systems.
+    """Return baseline, strongest rival, our method and the best curator, or all systems.
 
-    The standings say which row is the strongest rival of a level. The best curator is chosen in
-    hindsight by its mean share over all levels with noise. A run that names no system shows every
+    The standings say which row is the strongest rival of a level, and which the best curator. A run that names no system shows every
     algorithm of its report with its best noise at the strictest level, the best algorithm first.
     """
     rows = standings.dropna(subset="gain_share")
@@ -70,13 +70,11 @@ def names_ours(standings: pd.DataFrame) -> bool:
 
 
 def _named(rows: pd.DataFrame) -> list[SystemLine]:
-    raw = rows[(rows["model"] == "central") & (rows["mu"] < math.inf)]
-    best = _best(raw)
     parts = {
         THE_BASELINE: rows[rows["role"] == THE_BASELINE],
         STRONGEST: rows[rows["strongest"]],
         OUR_METHOD: rows[rows["role"] == OUR_METHOD],
-        CURATOR: rows[is_system(rows, best)] if best else raw,
+        CURATOR: rows[rows["curator"]],
     }
     parts = {name: own for name, own in parts.items() if len(own)}
     lines = []
@@ -90,11 +88,10 @@ def _named(rows: pd.DataFrame) -> list[SystemLine]:
         dashes = DASHED if name == CURATOR or algorithm in before else SOLID
         before.add(algorithm)
         width = _THICK if name == OUR_METHOD else 1.0
-        what = "the best of each level, in hindsight"
-        if name != STRONGEST:
-            what = system_title(own["algorithm"].iloc[0], own["noise"].iloc[0])
-        if name == CURATOR:
-            what = f"sees raw numbers, {what}, the best in hindsight"
+        what = system_title(own["algorithm"].iloc[0], own["noise"].iloc[0])
+        if name in CHOSEN:
+            raw = "sees raw numbers, " * (name == CURATOR)
+            what = f"{raw}the best of each level, in hindsight"
         look = replace(looks[algorithm], dashes=dashes, width=width)
         lines.append(SystemLine(name=name, look=look, rows=own, explained=f"{name}: {what}"))
     return lines

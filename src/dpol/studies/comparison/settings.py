@@ -12,7 +12,7 @@ from dpol.core.settings import Different, Label, Settings, Several, all_differen
 from dpol.noise import find_noise
 from dpol.privacy.settings import FiniteMu
 from dpol.studies.comparison.promises import SAME, promises_of
-from dpol.studies.games.settings import AlgorithmSpec, NoiseName, Suite
+from dpol.studies.games.settings import AlgorithmSpec, NoiseName, Suites
 
 
 class System(Settings):
@@ -66,14 +66,14 @@ class NoiseMemories(Settings):
 class Comparison(Settings):
     """Our method, or yours, which every other system is compared with."""
 
+    LEFT = {"chosen_on": "the registry says on which data an algorithm of dpol was chosen"}
+
     ours: System | None = None
     """Our method, or yours; by default none.
 
     Every system is also compared with the baseline, which is the first paper's RW-Meta with its
     noise, and with the strongest rival at a level: the best of all systems of other families that
-    promise the same."""
-    chosen_on: str = ""
-    """Data on which our method was chosen, in words, for the head of the page."""
+    promise the same. The best curator of a level is chosen alike, of those that see raw gains."""
     memory: NoiseMemories | None = None
     """Comparison of correlated with independent noise."""
 
@@ -86,7 +86,7 @@ class Comparison(Settings):
 class ComparisonSettings(Comparison):
     """The block, and the keys of a config that the comparison depends on."""
 
-    suites: dict[Label, Suite] = {}
+    suites: Suites = {}
     """The suites by label."""
     replicates: int = 1
     """Repetitions of every randomised run."""

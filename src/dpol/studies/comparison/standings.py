@@ -7,6 +7,7 @@ of systems, so a system may be named after one has seen which is the best.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,19 +130,22 @@ def promised(rows: pd.DataFrame) -> NDArray[np.str_]:
     return np.select([rows["sees"] != "noisy", stays], [RAW, ONE_WEEK], THE_LEVEL)
 
 
-def strongest(rows: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return which row of a level keeps the most of those that our method may be compared with.
+def strongest(rows: pd.DataFrame, model: str) -> NDArray[np.bool_]:
+    """Return which row of a level keeps the most: of the rivals of our method, or of a curator.
 
-    They promise the level and are of another family: with another noise, or without any, the same
-    learner is still our method.
+    Both promise the level, and are of another family than our method: with another noise, or
+    without any, the same learner is still our method.
 
     Args:
-        rows: rows of a level with their `promise`, `family`, `role` and `gain_share`.
+        rows: rows of a level with their `promise`, `model`, `family`, `role` and `gain_share`.
+        model: `local`, of systems whose longer stays are as well hidden as by independent noise; or
+            `central`, of those that see raw gains.
     """
     ours = rows["family"].isin(rows.loc[rows["role"] == OUR_METHOD, "family"])
-    rival = (rows["promise"] == THE_LEVEL) & ~ours & rows["gain_share"].notna()
-    largest = rows["gain_share"].where(rival, -math.inf).argmax()
-    return np.asarray(rival & (np.arange(len(rows)) == largest))
+    may = {"local": rows["promise"] == THE_LEVEL, "central": rows["model"] == "central"}[model]
+    others = may & ~ours & rows["gain_share"].notna()
+    largest = rows["gain_share"].where(others, -math.inf).argmax()
+    return np.asarray(others & (np.arange(len(rows)) == largest))
 
 
 def _with_means(rows: pd.DataFrame, samples: list[Floats]) -> tuple[pd.DataFrame, list[Floats]]:
@@ -194,7 +198,8 @@ def _compared(
         gain_per_round_half_width=factor * standard_error(gains.T),
         confidence=confidence,
         ci_comparisons=comparisons,
-        strongest=strongest,  # of the rows with these shares
+        strongest=partial(strongest, model="local"),  # of the rows with these shares
+        curator=partial(strongest, model="central"),
     )
     # The paper's method may be ours, too.
     others = {"baseline": _is_the_papers(rows), "ours": rows["role"] == OUR_METHOD}

@@ -39,10 +39,10 @@ def jobs(settings: ComparisonSettings, facts: Facts) -> dict[str, Job[Comparison
         )
     }
     if settings.read_as and (ours := settings.system):
-        suites = settings.suites.values()
-        entries = [*chain.from_iterable(it.algorithms for it in suites)]
-        noises = chain.from_iterable(it.noises for it in suites)
-        code = [*chain(*map(modules_of, entries)), *map(module_of_noise, dict.fromkeys(noises))]
+        played = [*chain.from_iterable(suite.entries for suite in settings.suites.values())]
+        entries = [entry for _, entry in played]
+        noises = dict.fromkeys(chain(*(own for own, _ in played)))
+        code = [*chain(*map(modules_of, entries)), *map(module_of_noise, noises)]
         for stream, reading in product(facts.streams, settings.read_as):
             read = reading_label(stream, reading)
             made[read] = Job(

@@ -11,7 +11,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from dpol.core.plugins import OF_ANOTHER
 from dpol.core.settings import Label, Settings, Several, all_different
 from dpol.experts.interface import Member
-from dpol.noise import ISOTROPIC, NOISES, MemoryChoice, find_noise
+from dpol.experts.registry import make_members
+from dpol.experts.suites import by_label
+from dpol.noise import ISOTROPIC, NO_NOISE, NOISES, MemoryChoice, find_noise
 from dpol.noise.noises import known_memory
 from dpol.studies.games.names import LINEAR
 
@@ -51,14 +53,54 @@ MemoryName = Annotated[
 """A `MemoryChoice` as written in a config."""
 
 
+def parted(entry: Any) -> tuple[tuple[str, ...], Any]:
+    """Return the noises of an entry of a suite, empty for those of the suite, and its rest."""
+    if not isinstance(entry, Mapping):
+        return (), entry
+    rest = {key: value for key, value in entry.items() if key != "noises"}
+    return tuple(entry.get("noises") or ()), rest
+
+
+def _with_known_noises(entry: Any) -> Any:
+    """Return an entry of a suite. Raises ValueError if its noises are wrong."""
+    if isinstance(entry, Mapping) and "noises" in entry:
+        noises = entry["noises"]
+        if not isinstance(noises, list) or not noises:
+            raise ValueError("noises must be a list of noises")
+        all_different([known_noise(it) for it in noises])
+    return entry
+
+
 class Suite(Settings):
     """Algorithms that one job plays on the same noisy gains."""
 
     noises: Several[NoiseName] = [ISOTROPIC.name]
     """Noises, with one run for each; ignored by algorithms without privacy."""
-    algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
-    """Names, or blocks with `algorithm`, parameters and perhaps `label`; all must have the same
-    model."""
+    algorithms: Annotated[
+        list[Annotated[AlgorithmSpec, BeforeValidator(_with_known_noises)]], Field(min_length=1)
+    ]
+    """Names, or blocks with `algorithm`, parameters, and perhaps `label` and other `noises` than
+    those of the suite; all must have the same model."""
+    shown: list[Label] = []
+    """Labels that tables and figures of the games show; default: all."""
+
+    @property
+    def entries(self) -> list[tuple[tuple[str, ...], Any]]:
+        """The algorithms, as a registry makes them, each after its noises."""
+        return [(own or tuple(self.noises), entry) for own, entry in map(parted, self.algorithms)]
+
+    @property
+    def by_noise(self) -> dict[str, tuple[Any, ...]]:
+        """The algorithms that play with each noise; without privacy it is `NO_NOISE`."""
+        entries = self.entries
+        if make_members(entries[0][1])[0].algorithm.model == "none":
+            return {NO_NOISE: tuple(entry for _, entry in entries)}
+        noises = dict.fromkeys(noise for own, _ in entries for noise in own)
+        return {it: tuple(entry for own, entry in entries if it in own) for it in noises}
+
+
+Suites = Annotated[dict[Label, Suite], BeforeValidator(by_label)]
+"""Suites by label, those of dpol written out."""
 
 
 class Report(Settings):
@@ -69,7 +111,7 @@ class Report(Settings):
         BeforeValidator(lambda value: [] if value is None else value),
         AfterValidator(all_different),
     ] = []
-    """Labels of the algorithms to show, in this order; default: all, in the order of the suites.
+    """Labels of the algorithms to show, in this order; default: those that the suites show.
 
     The best of the linear models (`ridge`) is shown beside them, so the default leaves them out if
     other algorithms play."""
@@ -85,11 +127,16 @@ class Report(Settings):
     titles: bool = True
     """Whether each figure begins with its finding; false for a paper, whose captions tell it."""
 
-    def resolved(self, members: Members) -> Report:
-        """Return the report with its algorithms, by default from those played."""
+    def resolved(self, members: Members, suites: Mapping[str, Suite]) -> Report:
+        """Return the report with its algorithms, by default from those that the suites show."""
         if self.algorithms:
             return self
-        played = [member for made in members.values() for member in made]
+        played = [
+            member
+            for label, made in members.items()
+            for member in made
+            if member.label in suites[label].shown or not suites[label].shown
+        ]
         single = [member.label for member in played if member.family != LINEAR]
         named = [*dict.fromkeys(single or [member.label for member in played])]
         return self.model_copy(update={"algorithms": named})
@@ -98,7 +145,7 @@ class Report(Settings):
 class GamesSettings(Settings):
     """The keys of a config that the main experiment depends on."""
 
-    suites: dict[Label, Suite] = {}
+    suites: Suites = {}
     """The suites by label."""
     keep_rounds: bool = False
     """Whether every round of every run is kept."""

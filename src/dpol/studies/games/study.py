@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import chain, product
 
-from dpol.experts.registry import make_members, modules_of
+from dpol.experts.registry import modules_of
 from dpol.noise import NO_NOISE, module_of_noise
 from dpol.privacy.settings import label_of_level
-from dpol.studies.games.settings import GamePoint, GamesSettings, Suite
+from dpol.studies.games.settings import GamePoint, GamesSettings
 from dpol.studies.study import Facts, Job, Study
 
 _SECONDS_OF_REPLICATE = 0.002
@@ -24,36 +24,30 @@ def jobs(settings: GamesSettings, facts: Facts) -> dict[str, Job[GamePoint]]:
     A suite without privacy plays only at the level without noise.
     """
     made: dict[str, Job[GamePoint]] = {}
-    played = [(label, suite, noises_of(suite)) for label, suite in settings.suites.items()]
-    code = {
-        label: (
-            *(module for entry in suite.algorithms for module in modules_of(entry)),
-            *map(module_of_noise, noises),
-        )
-        for label, suite, noises in played
-    }
-    for stream, (label, suite, noises), mu, (first, last) in product(
+    played = [(label, suite.by_noise) for label, suite in settings.suites.items()]
+    for stream, (label, games), mu, (first, last) in product(
         facts.streams, played, facts.levels, blocks_of(settings.replicates)
     ):
-        if noises == [NO_NOISE] and mu < float("inf"):
+        if [*games] == [NO_NOISE] and mu < float("inf"):
             continue
-        games = (last - first + 1) * len(suite.algorithms) * len(noises)
+        entries = [entry for own in games.values() for entry in own]
+        code = [*chain(*map(modules_of, entries)), *map(module_of_noise, games)]
         made[f"{stream}/{label_of_level(mu)}/{label}/{first}-{last}"] = Job(
             points=tuple(
                 GamePoint(
                     suite=label,
-                    algorithms=tuple(suite.algorithms),
+                    algorithms=own,
                     noise=noise,
                     mu=mu,
                     block=(first, last),
                     memory=settings.memory,
                     keep_rounds=settings.keep_rounds,
                 )
-                for noise in noises
+                for noise, own in games.items()
             ),
             inputs={"stream": f"streams/{stream}.parquet"},
-            code=code[label],
-            seconds=0.3 + _SECONDS_OF_REPLICATE * games,
+            code=tuple(dict.fromkeys(code)),
+            seconds=0.3 + _SECONDS_OF_REPLICATE * (last - first + 1) * len(entries),
         )
     return made
 
@@ -71,12 +65,6 @@ def blocks_of(replicates: int) -> Iterator[tuple[int, int]]:
     while first < replicates:
         yield first, min(end, replicates) - 1
         first, end = end, 2 * end
-
-
-def noises_of(suite: Suite) -> list[str]:
-    """Return the noises of a suite; its algorithms share one privacy model."""
-    first, *_ = make_members(suite.algorithms[0])
-    return [NO_NOISE] if first.algorithm.model == "none" else suite.noises
 
 
 def not_asked(settings: GamesSettings, facts: Facts) -> frozenset[str]:

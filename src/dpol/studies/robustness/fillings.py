@@ -7,7 +7,7 @@ with patients and no beds.
 from __future__ import annotations
 
 import math
-from itertools import product
+from itertools import chain, product
 
 import pandas as pd
 
@@ -22,7 +22,6 @@ from dpol.studies.games.exhibits import lacks_of_table_2
 from dpol.studies.games.names import LINEAR, TITLES
 from dpol.studies.games.scores import score_tables
 from dpol.studies.games.settings import GamesSettings
-from dpol.studies.games.study import noises_of
 from dpol.studies.games.summary import join_jobs
 from dpol.studies.robustness.settings import TREATMENTS, Fillings, RobustnessPoint, Table
 from dpol.studies.robustness.systems import panel_of
@@ -36,23 +35,24 @@ def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd
     streams = {label: build_stream(panel, label, 1.0, {}) for label in table.streams}
     played = list[tuple[pd.DataFrame, pd.DataFrame]]()
     members = {
-        label: [it for entry in suite.algorithms for it in make_members(entry)]
+        label: [it for _, entry in suite.entries for it in make_members(entry)]
         for label, suite in block.suites.items()
     }
-    for label, suite in block.suites.items():
-        for stream, noise, mu in product(streams.values(), noises_of(suite), block.mus):
+    for suite in block.suites.values():
+        for stream, (noise, entries), mu in product(
+            streams.values(), suite.by_noise.items(), block.mus
+        ):
             if noise != NO_NOISE or mu == math.inf:
-                runs = range(block.replicates)
+                own, runs = [*chain(*map(make_members, entries))], range(block.replicates)
                 games = play_suite(
-                    stream, members[label], noise=noise, mu=mu, seed=inputs.seed, replicates=runs
+                    stream, own, noise=noise, mu=mu, seed=inputs.seed, replicates=runs
                 )
                 scores = score_tables(games)
                 played.append((scores["scores"].to_pandas(), scores["curves"].to_pandas()))
-    suites = block.suites.items()
-    lacks = lacks_of_table_2((members[label], suite.noises) for label, suite in suites)
-    main = GamesSettings(
-        suites=block.suites, report=block.report.resolved(members), plays_table_2=not lacks
-    )
+    entries = chain(*(suite.entries for suite in block.suites.values()))
+    lacks = lacks_of_table_2((make_members(entry), noises) for noises, entry in entries)
+    report = block.report.resolved(members, block.suites)
+    main = GamesSettings(suites=block.suites, report=report, plays_table_2=not lacks)
     titles = {label: label for label in streams}
     facts = Facts(titles, simulated=False, confidence=point.confidence, levels=tuple(block.mus))
     tables = results_from(*join_jobs(played), streams, main, facts)

@@ -15,7 +15,7 @@ from dpol.data.settings import Dataset, Stream
 from dpol.data.tables.setting_types import TableFile
 from dpol.privacy.settings import Mu
 from dpol.studies.comparison.settings import System
-from dpol.studies.games.settings import Report, Suite
+from dpol.studies.games.settings import Report, Suites
 
 Number = Annotated[int, Field(ge=2, le=1_000_000)]
 WORLDS = "worlds"
@@ -57,7 +57,7 @@ class Part(Settings):
     """Privacy levels."""
     replicates: Number = 100
     """Independent repetitions; in `worlds` each has a stream of its own."""
-    suites: dict[Label, Suite] = {}
+    suites: Suites = {}
     """Suites of algorithms; in `worlds` and `zeros`, those that see raw gains do not play."""
 
 

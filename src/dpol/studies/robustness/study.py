@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from dpol.experts.registry import modules_of
@@ -20,11 +20,9 @@ def jobs(settings: Robustness, facts: Facts) -> dict[str, Job[RobustnessPoint]]:
 
     def add(block: str, *place: str, stream: str = "", **at: Any) -> None:
         part = getattr(settings, block)
-        suites = getattr(part, "suites", {}).values()
-        code = [
-            *(name for it in suites for entry in it.algorithms for name in modules_of(entry)),
-            *(module_of_noise(noise) for it in suites for noise in it.noises),
-        ]
+        games = [it.by_noise for it in getattr(part, "suites", {}).values()]
+        entries = [entry for own in games for entry in chain(*own.values())]
+        code = [*chain(*map(modules_of, entries)), *map(module_of_noise, chain(*games))]
         alone = Robustness.model_validate({"ours": settings.ours, block: part})
         made["/".join([block, *filter(None, place)])] = Job(
             points=(RobustnessPoint(settings=alone, confidence=facts.confidence, **at),),

@@ -29,9 +29,9 @@ def systems_of(suites: Mapping[str, Suite]) -> list[tuple[str, Member]]:
     return [
         (noise, member)
         for suite in suites.values()
-        for noise in suite.noises
-        for spec in suite.algorithms
-        for member in make_members(spec)
+        for noise, entries in suite.by_noise.items()
+        for entry in entries
+        for member in make_members(entry)
     ]
 
 
