@@ -47,9 +47,9 @@ class Registration:
 
     @property
     def chosen(self) -> str:
-        """`chosen_on` and `seen` in a sentence about the method; empty if nothing was chosen."""
-        seen = f"; then dpol saw {self.seen} before the last change" if self.seen else ""
-        return f"was chosen on {self.chosen_on}{seen}" if self.chosen_on else ""
+        """`chosen_on` and `seen` in sentences about our method; empty if nothing was chosen."""
+        seen = f" Before its last change dpol had seen {self.seen}." if self.seen else ""
+        return f"Our method was chosen on {self.chosen_on}.{seen}" if self.chosen_on else ""
 
     @property
     def module(self) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 from dpol.core.suggestions import nearest
 from dpol.core.yaml_files import read_yaml
 
-SUITES: Mapping[str, Any] = read_yaml(Path(__file__).with_suffix(".yaml"))
+_FILE: Any = read_yaml(Path(__file__).with_suffix(".yaml"))
+SUITES: Mapping[str, Any] = _FILE
 """The suites by label, as in a config."""
 
 

@@ -66,7 +66,7 @@ def leads_of(standings: pd.DataFrame, facts: Facts, config: Config) -> list[Lead
         where = f" on average over {asked['stream'].nunique()} streams"
     period, ours = config.dataset.period, standings.loc[standings["role"] == OUR_METHOD, "family"]
     chosen = "".join(REGISTRY[it].chosen for it in ours.head(1) if it in REGISTRY)
-    bounds = _unmeasured(asked, period), config.dataset.caveat, f"Our method {chosen}." * bool(chosen)
+    bounds = _unmeasured(asked, period), config.dataset.caveat, chosen
     whose = "Our" if chosen else "Your"
     scale = f"of 100 points{where}: 0 is a random choice, 100 the best of every {period}."
     compares, rules, leads = names_ours(standings), chosen_rules(standings, facts), []

@@ -57,8 +57,9 @@ class SystemLine:
 def lines_of(standings: pd.DataFrame) -> list[SystemLine]:
     """Return baseline, strongest rival, our method and the best curator, or all systems.
 
-    The standings say which row is the strongest rival of a level, and which the best curator. A run that names no system shows every
-    algorithm of its report with its best noise at the strictest level, the best algorithm first.
+    The standings say which row is the strongest rival of a level, and which the best curator. A run
+    that names no system shows every algorithm of its report with its best noise at the strictest
+    level, the best algorithm first.
     """
     rows = standings.dropna(subset="gain_share")
     return _named(rows) if names_ours(rows) else _all(rows)

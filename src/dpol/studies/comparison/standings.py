@@ -19,6 +19,7 @@ from dpol.core.intervals import standard_error, student_factor
 from dpol.core.randomness import Floats
 from dpol.data.stream import MANY_UNMEASURED, UNMEASURED_SHARES
 from dpol.privacy.account import best_guess
+from dpol.privacy.guarantee import Model
 from dpol.privacy.stays import STAYS
 from dpol.studies.comparison.names import ONE_WEEK, OUR_METHOD, RAW, THE_BASELINE, THE_LEVEL
 from dpol.studies.games.names import META, TABLE_2
@@ -130,7 +131,7 @@ def promised(rows: pd.DataFrame) -> NDArray[np.str_]:
     return np.select([rows["sees"] != "noisy", stays], [RAW, ONE_WEEK], THE_LEVEL)
 
 
-def strongest(rows: pd.DataFrame, model: str) -> NDArray[np.bool_]:
+def strongest(rows: pd.DataFrame, model: Model = "local") -> NDArray[np.bool_]:
     """Return which row of a level keeps the most: of the rivals of our method, or of a curator.
 
     Both promise the level, and are of another family than our method: with another noise, or
@@ -142,7 +143,7 @@ def strongest(rows: pd.DataFrame, model: str) -> NDArray[np.bool_]:
             `central`, of those that see raw gains.
     """
     ours = rows["family"].isin(rows.loc[rows["role"] == OUR_METHOD, "family"])
-    may = {"local": rows["promise"] == THE_LEVEL, "central": rows["model"] == "central"}[model]
+    may = rows["promise"] == THE_LEVEL if model == "local" else rows["model"] == model
     others = may & ~ours & rows["gain_share"].notna()
     largest = rows["gain_share"].where(others, -math.inf).argmax()
     return np.asarray(others & (np.arange(len(rows)) == largest))
@@ -198,7 +199,7 @@ def _compared(
         gain_per_round_half_width=factor * standard_error(gains.T),
         confidence=confidence,
         ci_comparisons=comparisons,
-        strongest=partial(strongest, model="local"),  # of the rows with these shares
+        strongest=strongest,  # of the rows with these shares
         curator=partial(strongest, model="central"),
     )
     # The paper's method may be ours, too.
