@@ -79,9 +79,9 @@ def test_ours_stands_beside_the_papers_method_and_the_strongest_rival() -> None:
     free, low, high = leads(frame)
     assert low == (
         f"Your method keeps 50 {POINTS}. It is above the paper’s method (30) and below the"
-        f" strongest rival in hindsight (60). {attacked(1.0)} {DECIDED} Your method is rw-ftpl, capacity"
-        " noise †. The strongest rival is persistence, isotropic noise. The attacker guesses about"
-        " one person in one week."
+        f" strongest rival in hindsight (60). {attacked(1.0)} {DECIDED} Your method is rw-ftpl,"
+        " capacity noise †. The strongest rival is persistence, isotropic noise. The attacker"
+        " guesses about one person in one week."
     )
     assert (
         "It is above the paper’s method (10) and level with the strongest rival in hindsight (40)."
