@@ -20,6 +20,7 @@ from typing import Any
 import yaml
 
 from dpol.experts.registry import make_members
+from dpol.experts.suites import by_label
 from dpol.plan import make_plan
 from dpol.privacy.settings import label_of_level
 
@@ -241,9 +242,9 @@ def table(rows: Mapping[str, list[str]], config: Config, states: Config) -> str:
 
 
 def shipped(name: str) -> Config:
-    """Return a config that comes with dpol."""
+    """Return a config that comes with dpol, its suites written out."""
     config: Config = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())
-    return config
+    return copy.deepcopy(config | {"suites": by_label(config["suites"])})
 
 
 def main() -> None:

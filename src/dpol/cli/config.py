@@ -26,7 +26,7 @@ def add(commands: Commands) -> None:
     copy.add_argument("file", metavar="FILE", type=path, nargs="?", help=words)
     copy.set_defaults(run=_copy)
 
-    words = "print a config; several files merge as Snakemake merges them"
+    words = "print the whole config that runs; several files merge as Snakemake merges them"
     example = "dpol config show base.yaml over.yaml"
     show = add_command(actions, "show", words=words, example=example)
     show.add_argument("files", nargs="+", type=path, metavar="FILE", help="the later one wins")
@@ -81,6 +81,7 @@ def _show(options: argparse.Namespace) -> None:
     from dpol.config.experiment import parse_experiment
     from dpol.core.errors import ConfigError
     from dpol.core.yaml_files import read_yaml
+    from dpol.experts.suites import by_label
 
     merged: dict[str, Any] = {}
     for file in options.files:
@@ -89,6 +90,7 @@ def _show(options: argparse.Namespace) -> None:
             raise ConfigError(f"{file}: has no keys; config/config.yaml is an example")
         update_config(merged, raw)
     parse_experiment(merged, " + ".join(map(str, options.files)))
+    merged["suites"] = by_label(merged["suites"])
     print(yaml.safe_dump(merged, sort_keys=False, allow_unicode=True), end="")
 
 

@@ -25,7 +25,6 @@ from dpol.experts.registry import ALGORITHM_GROUP, LEARNER_GROUP, LEARNERS, REGI
 from dpol.experts.suites import by_label
 from dpol.noise import NOISES
 from dpol.noise.noises import NOISE_GROUP
-from dpol.studies.games.settings import parted
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ def _members(suites: object) -> tuple[dict[str, tuple[Member, ...]], list[Proble
         made: list[Member] = []
         for index, spec in enumerate(specs if isinstance(specs, list) else ()):
             try:
-                made += make_members(parted(spec)[1])
+                made += make_members(spec)
             except ValueError as error:
                 place = ("suites", str(label), "algorithms", index)
                 problems.append(Problem(place, spec, str(error)))

@@ -163,7 +163,7 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
 
     Args:
         spec: registered name or `package.module:Class`; or a block with `algorithm`, optionally
-            another `label`, and the parameters of that algorithm.
+            another `label`, the parameters of that algorithm, and `noises` for the suite.
 
     Raises:
         ValueError: the name is unknown, a parameter is unknown or out of range, or the label has a
@@ -284,7 +284,8 @@ def _listed(learners: object) -> tuple[Any, ...]:
 
 
 def _named(spec: object, key: str) -> tuple[str, Registration, dict[str, Any]]:
-    """Return the name in a spec, its entry, and the rest of the spec."""
+    """Return the name in a spec, its entry, and its parameters; a suite reads the noises."""
     parameters = dict(spec) if isinstance(spec, Mapping) else {key: spec}
     name = parameters.pop(key, None)
+    parameters.pop("noises", None)
     return str(name), entry_of(key, name), parameters
