@@ -24,9 +24,9 @@ from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, 
 
 CHAPTERS = {
     "answer": ["privacy-utility"],
-    "first": ["paper", "batching"],
-    "second": ["lazy", "convex"],
-    "third": ["labels"],
+    "paper1": ["paper", "batching"],
+    "paper2": ["lazy", "convex"],
+    "paper3": ["labels"],
     "beyond": ["switches", "league"],
     "replay": ["replay"],
     "privacy": ["privacy", "audits"],

@@ -187,9 +187,9 @@ def _titles(period: str) -> dict[str, str]:
     """Return the titles of all chapters, by key, in their order."""
     return {
         "answer": "What privacy costs",
-        "first": "First paper",
-        "second": "Second paper",
-        "third": "Third paper",
+        "paper1": "First paper",
+        "paper2": "Second paper",
+        "paper3": "Third paper",
         "beyond": "All systems",
         "replay": f"{period.capitalize()} by {period}",
         "privacy": "Is it private?",
