@@ -15,7 +15,7 @@ from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.interface import Actions, Observation
 from dpol.experts.play import rounds, setup_of
 from dpol.noise import NoisyGains
-from dpol.privacy.auditing.bounds import with_fitted_direction
+from dpol.privacy.auditing import with_fitted_direction
 from dpol.studies.ledger.audits.core import Audited, Subject, by_covariance, by_event, replicates_of
 from dpol.studies.ledger.audits.settings import MU, Audits
 from dpol.studies.paper1.batching.compute import analytic_mixture, noisy_game

@@ -26,7 +26,7 @@ from dpol.noise import (
     NoisyGains,
     privatize,
 )
-from dpol.privacy.auditing.bounds import with_fitted_direction
+from dpol.privacy.auditing import with_fitted_direction
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.tree_noise import tree_nodes
 from dpol.studies.ledger.audits.core import (
