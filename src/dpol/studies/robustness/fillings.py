@@ -32,7 +32,7 @@ from dpol.studies.study import Facts, Inputs
 def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd.DataFrame:
     """Play all suites at all levels; rows of local systems and of the columns of Table 2."""
     table = filled(block.table, point.of, point.read_as)
-    panel = panel_of(table, inputs.seed)
+    panel = panel_of(table)
     streams = {label: build_stream(panel, label, 1.0, {}) for label in table.streams}
     played = list[tuple[pd.DataFrame, pd.DataFrame]]()
     members = {
