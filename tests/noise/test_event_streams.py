@@ -15,7 +15,7 @@ from dpol.privacy.account import best_guess
 from dpol.privacy.gaussian_dp import epsilon_of_delta, implied_mu, pure_epsilon
 from dpol.privacy.guarantee import AT_ONE_PLACE, STAY
 from dpol.privacy.noise_laws import Promise
-from dpol.show.names import name_of
+from dpol.show.entries import noise_entry
 
 NAMES = [noise.name for noise in EVENT_STREAMS]
 EACH = pytest.mark.parametrize("name", NAMES)
@@ -334,7 +334,7 @@ def test_no_release_looks_ahead(stream, name):
 @pytest.mark.parametrize("name", NOISES)
 def test_tables_mark_a_noise_of_ours(name):
     """A noise without a display name is shown as its own, without a mark."""
-    assert name_of(name).ours == (NOISES[name].origin == "ours")
+    assert noise_entry(name).ours == (NOISES[name].origin == "ours")
 
 
 def test_the_record_names_the_law(stream):

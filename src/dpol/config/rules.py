@@ -14,7 +14,7 @@ from dpol.core.suggestions import did_you_mean, nearest
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CAPACITY, CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
-from dpol.studies.games.names import BEST_LINEAR, REFERENCE_NAMES
+from dpol.studies.games.names import BEST_LINEAR, REFERENCE_TOTALS
 from dpol.studies.games.settings import Members
 
 Rule = Callable[[Config, Members], Iterator[Problem]]
@@ -192,7 +192,7 @@ def unfit_noises(made: Sequence[Member], noises: Sequence[str]) -> Iterator[str]
 
 def labels(config: Config, members: Members) -> Iterator[Problem]:
     """Require a different label for each algorithm, other than the names of references."""
-    taken = dict.fromkeys([BEST_LINEAR, *REFERENCE_NAMES], "the name of a reference")
+    taken = dict.fromkeys([BEST_LINEAR, *REFERENCE_TOTALS], "the name of a reference")
     for suite, made in members.items():
         for member in made:
             if member.label in taken:

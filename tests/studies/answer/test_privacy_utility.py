@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from dpol.report.lead import leads_of
 from dpol.report.slider import answer_widget
-from dpol.show.looks import DASHED, GREY
+from dpol.show.entries import DASHED, GREY
 from dpol.show.table import Table
 from dpol.studies.answer.league import draw_league, league_table
 from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility

@@ -9,12 +9,12 @@ from dpol.core.words import listed
 from dpol.experts.interface import Member
 from dpol.experts.registry import make_members
 from dpol.studies.games.in_paper import NOWHERE, InPaper
-from dpol.studies.games.names import BEST_LINEAR, LINEAR, PAPER_NOISE, TABLE_2, TITLES
+from dpol.studies.games.names import BEST_LINEAR, LINEAR, PAPER_NOISE, PAPERS, TABLE_2
 
 
 def papers_members() -> list[tuple[Member, str]]:
     """Return RW-Meta, both trees, and the linear models, each with its column of Table 2."""
-    columns = {**{label: label for label in TITLES}, LINEAR: BEST_LINEAR}
+    columns = {**{label: label for label in PAPERS}, LINEAR: BEST_LINEAR}
     return [(member, column) for name, column in columns.items() for member in make_members(name)]
 
 
@@ -27,7 +27,7 @@ def places_in_paper(members: Iterable[Member], noise: str) -> list[InPaper]:
     for member in members:
         papers = (InPaper(TABLE_2, column) for it, column in known if it == member)
         beside = InPaper(TABLE_2, member.label, variant=True)
-        places.append(next(papers, beside if known and member.family in TITLES else NOWHERE))
+        places.append(next(papers, beside if known and member.family in PAPERS else NOWHERE))
     return places
 
 

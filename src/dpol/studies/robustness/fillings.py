@@ -19,7 +19,7 @@ from dpol.studies.comparison.standings import standings
 from dpol.studies.games.collect import results_from
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.exhibits import lacks_of_table_2
-from dpol.studies.games.names import LINEAR, TITLES
+from dpol.studies.games.names import LINEAR, PAPERS
 from dpol.studies.games.scores import score_tables
 from dpol.studies.games.settings import GamesSettings
 from dpol.studies.games.study import noises_of
@@ -70,7 +70,7 @@ def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd
     of = ["stream", "family", "noise", "mu"]
     best = rows.sort_values(["mean_gain", "strongest"]).drop_duplicates(of, keep="last").index
     rows = rows[(rows["family"] != LINEAR) | rows.index.isin(best)]
-    return rows[(rows["model"] == "local") | rows["family"].isin(TITLES)]
+    return rows[(rows["model"] == "local") | rows["family"].isin(PAPERS)]
 
 
 def filled(table: Table, treatment: str, read_as: float) -> Table:
