@@ -26,8 +26,7 @@ from dpol.privacy.settings import label_of_level
 from dpol.report.chapters import Chapter, Part, Picture, Shown, Widget
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
-from dpol.report.door import RunFiles, answers
-from dpol.report.fragments import read_fragment, read_image
+from dpol.report.door import RunFiles, answers, read_fragment, read_image
 from dpol.report.lead import leads_of
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.record import CONFIG, CRATE

@@ -8,8 +8,15 @@ from typing import Any
 from dpol.core.words import listed
 from dpol.experts.interface import Member
 from dpol.experts.registry import make_members
-from dpol.studies.games.in_paper import NOWHERE, InPaper
-from dpol.studies.games.names import BEST_LINEAR, LINEAR, PAPER_NOISE, PAPERS, TABLE_2
+from dpol.studies.games.names import (
+    BEST_LINEAR,
+    LINEAR,
+    NOWHERE,
+    PAPER_NOISE,
+    PAPERS,
+    TABLE_2,
+    InPaper,
+)
 
 
 def papers_members() -> list[tuple[Member, str]]:
