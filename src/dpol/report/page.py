@@ -27,9 +27,9 @@ from dpol.report.chapters import Chapter, Part, Picture, Shown, Widget
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
 from dpol.report.door import RunFiles, answers, read_fragment, read_image
+from dpol.report.finished import CONFIG, CRATE
 from dpol.report.lead import leads_of
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
-from dpol.report.record import CONFIG, CRATE
 from dpol.report.replay import replay_widget
 from dpol.report.slider import answer_widget
 from dpol.reruns.notes import check_notes, checksums, read_notes
