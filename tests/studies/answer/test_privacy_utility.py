@@ -298,6 +298,22 @@ def test_the_league_has_a_group_for_each_promise_and_ranks_within() -> None:
     assert less[1] == ("98.3%", "rank 1", "+33.3 exact, above")
 
 
+def test_every_number_of_the_league_has_its_interval_or_is_a_guarantee() -> None:
+    swings = {"rw-meta": [20.0, 30.0, 49.0], "persistence": [31.0, 35.0, 38.0]}
+    played = [run(name, 1.0, 0.0, totals=it, mu_8_weeks=3.5) for name, it in swings.items()]
+    shown = league(standings_of(played))
+    (group,) = shown.sections[0].groups
+    estimates = [
+        cell
+        for _, line in group.lines
+        for column, cell in zip(shown.columns, line, strict=True)
+        if not column.header.startswith("μ of") and cell.text != "—"
+    ]
+    assert len(estimates) >= 2
+    for cell in estimates:
+        assert "±" in cell.text, cell
+
+
 def test_systems_that_noise_may_have_ordered_share_a_rank() -> None:
     """15 points are decided where the replicates are alike, and not where they swing."""
     gains = {"rw-meta": [30.0] * 3, "rw-ftpl": [39.0] * 3, "persistence": [20.0, 30.0, 49.0]}
