@@ -286,14 +286,14 @@ def test_the_league_has_a_group_for_each_promise_and_ranks_within() -> None:
     # The best at mu = 1 first; what keeps one week only has 57 of 60, and the strongest 39.
     best_first = ["ridge-w64-strong", "ridge-w8-weak", "rw-meta"]
     assert [it.partition(",")[0] for it in local] == best_first
-    assert local["ridge-w64-strong, isotropic noise"][1:] == [
+    assert local["ridge-w64-strong, isotropic noise"][1:3] == [
         ("65.0%", "rank 1"),
         ("2.83",),
     ]
     assert local["rw-meta, isotropic noise"][0] == ("68.8%", "rank 3", "-2.9 exact, below")
     (longer,) = found["keeps the level for one week only"].values()
-    assert longer == [("—",), ("95.0%", "rank 1", "+30.0 exact, above"), ("3.5",)]
-    assert found["sees raw gains"]["follow-the-leader"][1:] == [("—",), ("—",)]
+    assert longer[:3] == [("—",), ("95.0%", "rank 1", "+30.0 exact, above"), ("3.5",)]
+    assert found["sees raw gains"]["follow-the-leader"][1:3] == [("—",), ("—",)]
     (less,) = found["promises less than the level"].values()
     assert less[1] == ("98.3%", "rank 1", "+33.3 exact, above")
 
