@@ -7,8 +7,9 @@ probability.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,51 +118,53 @@ def law_of_one_point(
     return outputs
 
 
-def binomial_quantile(trials: int, probability: float, tail: float) -> int:
-    """Return the smallest k with P(Bin(trials, probability) > k) <= tail, by direct summation."""
-    if probability >= 1:
-        return trials
-    log_p, log_q = math.log(probability), math.log1p(-probability)
-    above, k = 0.0, trials
-    while k >= 0:
-        ways = math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1)
-        above += math.exp(ways + k * log_p + (trials - k) * log_q)
-        if above > tail:
-            return k
-        k -= 1
-    return 0
-
-
-def zcdp_to_epsilon(rho: float, delta: float) -> float:
-    """Minimise rho a + log(1 - 1/a) - log(delta a) / (a - 1) over all real orders a."""
-
-    def bound(log_order: float) -> float:
-        a = 1 + math.exp(log_order)
-        return rho * a + math.log1p(-1 / a) - math.log(delta * a) / (a - 1)
-
-    start = np.linspace(-4, 40, 900)
-    best = start[np.argmin([bound(value) for value in start])]
-    minimum = optimize.minimize_scalar(bound, bounds=(best - 0.1, best + 0.1), method="bounded")
-    return max(0.0, min(float(minimum.fun), bound(best)))
-
-
 def sound_epsilon(
     T: int, delta: float, *, B: int, eta: float, p: float, c: float, s: float
 ) -> float:
     """Return epsilon for experts by the accounting that reveals the redraws."""
     change = 2 * eta * s
-    return redraws_epsilon(math.ceil(T / B), delta, p, change, (c + 1) * B * eta, change**2 / 8)
+    draw = functools.partial(range_divergence, change)
+    return redraws_epsilon(math.ceil(T / B), delta, p, change, (c + 1) * B * eta, draw)
+
+
+QUADRATURE = np.polynomial.legendre.leggauss(400)
+
+
+def range_divergence(eta: float, order: float) -> float:
+    """Return the Renyi divergence of a draw of range eta, by quadrature of its losses.
+
+    Their density is in proportion to exp(loss / 2) from -eta to eta.
+    """
+    masses = QUADRATURE[1] * np.exp(eta * (QUADRATURE[0] - 1) / 2)
+    tilted = masses @ np.exp((order - 1) * eta * (QUADRATURE[0] - 1)) / masses.sum()
+    return float(eta + math.log(tilted) / (order - 1))
 
 
 def redraws_epsilon(
-    batches: int, delta: float, p: float, change: float, lost: float, rho: float
+    batches: int,
+    delta: float,
+    p: float,
+    change: float,
+    lost: float,
+    draw: Callable[[float], float],
 ) -> float:
-    """Return epsilon of any L2P with redraws, term by term.
+    """Return epsilon of any L2P with redraws, term by term, at the best of all real orders.
 
-    The log probability of keeping x moves by `change` and is at least -lost; a redraw is rho-zCDP.
+    The log probability of keeping x moves by `change` and is at least -lost; `draw` is the Renyi
+    divergence of a redraw by its order.
     """
     switch = max(change, math.log(1 + (1 - p) * (1 - math.exp(-change)) / p))
-    rates = 1 - (1 - p) * math.exp(-lost), p
-    rho *= sum(binomial_quantile(batches, rate, delta / 4) for rate in rates)
-    together = zcdp_to_epsilon(switch**2 / 2 + rho, delta / 2)
-    return min(together, switch + (zcdp_to_epsilon(rho, delta / 2) if rho else 0.0))
+
+    def bound(log_order: float) -> float:
+        a = 1 + math.exp(log_order)
+        total = range_divergence(change + switch, a) + draw(a)
+        for rate in (1 - (1 - p) * math.exp(-lost), p):
+            happens = math.log(rate) + (a - 1) * draw(a)
+            never = math.log1p(-rate) if rate < 1 else -math.inf
+            total += batches * np.logaddexp(never, happens) / (a - 1)
+        return float(total + math.log1p(-1 / a) - math.log(delta * a) / (a - 1))
+
+    start = np.linspace(-4.6, 14, 150)
+    best = start[np.argmin([bound(value) for value in start])]
+    minimum = optimize.minimize_scalar(bound, bounds=(best - 0.13, best + 0.13), method="bounded")
+    return max(0.0, min(float(minimum.fun), bound(best)))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.privacy.losses import Loss
 from dpol.studies.games.scores import Played
 
 
@@ -25,7 +26,7 @@ def runs(gains: ArrayLike, *, guaranteed: float = 0.4, **about: Any) -> Played:
     guarantee = dataclasses.replace(
         NO_PRIVACY,
         mechanism=f"{about['noise']} noise",
-        mu=guaranteed,
+        loss=Loss(gaussian=guaranteed),
         model="local",
         sensitivity=0.5,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +11,7 @@ import pandas as pd
 
 from dpol.data.settings import Stream
 from dpol.experts.registry import simplicity_of
+from dpol.privacy.losses import Loss
 from dpol.show.table import Table, TableCell
 from dpol.studies.games.levels import keeps_level
 from dpol.studies.games.names import META, TABLE_2
@@ -58,6 +60,8 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "count_noise": 2**0.5 / mu if mu < INF else float("nan"),
         "ours": False,
         "guaranteed_mu": mu,
+        "numerical": False,
+        "loss": json.dumps(Loss(gaussian=mu).as_data()),
         **{f"mu_{v}_week" + "s" * (v > 1): mu * v**0.5 for v in (1, 2, 4, 8)},
         "carried_weeks": 4.0,
         "mu_carried": mu * 5**0.5,
@@ -103,7 +107,7 @@ FACTS = Facts(
 def summary(data: Sequence[dict[str, Any]] | None = None) -> pd.DataFrame:
     """Return the hand-made summary with all columns that follow from it."""
     frame = pd.DataFrame(rows() if data is None else data)
-    return conclude(frame.assign(keeps_level=keeps_level(frame)))
+    return conclude(frame.assign(keeps_level=keeps_level(frame["guaranteed_mu"], frame["mu"])))
 
 
 def lines(table: Table) -> list[tuple[str, str, tuple[TableCell, ...]]]:

@@ -12,7 +12,7 @@ from matplotlib import pyplot
 
 from dpol.cli import main
 from dpol.core.rounding import AtLeast, AtMost
-from dpol.privacy.noise_laws import Promise
+from dpol.privacy.losses import Promise
 from dpol.report.lead import leads_of
 from dpol.report.slider import answer_widget
 from dpol.show import panels

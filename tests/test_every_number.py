@@ -25,8 +25,9 @@ from dpol import labels, lazy
 from dpol.core.randomness import replicate_generators
 from dpol.lazy import convex
 from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.privacy.losses import Promise, pure
 from dpol.privacy.mixtures import BatchMixture
-from dpol.privacy.noise_laws import LAWS, Promise
+from dpol.privacy.noise_laws import LAWS
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = "dpol", "dpol.lazy", "dpol.lazy.convex", "dpol.labels"
@@ -58,19 +59,13 @@ MADE = {
 """Records of numbers that dpol made; their classes have no checks."""
 UNUSED = {
     **{("Choice", it): "of an answer" for it in ("mu", "periods", "ranking", "reports")},
-    ("approximate.Guarantee", "mu"): "not a number with epsilon_delta",
     ("compare_runs", "confidence"): "it compares two runs; see tests/report/test_compare.py",
-    ("implied_epsilon", "mu"): "not used with epsilon_delta",
-    ("implied_epsilon", "epsilon_delta"): "of a record, which has checked it",
     ("trade_off_at", "threshold"): "any number; nan has nan rates",
-    ("uniform.delta", "epsilon"): "delta is the same for every epsilon",
-    ("uniform.mu", "e"): "there is no mu",
-    ("uniform.mu", "releases"): "there is no mu",
 }
 """Arguments without checks, and why."""
 CALLED = {
-    "epsilon_delta": "epsilon|delta",
     "games": "mu",
+    "kept": "mu",
     "levels": "mu",
     "memory": "memory|a|b",
     "mus": "mu",
@@ -89,9 +84,7 @@ STREAM = dpol.GainStream(
 CLASS = labels.random_class(3, 4, seed=1)
 LOSSES = convex.drifting_losses(6, 2, 1.0, seed=1)
 MIXTURE = BatchMixture(1.0, np.array([1, 4]), np.array([0.5, 0.5]))
-RECORD = dataclasses.replace(
-    NO_PRIVACY, model="central", mu=math.nan, epsilon_delta=(1.0, 1e-6), stays=None
-)
+RECORD = dataclasses.replace(NO_PRIVACY, model="central", loss=pure(1.0, 1e-6), stays=None)
 NUMBERS = {
     1.0: ("beta", "claimed", "diameter", "e", "epsilon", "lipschitz", "mu", "regulariser", "sigma"),
     0.1: ("distance", "eta", "fake_switch", "gap", "threshold"),
@@ -112,11 +105,10 @@ EXAMPLES = {
     "bank": dpol.RidgeBank(),
     "capacity": STREAM.capacity,
     "changes": np.eye(2),
-    "carried": (2, 1.0),
+    "kept": 1.0,
     "client": "wma",
     "delta": 1e-6,
     "entities": STREAM.entities,
-    "epsilon_delta": (1.0, 1e-6),
     "exponentials": np.ones(3),
     "features": np.zeros(6, dtype=int),
     "first": np.linspace(0, 1, 8),
@@ -151,7 +143,6 @@ EXAMPLES = {
     "sensitivity_unit": "persons",
     "shifts": np.ones((6, 3)),
     "sizes": MIXTURE.sizes,
-    "stays": (1.0, 1.0, 1.0, 1.0),
     "stream": STREAM,
     "terms": labels.Terms(6, 1.0),
     "unit": "one person",
@@ -182,10 +173,8 @@ OTHER = {
     },
     "Noise": {"memory": "none"},
     "PairedLosses": {"replicates": 2},
-    "Guarantee": {"memory": "", "epsilon_delta": None},
+    "Guarantee": {"memory": "", "loss": RECORD.loss, "carried": (2, RECORD.loss)},
     "RawGains": {"noise": "capacity"},
-    "account": {"unit": 1},
-    "approximate.Guarantee": {"mu": math.nan, "epsilon_delta": (1.0, 1e-6)},
     "league": {"replicates": 2, "levels": (1.0,)},
     "read_table": {
         **{"entity": "shelter", "period": "week_of", "count": "guests", "capacity": "places"},
@@ -197,12 +186,11 @@ OTHER = {
 """Valid values of one package, class or function."""
 METHODS = {
     **{f"{name}.{it}": getattr(law, it) for name, law in LAWS.items()
-       for it in ("deviation", "delta", "mu", "largest")},
+       for it in ("deviation", "loss", "largest")},
     **{f"BatchMixture.{it}": getattr(MIXTURE, it) for it in ("delta", "epsilon", "trade_off_at")},
     **{f"{type(it).__name__}.batches": it.batches
        for it in (GAPS[0], TURNS, PAIRED, LOSSES, LOGISTIC)},
     "Guarantee.epsilon": RECORD.epsilon,
-    "approximate.Guarantee": dpol.Guarantee,
 }  # fmt: skip
 """Methods that take numbers of a reader, and a class with other examples."""
 

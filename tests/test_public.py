@@ -82,11 +82,11 @@ def test_values_are_shown_in_a_line(random_stream):
         names[1] == "'isotropic', " + dpol.NOISES["isotropic"].title + "), 'isotropic-constant': "
     )
     games = dpol.play("l2p", dpol.RawGains(stream, 1.0, 2, seed=1))
-    said = r"Games\('l2p', 2 x 9 actions .*, epsilon \d\.\d+, delta 1e-06\)"
+    said = r"Games\('l2p', 2 x 9 actions .*, mu \d\.\d+\)"
     assert re.fullmatch(said, repr(games))
     shown = replace(games, label="<l2p>")._repr_html_()
     assert "<tr><th>algorithm</th><td>&lt;l2p&gt;</td></tr>" in shown
-    assert re.search(r"<th>guaranteed_epsilon</th><td>\d\.\d+</td>", shown)
+    assert re.search(r"<th>guaranteed_mu</th><td>\d\.\d+</td>", shown)
     assert "nan" not in shown
 
 

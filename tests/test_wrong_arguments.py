@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 
 import numpy as np
@@ -15,7 +14,7 @@ from pydantic import TypeAdapter
 import dpol
 from dpol.labels import Terms
 from dpol.lazy import LazyGame
-from dpol.privacy.account import account, best_guess, best_guess_of_epsilon
+from dpol.privacy.account import account, best_guess
 from dpol.privacy.auditing import audit_runs
 from dpol.privacy.chains import chain_norm
 from dpol.privacy.gaussian_dp import (
@@ -26,8 +25,8 @@ from dpol.privacy.gaussian_dp import (
     mu_of_epsilon,
     pure_epsilon,
 )
-from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.privacy.noise_laws import LAWS, Promise
+from dpol.privacy.losses import Promise, pure
+from dpol.privacy.noise_laws import LAWS
 from dpol.privacy.settings import Mu
 
 GAINS, BEDS = np.full((6, 3), 0.2), np.full((6, 3), 50.0)
@@ -81,8 +80,8 @@ WRONG = [
     (lambda: delta_of_epsilon(np.ma.masked_greater([1.0], 0), 1.0), "epsilon must not have masked"),
     (lambda: chain_norm(0.1, 1j, 2), "b must be real numbers, not complex ones"),
     (lambda: epsilon_of_delta(1.0, 1.0), "delta must be a number in (0, 1), got 1.0"),
-    (lambda: noisy().guarantee.epsilon(1.0), "delta must be a number in (0, 1), got 1.0"),
-    (lambda: dataclasses.replace(NO_PRIVACY, epsilon_delta=(1.0, 1.0)), "delta must be a number i"),
+    (lambda: noisy().guarantee.epsilon(1.0), "delta must be a number in [0, 1), got 1.0"),
+    (lambda: pure(1.0, 1.5), "delta must be a number from 0 to 1, got 1.5"),
     (lambda: Promise(delta=1e-301), "delta must be 0 or at least 1e-300, got 1e-301"),
     (lambda: account(1.0, memory=(0, np.float32(1))), "a and b must be between -1 and 1"),
     (lambda: audit_runs(MASKED, GAINS, parameter="mu", claimed=1.0), "statistics must not have m"),
@@ -116,7 +115,7 @@ WRONG = [
     (lambda: dpol.LearnerAlone("ridge"), "bank must be a LearnerBank, got str; such as dpol.Ridge"),
     (lambda: dpol.RidgeBank(windows=8), "windows must be whole numbers from 1 to 10000, such as"),
     (lambda: dpol.LazyWeights(delta="1e-6"), "delta must be a number in (0, 1), got '1e-6'"),
-    (lambda: noisy().guarantee.epsilon("1e-6"), "delta must be a number in (0, 1), got '1e-6'"),
+    (lambda: noisy().guarantee.epsilon("1e-6"), "delta must be a number in [0, 1), got '1e-6'"),
     (lambda: Terms(n_rounds="10", epsilon=1.0), "n_rounds must be a whole number of at least 1"),
     (lambda: LazyGame(10, None), "delta must be a number in (0, 1), got None"),
     (lambda: dpol.check(5), "name must be a str, got int; such as 'rw-ftpl' or 'package.module:C"),
@@ -164,11 +163,11 @@ def test_numbers_of_any_precision_are_computed_in_double_precision(kind):
 def test_privacy_is_computed_in_double_precision(kind):
     number, same = kind(0.1), float(kind(0.1))
     functions = [pure_epsilon, implied_mu, best_guess, lambda x: compose([x, x])]
-    functions += [lambda x, f=f: f(x, x) for f in (best_guess_of_epsilon, epsilon_of_delta)]
+    functions += [lambda x, f=f: f(x, x) for f in (epsilon_of_delta,)]
     functions += [lambda x: mu_of_epsilon(x, x), lambda x: float(delta_of_epsilon(x, x))]
     for law in LAWS.values():
-        functions += [law.deviation, lambda x, law=law: law.mu(x, 2)]
-        functions += [lambda x, law=law: law.delta(x, x, 2)]
+        functions += [law.deviation, lambda x, law=law: law.loss(x, 2).mu]
+        functions += [lambda x, law=law: law.loss(x, 2).delta(x)]
     for function in functions:
         assert type(function(number)) is float
         assert function(number) == function(same)

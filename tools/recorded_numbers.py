@@ -20,7 +20,7 @@ import pandas as pd
 from dpol.core.rounding import AtMost
 from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, noise_facts, noises_for
-from dpol.privacy.noise_laws import Promise
+from dpol.privacy.losses import Promise
 from dpol.show.entries import BATCHES, algorithm_entry, noise_entry
 from dpol.show.reported import FILLINGS, PAPER_STATES, load_reported
 from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE

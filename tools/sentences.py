@@ -43,7 +43,7 @@ from recorded_numbers import (
 from dpol.core.rounding import AtLeast, AtMost
 from dpol.labels.bounds import exp3_bound, informative_from
 from dpol.privacy.account import best_guess, noises_for
-from dpol.privacy.noise_laws import Promise
+from dpol.privacy.losses import Promise
 from dpol.show.reported import load_reported
 from dpol.studies.comparison.promises import promises_of
 from dpol.studies.games.names import BEST_LINEAR, META, PAPER_NOISE, PAPERS

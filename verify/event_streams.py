@@ -29,7 +29,7 @@ from dpol.noise.event_streams import MECHANISMS
 from dpol.privacy.account import best_guess
 from dpol.privacy.chains import REFERENCE
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.noise_laws import Promise
+from dpol.privacy.losses import Promise
 
 RUNS = 40
 UNITS, MUS = (1, 4, 8), (1.0, 0.25)
@@ -46,7 +46,7 @@ def published(
     if law == "Laplace":
         draws, deviation, power = rng.laplace(size=(rounds, 2, RUNS, n)), math.sqrt(2), 1.0
         mechanism = MECHANISMS[name]
-        epsilon = mechanism.dearest(mu, stay) / mechanism.most(stay)
+        epsilon = mechanism.dearest(Promise(mu=mu), stay) / mechanism.most(stay)
         spent = mechanism.release(x, stream.capacity[0], draws, epsilon, stay).spent
         spent = spent - (epsilon / (2 * stay) if name.startswith("budget") else 0.0)
     else:  # noise for a budget b of mu squared has the deviation 1 / sqrt(b)

@@ -13,6 +13,8 @@ import dpol
 from dpol.experts.learners.leader import LeaderBank
 from dpol.noise.event_streams import MECHANISMS, Release
 from dpol.noise.noises import CAPACITY, EVENT_STREAMS, ISOTROPIC
+from dpol.privacy.gaussian_dp import pure_epsilon
+from dpol.privacy.losses import Loss
 
 
 def leader(scores: Any) -> Any:
@@ -151,7 +153,7 @@ class SoundCurator(dpol.TreeFTPL):
 class ClaimsMore(dpol.TreeFTPL):
     def guarantee(self, setup: Any) -> Any:
         record = super().guarantee(setup)
-        return dataclasses.replace(record, mu=2 * record.mu)
+        return dataclasses.replace(record, loss=record.loss.times(4))
 
 
 @dataclass(frozen=True)
@@ -234,6 +236,29 @@ class NoneAtATie(SoundForgetful):
     def scale(self, t, noise, gains):
         *_, second, best = np.sort(gains).T
         return noise * (second < best)[:, None]
+
+
+def zcdp_of(mu: float) -> float:
+    """Return rho of rho-zCDP that implies mu."""
+    e = pure_epsilon(mu) * (1 - 1e-9)
+    return e * np.tanh(e / 2) if mu < np.inf else np.inf
+
+
+class SoundInZcdp(SoundForgetful):
+    """Its proof is in zCDP: noise of the deviation sqrt(2 stay) c over sqrt(2 rho)."""
+
+    def init(self, setup: Any) -> Any:
+        rho = zcdp_of(setup.mu)
+        noise = np.sqrt(setup.stay / rho) * setup.largest_change
+        return 0, np.full(setup.n_experts, noise)
+
+    def guarantee(self, setup: Any) -> Any:
+        rho = float(zcdp_of(setup.mu))
+        return setup.guarantee(
+            "noise with a proof in zCDP",
+            Loss(zcdp=rho),
+            lambda weeks: Loss(zcdp=rho * weeks / setup.stay),
+        )
 
 
 class OtherNoise(SoundForgetful):
@@ -387,7 +412,7 @@ class StaysOfOneRound(SoundForgetful):
 class CarriedForFree(SoundForgetful):
     def guarantee(self, setup: Any) -> Any:
         record = super().guarantee(setup)
-        carried = record.carried and (record.carried[0], 0.3 * record.mu)
+        carried = record.carried and (record.carried[0], Loss(gaussian=0.3 * record.mu))
         return dataclasses.replace(record, carried=carried)
 
 

@@ -124,12 +124,12 @@ def test_the_ends_of_the_range_of_delta_are_in_it(run, delta):
     assert run("--mu", "1", "--delta", delta)[0] == 0
 
 
-def test_mu_may_be_that_of_a_longer_unit(run):
-    code, out, _ = run("--mu", "0.5", "--unit-weeks", "4", "--weeks", "1", "4", "16")
-    assert code == 0
-    assert out.startswith("One person in up to 4 weeks in a row has Gaussian differential privacy")
-    assert "multiplied by the square root of w/4:" in out
-    assert [row[:2] for row in table(out)] == [(1, 0.25), (4, 0.5), (16, 1.0)]
+def test_of_a_mu_of_several_weeks_nothing_smaller_follows_for_one(run):
+    code, out, err = run("--mu", "0.5", "--unit-weeks", "4")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: --unit-weeks: only with --promise. Of a mu of several weeks")
+    _, out, _ = run("--mu", "0.5", "--weeks", "1", "4")
+    assert "If the noise is Gaussian and independent, mu grows by the square root of" in out
 
 
 def test_noise_with_memory_is_dearer_for_those_who_stay(run):
@@ -137,10 +137,7 @@ def test_noise_with_memory_is_dearer_for_those_who_stay(run):
     ratios = [1.0, 1.697, 2.83, 4.493]
     assert [row[1] for row in table(out)] == pytest.approx(ratios, abs=2e-3)
     assert "square root" not in out
-    assert "correlated noise (0.2, 0.6)" in out
-    out = run("--mu", "1", "--memory", "0.2", "0.6", "--unit-weeks", "4", "--weeks", "1", "8")[1]
-    expected = [1 / ratios[2], ratios[3] / ratios[2]]
-    assert [row[1] for row in table(out)] == pytest.approx(expected, abs=2e-3)
+    assert "Gaussian and correlated (0.2, 0.6)" in out
     # One week is covered by every memory.
     out = run("--mu", "1", "--memory", "0.6", "-0.2", "--weeks", "1")[1]
     assert table(out)[0][:2] == (1, 1.0)
@@ -167,9 +164,7 @@ def test_wrong_arguments_are_refused_in_one_line(run, arguments, message):
     assert "--help" in err
 
 
-@pytest.mark.parametrize(
-    "asked", [["--weeks", "1", "2"], ["--weeks", "1", "--unit-weeks", "2"], []]
-)
+@pytest.mark.parametrize("asked", [["--weeks", "1", "2"], []])
 @pytest.mark.parametrize("memory", [("0.6", "0.2"), ("-0.5", "-0.2")])
 def test_a_memory_that_does_not_cover_several_weeks_is_refused(run, asked, memory):
     code, out, err = run("--mu", "1", "--memory", *memory, *asked)

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from recorded_numbers import standings
 
+from dpol.privacy.losses import Loss
 from dpol.report.rows import COLUMNS
 
 MINE = {
@@ -21,7 +22,7 @@ MINE = {
 }
 GUARANTEE = {
     **{"mechanism": "a", "adjacency": "b", "unit": "c", "sensitivity": 1.0, "model": "local"},
-    **{"sensitivity_unit": "d", "mu": 0.25},
+    **{"sensitivity_unit": "d", "loss": Loss(gaussian=0.25).as_data()},
 }
 
 

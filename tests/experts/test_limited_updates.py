@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import special
 
 from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.interface import CuratorSetup
@@ -37,7 +38,7 @@ def test_it_keeps_an_expert_for_a_block_and_draws_by_the_last(make_stream, mu, T
     source = RawGains(stream, mu, 30)
     algorithm = LimitedUpdates()
     actions = play_rounds(algorithm, source, ReplicateGenerators(tuple(map(Tape, tapes))))
-    scale = 2 * setup_of(source).largest_change / pure_epsilon(mu)
+    scale = setup_of(source).largest_change / pure_epsilon(mu)
     assert actions.tolist() == [plain(gains, tape, scale) for tape in tapes]
     # There is no horizon: a shorter game is the beginning of a longer one.
     short = RawGains(make_stream(gains[:5], 5.0, gain_range=r), mu, 30)
@@ -52,10 +53,10 @@ def scale_of(**fields):
 
 
 def test_noise_follows_what_a_person_can_move_in_the_range_of_gains():
-    assert scale_of() == pytest.approx(0.4)
-    assert scale_of(gain_range=4.0, largest_change=2.0) == pytest.approx(4.0)
-    assert scale_of(largest_change=3.0) == pytest.approx(2.0)  # never more than the range
-    assert scale_of(stay=3) == pytest.approx(1.2)
+    assert scale_of() == pytest.approx(0.2)
+    assert scale_of(gain_range=4.0, largest_change=2.0) == pytest.approx(2.0)
+    assert scale_of(largest_change=3.0) == pytest.approx(1.0)  # never more than the range
+    assert scale_of(stay=3) == pytest.approx(0.6)
 
 
 # ---- privacy -------------------------------------------------------------------------------------
@@ -75,10 +76,60 @@ def test_pure_epsilon_is_the_largest_that_implies_mu_gdp(mu):
     assert implied_mu(pure_epsilon(mu)) == pytest.approx(mu)
 
 
+PAIRS = 10_000
+
+
+def worst_mu(chances, others):
+    """Return the largest mu of the tests of each pair of laws (N, n), by the best sets of choices.
+
+    Sets are those of the likeliest choices, of either law.
+    """
+    worst = 0.0
+    for one, other in ((chances, others), (others, chances)):
+        order = np.argsort(np.log(other) - np.log(one), axis=1)
+        power, wrong = (np.take_along_axis(p, order, 1).cumsum(1)[:, :-1] for p in (one, other))
+        mus = special.ndtri(power) - special.ndtri(wrong)
+        worst = max(worst, float(mus[(wrong > 1e-12) & (power < 1 - 1e-12)].max()))
+    return worst
+
+
+@pytest.mark.parametrize("mu", [0.1, 0.25, 0.5, 1.0, 2.0, 4.0])
+def test_the_worst_pair_of_scores_has_the_mu_of_the_record(mu, random_stream):
+    """The largest mu over pairs of score vectors that differ by what a person can move.
+
+    Half of the moves are at their limits, and scores are near each other or far apart.
+    """
+    setup = setup_of(RawGains(random_stream(20, 3), mu, 1))
+    scale, moved = LimitedUpdates().init(setup).scale, setup.largest_change
+    rng, found = np.random.default_rng(1), {}
+    for factor in (1.0, 2.0):  # at twice the noise, half of the mu
+        worst = 0.0
+        for n in (2, 3, 5, 10):
+            scores = scale * rng.choice([0.0, 0.3, 1.0, 3.0], (PAIRS // 4, 1))
+            scores = scores * rng.normal(size=(PAIRS // 4, n))
+            moves = moved * rng.choice([-1.0, 1.0], scores.shape)
+            moves *= np.where(rng.random((PAIRS // 4, 1)) < 0.5, 1, rng.random(scores.shape))
+            # Each choice likely or not, with all odds between: a fine grid of the worst pairs.
+            if n == 2:
+                scores[:, 0] = np.linspace(-2, 2, len(scores)) * moved
+                scores[:, 1], moves = 0.0, moved * np.array([[1.0, -1.0]])
+            laws = (
+                special.softmax(it / (factor * scale), axis=1) for it in (scores, scores + moves)
+            )
+            worst = max(worst, worst_mu(*laws))
+        found[factor] = worst
+    record = guarantee_of(LimitedUpdates(), RawGains(random_stream(20, 3), mu, 1))
+    assert record.mu == pytest.approx(mu)
+    assert 0.999 * record.mu <= found[1.0] <= record.mu * (1 + 1e-9)
+    assert found[2.0] < 0.6 * record.mu
+
+
 @pytest.mark.parametrize("stay", [1, 4])
 def test_the_record_has_the_level_and_what_longer_stays_cost(random_stream, stay):
     stream = random_stream(20, 3, stay=stay)
     guarantee = guarantee_of(LimitedUpdates(), RawGains(stream, 0.5, 2))
-    assert (guarantee.mu, guarantee.epsilon_delta, guarantee.model) == (0.5, None, "central")
+    assert guarantee.mu == pytest.approx(0.5)
+    assert guarantee.model == "central"
     epsilon = pure_epsilon(0.5)
-    assert guarantee.stays == pytest.approx([implied_mu(v / stay * epsilon) for v in (1, 2, 4, 8)])
+    expected = [implied_mu(v / stay * epsilon) for v in (1, 2, 4, 8)]
+    assert [it.mu for it in guarantee.stays] == pytest.approx(expected)

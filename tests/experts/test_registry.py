@@ -157,9 +157,7 @@ def test_a_person_in_four_counts_gets_four_times_the_noise(member, noise):
     gains = dataclasses.replace(STREAM, gains=4 * STREAM.gains, gain_range=4.0)
     once, often = played(STREAM), played(dataclasses.replace(gains, count_sensitivity=4.0))
     np.testing.assert_array_equal(often[0], once[0])
-    np.testing.assert_equal(
-        *((told.mu, told.epsilon_delta, told.stays) for _, told in (once, often))
-    )
+    np.testing.assert_equal(*((told.loss, told.stays) for _, told in (once, often)))
     assert often[1].unit == "one person who changes a count by up to 4 in one round"
     assert (played(gains)[0] != once[0]).any(), "less noise is noticed"
 

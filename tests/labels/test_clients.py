@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from dpol.core.randomness import replicate_generators
 from dpol.labels.accounting import scale_factor
@@ -189,9 +189,9 @@ def test_membership_answers_are_true_at_their_rate(checks, x, label):
 def test_the_record_covers_the_exact_loss_of_a_sampled_message(case, epsilon):
     masses, rounds = case
     exact, published = (sampled(rule, epsilon, rounds, masses) for rule in ("exact", "published"))
-    assert exact.exact_loss <= exact.guarantee.epsilon_delta[0] * (1 + 1e-12)
-    assert exact.guarantee.epsilon_delta[0] == epsilon
-    guaranteed = published.guarantee.epsilon_delta[0]
+    assert exact.exact_loss <= exact.guarantee.epsilon(0.0) * (1 + 1e-12)
+    assert exact.guarantee.epsilon(0.0) == epsilon
+    guaranteed = published.guarantee.epsilon(0.0)
     assert published.exact_loss <= guaranteed * (1 + 1e-12)
     over = published.clipping.ranges.max() > math.log(masses.shape[1] * rounds)
     assert (guaranteed > epsilon) == over
@@ -201,10 +201,25 @@ class LessNoise(VectorClient):
     factor = 1.5
 
 
-def test_a_vector_without_room_for_the_excess_says_what_basic_composition_gives():
+def test_a_vector_without_room_for_the_excess_says_what_its_noise_gives():
+    """Two Laplace releases: delta(0) = 1 - e^-a (1 + a / 2) for two of strength a."""
     client = LessNoise(plain.clipping(plain.COUNTEREXAMPLE, 300, "published"), 1.0)
-    guaranteed = client.guarantee.epsilon_delta
-    assert guaranteed == (pytest.approx(2 / 1.5 * client.clipping.excess), 1e-6)
+    a, loss = client.clipping.excess / 1.5, client.guarantee.loss
+    assert loss.epsilon(0.0) == pytest.approx(2 * a)
+    assert loss.delta(0.0) == pytest.approx(1 - math.exp(-a) * (1 + a / 2), rel=1e-3)
+    assert 1.0 < loss.epsilon(1e-6) < 2 * a
+
+
+def test_the_record_of_randomised_response_is_that_of_its_chances():
+    """Of five labels: at epsilon = 1 the label has e / (e + 4), each other 1 / (e + 4)."""
+    total = math.e + 4
+    loss = ResponseClient(5, 1.0).guarantee.loss
+    assert loss.delta(0.0) == pytest.approx((math.e - 1) / total)
+    assert loss.delta(0.5) == pytest.approx((math.e - math.exp(0.5)) / total)
+    tests = [((math.e + k) / total, (1 + k) / total) for k in range(4)]
+    mus = [special.ndtri(power) - special.ndtri(wrong) for power, wrong in tests]
+    assert max(mus) == pytest.approx(loss.mu)
+    assert loss.mu < MembershipClient(HypothesisClass([[0.5, 0.5], [0.1, 0.9]]), 1.0).guarantee.mu
 
 
 # ---- bad input -----------------------------------------------------------------------------------
@@ -213,7 +228,7 @@ def test_a_vector_without_room_for_the_excess_says_what_basic_composition_gives(
 @every_client
 def test_epsilon_is_above_zero_and_infinity_claims_nothing(client):
     guarantee = dataclasses.replace(client, epsilon=math.inf).guarantee
-    assert (guarantee.epsilon_delta, guarantee.mu) == (None, math.inf)
+    assert (guarantee.epsilon(0.5), guarantee.mu) == (math.inf, math.inf)
     assert (guarantee.model, guarantee.sampler, guarantee.mechanism) == ("none", "none", "none")
     for epsilon in (0.0, -1.0, math.nan, -math.inf, True, 10**400):
         with pytest.raises(ValueError, match=r"epsilon must be a number in \(0, inf\], got "):

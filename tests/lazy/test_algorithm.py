@@ -11,11 +11,13 @@ from dpol.core.errors import DataError
 from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.interface import CuratorSetup
 from dpol.experts.play import RawGains, guarantee_of, play_rounds, setup_of
-from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
+from dpol.lazy.accounting import LazyGame, published_epsilon, sound_loss
 from dpol.lazy.algorithm import LazyWeights
+from dpol.lazy.dartboard import ShrinkingDartboard
 from dpol.lazy.parameters import choose_parameters
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
+from dpol.privacy.losses import pure
 
 # ---- what is played ------------------------------------------------------------------------------
 
@@ -37,30 +39,37 @@ def test_it_plays_algorithm_one_on_losses(make_stream, mu, T):
 # ---- its guarantee -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("accountant", ["sound", "published"])
-def test_the_guarantee_is_the_accounted_epsilon_at_delta(random_stream, accountant):
+def test_the_guarantee_of_the_theorem_is_its_epsilon_at_delta(random_stream):
     stream = random_stream(60, 4)
-    algorithm, source = LazyWeights(accountant=accountant, delta=1e-5), RawGains(stream, 0.1, 3)
+    algorithm = LazyWeights(accountant="published", delta=1e-5)
+    source = RawGains(stream, 0.1, 3)
     parameters, change = algorithm.parameters_for(setup_of(source)), 1 / stream.capacity.min()
     game = LazyGame(60, 1e-5, largest_change=change)
-    account = {"sound": sound_epsilon, "published": published_epsilon}[accountant]
-    epsilon = account(game, parameters.batch_size, parameters.eta, parameters.fake_switch)
+    epsilon = published_epsilon(game, parameters.batch_size, parameters.eta, parameters.fake_switch)
     assert 0.95 * epsilon_of_delta(1e-5, 0.1) < epsilon <= epsilon_of_delta(1e-5, 0.1)
     guarantee = guarantee_of(algorithm, source)
-    assert math.isnan(guarantee.mu)
-    assert dataclasses.replace(guarantee, mu=0.0) == Guarantee(
-        mechanism=f"lazy resampling from multiplicative weights (L2P), {accountant} accountant",
+    assert guarantee == Guarantee(
+        mechanism="lazy resampling from multiplicative weights (L2P), published accountant",
         adjacency=ONE_PERSON,
         unit=UNIT,
         sensitivity=change,
         sensitivity_unit="L-infinity, gain",
-        mu=0.0,
+        loss=pure(epsilon, 1e-5),
         model="central",
-        epsilon_delta=(epsilon, 1e-5),
     )
-    # A smaller delta is not covered.
-    assert guarantee.epsilon(1e-5) == guarantee.epsilon(1e-3) == epsilon
-    assert math.isinf(guarantee.epsilon(9.99e-6))
+    assert guarantee.mu == math.inf
+
+
+@pytest.mark.parametrize("made", [LazyWeights(), ShrinkingDartboard()], ids=lambda made: made.name)
+@pytest.mark.parametrize("mu", [0.02, 0.1])
+def test_parameters_are_searched_for_the_mu_and_reach_it(random_stream, made, mu):
+    source = RawGains(random_stream(60, 4, seed=2), mu, 3)
+    setup = dataclasses.replace(setup_of(source), largest_change=0.5)
+    parameters, record = made.parameters_for(setup), made.guarantee(setup)
+    assert 0.99 * mu <= record.mu <= mu
+    game = LazyGame(60, 1e-6, largest_change=0.5)
+    rule = parameters.batch_size, parameters.eta, parameters.fake_switch
+    assert record.loss == sound_loss(game, *rule, shadow=made.shadow)
 
 
 def setup_with(**fields):
@@ -79,9 +88,15 @@ def setup_with(**fields):
     ],
 )
 def test_it_is_accounted_for_how_far_one_person_moves_a_loss(fields, s):
-    game = LazyGame(150, 1e-6, largest_change=s, normaliser=1.0)
-    expected = choose_parameters(game, epsilon=epsilon_of_delta(1e-6, 1.0), n_experts=20)
-    assert LazyWeights().parameters_for(setup_with(**fields)) == expected
+    made = LazyWeights(accountant="published")
+    game = LazyGame(150, 1e-6, largest_change=s, normaliser=2.0)
+    setup = setup_with(mu=8.0, **fields)
+    asked = {"epsilon": epsilon_of_delta(1e-6, 8.0), "n_experts": 20, "accountant": "published"}
+    assert made.parameters_for(setup) == choose_parameters(game, **asked)
+    sound = LazyWeights()
+    rules, game = sound.parameters_for(setup), LazyGame(150, 1e-6, largest_change=s)
+    loss = sound_loss(game, rules.batch_size, rules.eta, rules.fake_switch)
+    assert sound.guarantee(setup).loss == loss
 
 
 def test_the_published_accountant_comes_with_the_normaliser_of_the_paper_which_is_its_own():
@@ -92,12 +107,7 @@ def test_the_published_accountant_comes_with_the_normaliser_of_the_paper_which_i
     assert dataclasses.replace(kinds[1], largest_batch=1).origin == "ours"
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "mu", "epsilon"),
-    [(LazyWeights(1e-9, "published"), 4e-9, "1.379e-09"), (LazyWeights(0.01), 0.001, "0")],
-    ids=["out of reach", "already private"],
-)
-def test_a_mu_that_cannot_be_reached_is_an_error(algorithm, mu, epsilon):
-    message = f"L2P at mu = {mu:g}, which is epsilon = {epsilon} at delta.* take a larger mu"
+def test_a_mu_that_cannot_be_reached_is_an_error():
+    message = "L2P at mu = 4e-09: it cannot be .* take a larger mu"
     with pytest.raises(DataError, match=message):
-        algorithm.parameters_for(setup_with(n_rounds=2, mu=mu))
+        LazyWeights(1e-9, "published").parameters_for(setup_with(n_rounds=2, mu=4e-9))

@@ -83,7 +83,7 @@ def test_limited_updates_play_gains_that_are_one_less_the_loss(T):
             periods=np.datetime64("2020-01-05") + 7 * np.arange(T),
             given_sensitivity=np.ones(T),
         )
-        source = RawGains(stream, implied_mu(epsilon), 10)
+        source = RawGains(stream, implied_mu(epsilon / 2), 10)
         actions = play_rounds(LimitedUpdates(), source, generators(10))[r]
         assert totals[r] == pytest.approx(rounds[np.arange(T), actions].sum())
         assert switched[r] == (np.diff(actions) != 0).sum()

@@ -8,13 +8,14 @@ import numpy as np
 
 from dpol.noise import noise_of
 from dpol.noise.event_streams import Mechanism, Release
-from dpol.privacy.noise_laws import Latticed
+from dpol.privacy.losses import pure
+from dpol.privacy.noise_laws import Law
 
-LAW = Latticed(
+LAW = Law(
     name="geometric",
     words="two-sided geometric noise",
     deviation_of=lambda e: 1 / (math.sqrt(2) * math.sinh(e / 2)),
-    losses=lambda e: (2 * e, np.zeros(2)),  # e or -e, because counts are whole
+    loss_of=pure,  # e or -e, because counts are whole
 )
 
 
@@ -30,7 +31,7 @@ NOISE = noise_of(
     Mechanism(
         title="as `laplace-uniform`, with two-sided geometric noise, for counts that stay whole",
         law=LAW,
-        by_law=True,
+        of_rounds=lambda e, rounds: LAW.loss(e, 2 * rounds),
         release=geometric,
         draws=2,
         most=lambda stay: 1 / stay,

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy import special
 
 from dpol.core.rounding import AtLeast, AtMost
-from dpol.privacy.account import account, best_guess, best_guess_of_epsilon, noise_facts, noises_for
-from dpol.privacy.noise_laws import LAPLACE, Promise
+from dpol.privacy.account import account, best_guess, noise_facts, noises_for
+from dpol.privacy.losses import Promise, pure
+from dpol.privacy.noise_laws import LAPLACE
 
 WEEKS = (1, 4, 13, 52)
 
@@ -49,7 +50,7 @@ def test_the_best_guess_of_epsilon_is_the_best_test_that_it_allows(epsilon, delt
     a = np.linspace(0, 1, 100_001)
     least = np.maximum(1 - delta - np.exp(epsilon) * a, np.exp(-epsilon) * (1 - delta - a))
     right = (1 - (a + np.maximum(least, 0)) / 2).max()
-    assert best_guess_of_epsilon(epsilon, delta) == pytest.approx(right, abs=2e-4)
+    assert pure(epsilon, delta).guess == pytest.approx(right, abs=2e-4)
 
 
 def test_the_table_of_the_documentation_is_right():
@@ -78,14 +79,14 @@ def test_a_stay_is_in_two_releases_a_week(weeks):
     noise, kept = (f(promise, weeks)["Laplace"] for f in (noises_for, noise_facts))
     assert noise == pytest.approx(math.sqrt(2) * weeks)
     for name, found in (("guess", kept.best_guess), ("mu", kept.mu), ("excess", kept.excess)):
-        assert found == getattr(LAPLACE, name)(1 / weeks, 2 * weeks)
+        assert found == getattr(LAPLACE.loss(1 / weeks, 2 * weeks), name)
 
 
 def test_what_endless_noise_and_no_gaussian_noise_mean():
     """No Gaussian noise keeps pure epsilon, so it is endless; no mu is as weak as uniform noise."""
-    pure = noise_facts(Promise(epsilon=1.0), 1)
+    kept = noise_facts(Promise(epsilon=1.0), 1)
     for law in ("Gaussian", "correlated Gaussian", "uniform"):
-        assert vars(pure[law]) == {"best_guess": 0.5, "mu": 0.0, "excess": 0.0}
+        assert vars(kept[law]) == {"best_guess": 0.5, "mu": 0.0, "excess": 0.0}
     uniform = noise_facts(Promise(delta=0.2), 2)["uniform"]
     assert uniform.mu == math.inf
     assert uniform.excess == pytest.approx(0.4)

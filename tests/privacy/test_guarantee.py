@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.lazy.algorithm import LazyWeights
 from dpol.noise import NOISES, privatize
 from dpol.privacy.guarantee import MU_OF_STAYS, NO_PRIVACY, UNIT, Guarantee, in_words
+from dpol.privacy.losses import NOTHING_KEPT, Loss, pure
 from dpol.privacy.stays import STAYS
 
 
@@ -22,23 +24,34 @@ def test_a_guarantee_is_written_into_a_table_whole():
     texts = ("mechanism", "adjacency", "unit", "sensitivity_unit", "taken_as_public")
     same = {"model": "local", "sensitivity": 3.0}
     same |= {name: f"its {name}" for name in texts}
-    seeded = {**same, "sampler": "seeded"}
-    stays = {"stays": (0.5, 0.6, 0.7, 0.8), "carried": (4, 2.0)}
-    gaussian = Guarantee(**same, mu=0.4, memory="b of 0.8", **stays)
-    other = Guarantee(**same, mu=math.nan, epsilon_delta=(1.0, 1e-6))
-    weeks = dict(zip(MU_OF_STAYS, stays["stays"], strict=True))
-    weeks |= {"carried_weeks": 4, "mu_carried": 2.0}
-    epsilon = {"guaranteed_epsilon": 1.0, "guaranteed_delta": 1e-6}
-    nothing, mu = dict.fromkeys({**weeks, **epsilon}, math.nan), "guaranteed_mu"
-    known = {**seeded, mu: 0.4, **weeks, "noise_memory": "b of 0.8"}
-    assert gaussian.as_row() == pytest.approx({**nothing, **known}, nan_ok=True)
-    known = {**seeded, mu: math.nan, **epsilon, "noise_memory": ""}
-    assert other.as_row() == pytest.approx({**nothing, **known}, nan_ok=True)
+    mus = 0.5, 0.6, 0.7, 0.8
+    stays = {"stays": tuple(map(gaussian, mus)), "carried": (4, gaussian(2.0))}
+    known = Guarantee(**same, loss=gaussian(0.4), memory="b of 0.8", **stays).as_row()
+    assert Loss.of_data(json.loads(known.pop("loss"))) == gaussian(0.4)
+    weeks = dict(zip(MU_OF_STAYS, mus, strict=True)) | {"carried_weeks": 4, "mu_carried": 2.0}
+    facts = {**same, "sampler": "seeded", "numerical": False}
+    assert known == {**facts, "guaranteed_mu": 0.4, **weeks, "noise_memory": "b of 0.8"}
+    other = Guarantee(**same, loss=Loss(zcdp=0.1)).as_row()
+    assert other.pop("loss")
+    nothing = dict.fromkeys(weeks, math.nan)
+    facts |= {"numerical": True, "guaranteed_mu": Loss(zcdp=0.1).mu, "noise_memory": ""}
+    assert other == pytest.approx({**nothing, **facts}, nan_ok=True)
+
+
+def gaussian(mu):
+    return Loss(gaussian=mu)
 
 
 def test_a_guarantee_of_epsilon_at_delta_says_nothing_about_smaller_deltas():
-    record = dataclasses.replace(NO_PRIVACY, mu=math.nan, epsilon_delta=(1.0, 1e-6))
-    assert [record.epsilon(delta) for delta in (0.1, 1e-6, 0.99e-6)] == [1.0, 1.0, math.inf]
+    record = dataclasses.replace(NO_PRIVACY, loss=pure(1.0, 1e-6))
+    assert [record.epsilon(delta) for delta in (1e-6, 0.99e-6)] == [1.0, math.inf]
+    assert 0.8 < record.epsilon(0.1) < 1.0  # what is left of delta pays for epsilon
+    assert record.mu == math.inf
+
+
+def test_stays_are_those_that_records_know():
+    with pytest.raises(ValueError, match="stays must have the losses of"):
+        dataclasses.replace(NO_PRIVACY, stays=(Loss(),) * 3)
 
 
 def test_a_person_who_may_be_counted_more_than_once_is_told_apart():
@@ -72,10 +85,14 @@ def test_every_record_of_persons_says_what_longer_stays_and_carrying_cost(
     stream = random_stream(100, 3, provenance={MAX_CARRY: carry} if carry else {})
     stream = dataclasses.replace(stream, stay=stay, capacity=np.full((100, 3), 40.0))
     record = privatize(stream, "capacity", 0.5, seed=1, replicates=[0]).guarantee
-    assert record.stays == pytest.approx([0.5 * math.sqrt(v / stay) for v in STAYS])
-    assert record.stays[0] == record.mu if stay == 1 else record.stays[0] < record.mu
-    expected = (carry, pytest.approx(0.5 * math.sqrt((stay + carry) / stay))) if carry else None
-    assert record.carried == expected
+    mus = [it.mu for it in record.stays]
+    assert mus == pytest.approx([0.5 * math.sqrt(v / stay) for v in STAYS])
+    assert mus[0] == record.mu if stay == 1 else mus[0] < record.mu
+    if carry:
+        assert record.carried[0] == carry
+        assert record.carried[1].mu == pytest.approx(0.5 * math.sqrt((stay + carry) / stay))
+    else:
+        assert record.carried is None
 
 
 def test_records_of_no_persons_say_nothing_of_stays(random_stream):
@@ -87,4 +104,4 @@ def test_records_of_no_persons_say_nothing_of_stays(random_stream):
     records += [guarantee_of(FollowTheLeader(), RawGains(rounds, 1.0))]
     assert all(record.stays is record.carried is None for record in records)
     free = guarantee_of(FollowTheLeader(), RawGains(stream, 1.0))
-    assert free.stays == (math.inf,) * len(STAYS)
+    assert free.stays == (NOTHING_KEPT,) * len(STAYS)

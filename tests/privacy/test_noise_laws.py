@@ -14,6 +14,7 @@ from scipy import stats
 
 from dpol.privacy.account import noises_for
 from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.privacy.losses import Promise, pure
 from dpol.privacy.noise_laws import (
     GAUSSIAN,
     LAPLACE,
@@ -21,8 +22,7 @@ from dpol.privacy.noise_laws import (
     STAIRCASE,
     UNIFORM,
     Gaussian,
-    Latticed,
-    Promise,
+    Law,
     staircase,
 )
 
@@ -58,11 +58,11 @@ def test_the_variance_and_the_loss_of_one_release_are_those_of_the_density(law, 
     moved = np.roll(p, round(1 / (x[1] - x[0])))
     for epsilon in (0.0, 0.4 * e):
         expected = np.maximum(p - math.exp(epsilon) * moved, 0).sum()
-        assert law.delta(epsilon, e, 1) == pytest.approx(expected, rel=0.02)
-        assert law.delta(epsilon, 1.1 * e, 1) > 1.03 * expected
+        assert law.loss(e, 1).delta(epsilon) == pytest.approx(expected, rel=0.02)
+        assert law.loss(1.1 * e, 1).delta(epsilon) > 1.03 * expected
     near = np.abs(x) < 60
     assert np.log(p[near] / moved[near]).max() == pytest.approx(e)
-    assert law.delta(1.0001 * e, e, 1) == 0 < law.delta(0.999 * e, e, 1)
+    assert law.loss(e, 1).delta(1.0001 * e) == 0 < law.loss(e, 1).delta(0.999 * e)
 
 
 @given(st.floats(0.01, 20.0), st.floats(0.0, 1.0))
@@ -106,25 +106,25 @@ def test_one_and_two_releases_in_closed_form(e):
     beyond 0, and density (2 e - |loss|) / 16; times 2 sinh(loss / 2), from 0 to 2 e, they are
     exp(e) - 1 - e / 2.
     """
-    assert LAPLACE.delta(0.0, e, 1) == pytest.approx(-math.expm1(-e / 2), rel=1e-11)
+    assert LAPLACE.loss(e, 1).delta(0.0) == pytest.approx(-math.expm1(-e / 2), rel=1e-11)
     for epsilon in (0.3 * e, 0.9 * e):
         exact = -math.expm1((epsilon - e) / 2)
-        assert exact * (1 - 1e-11) <= LAPLACE.delta(epsilon, e, 1) <= exact * (1 + SLACK)
+        assert exact * (1 - 1e-11) <= LAPLACE.loss(e, 1).delta(epsilon) <= exact * (1 + SLACK)
     both = -math.expm1(-e) - e / 2 * math.exp(-e)
-    assert both * (1 - 1e-11) <= LAPLACE.delta(0.0, e, 2) <= both * (1 + SLACK_OF_GUESS)
+    assert both * (1 - 1e-11) <= LAPLACE.loss(e, 2).delta(0.0) <= both * (1 + SLACK_OF_GUESS)
 
 
 @EACH_E
 def test_the_mu_of_one_release_is_that_of_its_best_guess(e):
     exact = 2 * stats.norm.isf(math.exp(-e / 2) / 2)
-    assert exact * (1 - 1e-9) <= LAPLACE.mu(e, 1) <= exact * (1 + SLACK_OF_GUESS)
+    assert exact * (1 - 1e-9) <= LAPLACE.loss(e, 1).mu <= exact * (1 + SLACK_OF_GUESS)
 
 
-TWO_LOSSES = Latticed(
+TWO_LOSSES = Law(
     name="two losses",
     words="noise of two losses",
     deviation_of=lambda _: math.nan,
-    losses=lambda e: (2 * e, np.zeros(2)),
+    loss_of=pure,
 )
 """A release has the loss e with odds exp(e), else -e, so all numbers are known."""
 
@@ -147,12 +147,12 @@ def test_mu_and_delta_are_never_below_their_40_digits(e, releases):
             return quantile(power) - quantile(wrong)
 
         mu = max(of_test(x) for x in losses if x > 0)
-        assert mu <= mpmath.mpf(TWO_LOSSES.mu(e, releases)) <= mu * (1 + 1e-9)
+        assert mu <= mpmath.mpf(TWO_LOSSES.loss(e, releases).mu) <= mu * (1 + 1e-9)
         for share in (0.0, 0.3):
             epsilon = share * releases * e
             over = (p * (1 - mpmath.exp(epsilon - loss)) for p, loss in pairs if loss > epsilon)
             delta = mpmath.fsum(over)
-            found = mpmath.mpf(TWO_LOSSES.delta(epsilon, e, releases))
+            found = mpmath.mpf(TWO_LOSSES.loss(e, releases).delta(epsilon))
             assert delta <= found <= delta * (1 + 1e-9)
 
 
@@ -176,21 +176,21 @@ def bounds_on_delta(epsilon, e, releases):
 def test_deltas_agree_with_dp_accounting(e, releases):
     epsilons = np.array([0.0, 0.1, 0.3, 0.6]) * e * releases
     low, high = bounds_on_delta(epsilons, e, releases)
-    ours = np.array([LAPLACE.delta(epsilon, e, releases) for epsilon in epsilons])
+    ours = np.array([LAPLACE.loss(e, releases).delta(epsilon) for epsilon in epsilons])
     seen = high > 1e-9
     assert seen.sum() >= 2
     assert (ours[seen] >= low[seen] * (1 - 1e-6)).all()
     assert (ours[seen] <= high[seen] * (1 + SLACK)).all()
     assert ours[0] <= high[0] * (1 + SLACK_OF_GUESS)
     # The bounds are so close that noise smaller by a hundredth is refused.
-    more = np.array([LAPLACE.delta(epsilon, 1.01 * e, releases) for epsilon in epsilons])
+    more = np.array([LAPLACE.loss(1.01 * e, releases).delta(epsilon) for epsilon in epsilons])
     assert (more[0] > high[0] * (1 + SLACK)) or releases * e > 10
 
 
 def test_hundreds_of_releases_and_none_private():
     """With many small losses the mu of one adds up as the root of their number."""
-    assert LAPLACE.mu(0.0311, 1040) == pytest.approx(0.0311 * math.sqrt(1040), rel=0.01)
-    assert LAPLACE.mu(math.inf, 2) == math.inf == LAPLACE.largest(Promise(mu=math.inf), 2)
+    assert LAPLACE.loss(0.0311, 1040).mu == pytest.approx(0.0311 * math.sqrt(1040), rel=0.01)
+    assert LAPLACE.loss(math.inf, 2).mu == math.inf == LAPLACE.largest(Promise(mu=math.inf), 2)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_the_mu_of_laplace_noise_lies_between_bounds_of_dp_accounting(e, release
         max(mu_of_epsilon(*pair) for pair in zip(epsilons, deltas, strict=True) if pair[1] > 1e-9)
         for deltas in bounds_on_delta(epsilons, e, releases)
     )
-    assert low * (1 - 1e-6) <= LAPLACE.mu(e, releases) <= high * (1 + SLACK_OF_GUESS)
+    assert low * (1 - 1e-6) <= LAPLACE.loss(e, releases).mu <= high * (1 + SLACK_OF_GUESS)
     assert high < 1.01 * low
 
 
@@ -241,7 +241,7 @@ def test_the_mu_of_a_staircase_is_never_below_its_50_digits(e, releases):
             )
             if wrong > mpmath.mpf(10) ** -40:
                 mus.append(quantile(power) - quantile(wrong))
-        assert max(mus) <= STAIRCASE.mu(e, releases) <= max(mus) * (1 + 1e-9)
+        assert max(mus) <= STAIRCASE.loss(e, releases).mu <= max(mus) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("law", [LAPLACE, STAIRCASE, UNIFORM], ids=lambda law: law.name)
@@ -250,7 +250,7 @@ def test_the_excess_of_mu_is_that_of_the_worst_prior(law, e):
     """Of one release: right guesses at mu and under the noise, for each prior on a fine grid."""
     priors = np.linspace(0.5, 1 - 1e-6, 20_001)
     odds = np.log(priors / (1 - priors))
-    mu, one = law.mu(e, 1), min(e, 1.0)
+    mu, one = law.loss(e, 1).mu, min(e, 1.0)
     of_mu = np.ones_like(priors)
     if (
         mu < math.inf
@@ -264,15 +264,15 @@ def test_the_excess_of_mu_is_that_of_the_worst_prior(law, e):
         moved = np.roll(p, round(1 / (x[1] - x[0])))
         of_noise = np.array([np.maximum(it * p, (1 - it) * moved).sum() for it in priors[::40]])
         of_mu = of_mu[::40]
-    assert law.excess(e, 1) == pytest.approx((of_mu - of_noise).max(), rel=0.02)
-    assert GAUSSIAN.excess(e, 1) == 0
+    assert law.loss(e, 1).excess == pytest.approx((of_mu - of_noise).max(), rel=0.02)
+    assert GAUSSIAN.loss(e, 1).excess == 0
 
 
 @given(st.floats(0.02, 1.5), st.integers(1, 20))
 def test_the_excess_falls_with_the_number_of_releases_of_one_mu(mu, releases):
     """Many losses together are nearly normal."""
     one, several = (
-        LAPLACE.excess(LAPLACE.largest(Promise(mu=mu), k), k) for k in (releases, 4 * releases)
+        LAPLACE.loss(LAPLACE.largest(Promise(mu=mu), k), k).excess for k in (releases, 4 * releases)
     )
     assert 0 < several < one < 0.06
 
@@ -312,14 +312,14 @@ def test_pure_epsilon_is_divided_among_the_releases(law):
 def test_gaussian_and_uniform_noise_in_closed_form():
     assert GAUSSIAN.deviation(GAUSSIAN.largest(Promise(mu=0.25), 2)) == pytest.approx(32**0.5)
     guess = GAUSSIAN.largest(Promise(delta=0.2), 4)
-    assert GAUSSIAN.delta(0.0, guess, 4) == pytest.approx(0.2)
+    assert GAUSSIAN.loss(guess, 4).delta(0.0) == pytest.approx(0.2)
     small = Promise(epsilon=1.0, delta=1e-6)
-    assert GAUSSIAN.delta(1.0, GAUSSIAN.largest(small, 8), 8) == pytest.approx(1e-6)
+    assert GAUSSIAN.loss(GAUSSIAN.largest(small, 8), 8).delta(1.0) == pytest.approx(1e-6)
     # Two intervals of length 10 each keep the secret with probability .9.
     assert UNIFORM.largest(Promise(delta=0.19), 2) == pytest.approx(0.1)
     assert UNIFORM.deviation(0.1) == pytest.approx(10 / math.sqrt(12))
-    assert UNIFORM.delta(3.0, 0.1, 2) == pytest.approx(0.19)
-    assert UNIFORM.mu(0.1, 2) == math.inf
+    assert UNIFORM.loss(0.1, 2).delta(3.0) == pytest.approx(0.19)
+    assert UNIFORM.loss(0.1, 2).mu == math.inf
     for law, promise in ((GAUSSIAN, Promise(epsilon=1.0)), (UNIFORM, Promise(mu=1.0))):
         assert not law.largest(promise, 2)
 
@@ -347,8 +347,8 @@ def test_the_promise_decides_the_noise(promise, weeks, best, cannot):
 def test_a_law_without_words_is_refused(name, words):
     with pytest.raises(ValueError, match="needs a name and words"):
         dataclasses.replace(TWO_LOSSES, name=name, words=words)
-    facts = {"deviation_of": TWO_LOSSES.deviation_of, "losses": TWO_LOSSES.losses}
+    facts = {"deviation_of": TWO_LOSSES.deviation_of, "loss_of": TWO_LOSSES.loss_of}
     with pytest.raises(TypeError, match="words"):
-        Latticed(name="two", **facts)
+        Law(name="two", **facts)
     with pytest.raises(TypeError, match="name"):
-        Gaussian(words="noise")
+        Gaussian(words="noise", **facts)

@@ -207,11 +207,11 @@ def test_a_noise_at_twice_its_mu_is_not_compared_with_the_requested_mu(tmp_path:
     assert cells["difference"].notna().tolist() == [True, False, False, False]
 
 
-@pytest.mark.parametrize("guarantee", [0.2, math.nan])
+@pytest.mark.parametrize("guarantee", [0.2, math.inf])
 def test_cells_with_one_guarantee_are_told_apart_by_the_requested_mu(
     tmp_path: Path, guarantee: float
 ) -> None:
-    """Prefix sums may have noise for the strictest level at all; L2P has epsilon only."""
+    """Prefix sums may have noise for the strictest level at all; the theorem of L2P keeps no mu."""
     same = dict.fromkeys((1.0, 0.5, 0.25), guarantee)
     one = write(tmp_path / "one", [at(1.0, META), at(0.5, TREE)], guaranteed=same)
     two = write(tmp_path / "two", [at(0.5, TREE), at(0.25, LEADER)], guaranteed=same)

@@ -71,7 +71,8 @@ def test_a_figure_and_a_table_of_one_name_are_files_of_their_folders(
     folder: Path, tmp_path: Path
 ) -> None:
     files = [tmp_path / "figures/league.svg", tmp_path / "tables/league.md"]
-    results, facts = {"standings": str(folder / "standings.parquet")}, config("comparison").facts
+    results = {name: str(folder / f"{name}.parquet") for name in ("standings", "summary")}
+    facts = config("comparison").facts
     shown = "dpol.studies.comparison", "league", facts
     write_shown(*shown, results=results, files=list(map(str, files)))
     assert [file.read_text()[:2] for file in files] == ["<?", "**"]

@@ -22,6 +22,7 @@ from dpol.core.errors import DataError
 from dpol.data.stream import PUBLIC
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import NO_NOISE
+from dpol.privacy.losses import Loss
 from dpol.report.rows import AS_SENT, read_rows, write_rows
 from small_config import changed as config_with
 
@@ -117,6 +118,10 @@ def of_json(row, column, **fields):
     row[column] = json.dumps(json.loads(row[column]) | fields)
 
 
+def gaussian(mu):
+    return {**Loss().as_data(), "gaussian": mu}
+
+
 TEXTS = "a\x1b[31m", "a\u202eb", "", "x" * 201, "x" * 1_000_000, 7, None
 """Values that no text of a row may have."""
 FORGED = {
@@ -141,8 +146,8 @@ OTHER_GAMES = {
     "stream": ("of another", "", None),
 }
 OTHER_PROMISES = {
-    "mu": (0.1, 0.4999, -1, "small", math.nan, 1e-9, 40),
-    "stays": ([0.1] * 4, [0.5] * 3, [], None, 0.5, [0.5, -1, 1, 1]),
+    "loss": (*(gaussian(mu) for mu in (0.1, 0.4999, -1, "small", math.nan, 40)), "small", None, {}),
+    "stays": ([gaussian(0.1)] * 4, [gaussian(0.5)] * 3, [], None, gaussian(0.5), [0.5] * 4),
     "model": ("none", "global", None),
     "sensitivity": (0.0, 2.0, -1, "x", math.nan),
     "sensitivity_unit": ("L1, persons", "", "x" * 5000),
@@ -150,8 +155,7 @@ OTHER_PROMISES = {
     "unit": ("nobody", "one person", ""),
     "mechanism": ("magic", "x" * 1_000_000),
     "taken_as_public": ("everything", None),
-    "epsilon_delta": ([1e-6, 0], [1.0, 1e-6], [1.0], "x"),
-    "carried": ([3, 0.1], [3], "x"),
+    "carried": ([3, gaussian(0.1)], [3], "x"),
     "memory": ("long", "x" * 5000),
 }
 """Forged fields of the promise of a local algorithm."""
@@ -204,8 +208,7 @@ def test_each_forged_field_is_refused_with_its_row_and_field(stream, sent) -> No
     [
         ({"adjacency": "two equal streams, nobody"}, "protects "),
         ({"unit": "nobody"}, "protects nobody, not one person in one round"),
-        ({"mu": 40}, "claims mu = 40 but 0.5 was requested"),
-        ({"mu": None, "epsilon_delta": [50, 1e-6]}, "mu"),
+        ({"loss": gaussian(40)}, "claims mu = 40 but 0.5 was requested"),
         ({"sensitivity": 1e-3}, "has the sensitivity 0.001, not "),
         ({"taken_as_public": "all"}, "takes private data as public"),
     ],

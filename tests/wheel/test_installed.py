@@ -77,7 +77,7 @@ def test_the_sdist_holds_what_the_documentation_is_built_from(tmp_path: Path) ->
     assert {*tracked(":!weekly"), "weekly/README.md"} <= held
 
 
-PIPELINE = "dp_accounting", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "snakemake"
+PIPELINE = "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "snakemake"
 WEEKLY = "cryptography", "dpol_weekly"
 MOST_MB = 350
 

@@ -16,7 +16,14 @@ import numpy as np
 
 from dpol.checks import CheckError
 from dpol.checks.audits import ERROR, MILLIONTH, Play, audit
-from dpol.checks.settings import Setting, drawn_settings, fixed_settings, in_words, stream_of
+from dpol.checks.settings import (
+    Setting,
+    delta_of,
+    drawn_settings,
+    fixed_settings,
+    in_words,
+    stream_of,
+)
 from dpol.core.randomness import Floats, ReplicateGenerators, seed_sequence
 from dpol.data.stream import GainStream
 from dpol.experts.games import play, seeds_of
@@ -210,7 +217,7 @@ def wrong_in_record(
     """
     by_round, near = stream.capacity is None, neighbours_of(stream)
     values = record.as_dict()
-    plain = {key: value for key, value in values.items() if key not in ("epsilon_delta", "mu")}
+    plain = dict(values)
     known = {"L2, gain": stream.sensitivity.max(), "L-infinity, gain": stream.largest_change}
     expected = known.get(record.sensitivity_unit, record.sensitivity)
     if record.model != model:
@@ -226,9 +233,9 @@ def wrong_in_record(
         return f"must hold only plain text and numbers: {values}"
     if model == "none" or mu == math.inf:
         return "" if noisy or record.mu == math.inf else f"claims mu = {record.mu:g} without noise"
-    if record.epsilon_delta is not None:
-        epsilon, delta = record.epsilon_delta
-        if not (math.isnan(record.mu) and 0 < epsilon <= epsilon_of_delta(delta, mu)):
+    if delta := delta_of(record):
+        epsilon = record.epsilon(delta)
+        if not 0 < epsilon <= epsilon_of_delta(delta, mu):
             return f"claims epsilon = {epsilon:g}, more than mu = {mu:g} allows"
     elif not 0 < record.mu <= mu * _ROUNDING:
         return f"claims mu = {record.mu:g} but {mu:g} was requested"

@@ -27,7 +27,7 @@ import numpy as np
 import scipy
 
 from dpol.checks import CheckError
-from dpol.checks.settings import Setting
+from dpol.checks.settings import Setting, delta_of
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.core.rounding import AtLeast
 from dpol.data.stream import GainStream
@@ -114,7 +114,7 @@ def _worst(
     first, more, most = games
     played = [_played(play, each, first, seed, quiet) for each in settings]
     for each in played:
-        if each.record.mu > each.setting.mu * _ROUNDING:
+        if not each.delta and each.record.mu > each.setting.mu * _ROUNDING:
             raise CheckError(
                 f"{each.setting}, the record claims mu = {each.record.mu:.3g} but"
                 f" {each.setting.mu:.3g} was requested; add noise"
@@ -151,6 +151,11 @@ class _Played:
         """The claim of the record for the person."""
         return self.setting.claim(self.record)
 
+    @property
+    def delta(self) -> float:
+        """Delta of the claim if it is an epsilon; 0 if it is a mu."""
+        return delta_of(self.record)
+
     def score(self) -> float:
         """Return by how many deviations the likeliest event exceeds the claim: a guess."""
         fresh = [each[len(each) // 2 :] for each in self.combined]
@@ -163,9 +168,9 @@ class _Played:
         one, other = ((count + 0.5) / (len(first) + 1) for count in counts)
         wrong = np.stack([one, other, 1 - one, 1 - other])
         right = wrong[[1, 0, 3, 2]]
-        if self.record.epsilon_delta:
+        if self.delta:
             slope = np.exp(min(self.claim, 100.0))
-            most = slope * wrong + self.record.epsilon_delta[1]
+            most = slope * wrong + self.delta
         else:
             quantile = scipy.special.ndtri(wrong)
             most = scipy.special.ndtr(quantile + self.claim)
@@ -177,13 +182,12 @@ class _Played:
         """Audit the claim by the combinations, and the outputs that seem to exceed it most."""
         likeliest = np.argsort(self.excess(*map(selection_half, self.both)))[-_COLUMNS:]
         columns = zip(self.combined, (each[:, likeliest] for each in self.both), strict=True)
-        epsilon, delta = self.record.epsilon_delta or (None, 0.0)
         return audit_runs(
             *map(np.hstack, columns),
-            parameter="mu" if epsilon is None else "epsilon",
+            parameter="epsilon" if self.delta else "mu",
             claimed=self.claim,
             confidence=1 - error,
-            delta=delta,
+            delta=self.delta,
         )
 
 

@@ -17,10 +17,12 @@ from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import MAX_CARRY, GainStream
 from dpol.data.synthetic import adjacent_streams, largest_changes
 from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
+from dpol.privacy.losses import Loss
 from dpol.privacy.stays import STAYS
 
 DRAWN = 32
 """Number of settings drawn."""
+_DELTA = 1e-6
 _ROUNDS, _EXPERTS, _CAPACITIES, _MUS = (8, 40), (2, 6), (5.0, 50.0), (0.3, 4.0)
 _LONGEST_STAY, _MUS_OF_STAYS, _RANGES = 5, (1.0, 2.0), (0.5, 1.0, 3.0)
 # The fixed settings have other people at two experts, in each round that later actions see. The
@@ -65,15 +67,26 @@ class Setting:
 
     def claim(self, record: Guarantee) -> float:
         """Return the smallest mu or epsilon that a record claims for this person; inf for none."""
-        rounds, stay = len(self.rounds), self.stream.stay
+        rounds, stay, delta = len(self.rounds), self.stream.stay, delta_of(record)
         claims = [math.inf]
         elsewhere = self.moves and AT_ONE_PLACE in record.adjacency
         if self.rounds[-1] - self.rounds[0] < stay and not elsewhere:
-            claims.append(record.epsilon_delta[0] if record.epsilon_delta else record.mu)
-        claims += [mu for v, mu in zip(STAYS, record.stays or (), strict=False) if rounds <= v]
+            claims.append(_claim(record.loss, delta))
+        of_rounds = [record.in_rounds(rounds)] if record.in_rounds else []
+        of_rounds += [it for v, it in zip(STAYS, record.stays or (), strict=False) if rounds <= v]
+        claims += [_claim(it, delta) for it in of_rounds]
         if record.carried and rounds <= stay + record.carried[0]:
-            claims.append(record.carried[1])
+            claims.append(_claim(record.carried[1], delta))
         return min(claims)
+
+
+def delta_of(record: Guarantee) -> float:
+    """Return the delta at which a record without a mu claims an epsilon; 0 if it has a mu."""
+    return record.loss.told or _DELTA if 0 < record.loss.told < 1 or record.loss.renyi else 0.0
+
+
+def _claim(loss: Loss, delta: float) -> float:
+    return loss.epsilon(delta) if delta else loss.mu
 
 
 def stream_of(gains: Floats, beds: float | Floats) -> GainStream:

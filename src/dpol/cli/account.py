@@ -12,7 +12,7 @@ from dpol.core.options import Commands, add_answer_options, add_command, answer,
 from dpol.core.rounding import AtLeast, AtMost
 
 if TYPE_CHECKING:
-    from dpol.privacy.noise_laws import Promise
+    from dpol.privacy.losses import Promise
 
 _ACCOUNT = (
     "Show what a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to a person; or"
@@ -30,9 +30,9 @@ def add(commands: Commands) -> None:
     example = "dpol account --mu 0.5 --weeks 1 8"
     parser = add_command(commands, "account", words=words, example=example, description=_ACCOUNT)
     given = parser.add_mutually_exclusive_group(required=True)
-    words = "Gaussian-DP parameter of the unit; one for each release about the same weeks"
+    words = "Gaussian-DP parameter of one week; one for each release about the same weeks"
     given.add_argument("--mu", type=between(1e-6, 1e3), nargs="+", help=words)
-    words = "epsilon of the unit, at --delta"
+    words = "epsilon of one week, at --delta, of Gaussian noise"
     given.add_argument("--epsilon", type=between(1e-6, 1e6), help=words)
     words = (
         "list noises that keep a promise to the unit, the smallest first: mu M, epsilon E (pure),"
@@ -42,7 +42,7 @@ def add(commands: Commands) -> None:
     words = "numbers of weeks in which a person is counted (default: 1 2 4 8 13 52)"
     weeks, usual = between(1, 999_999, whole=True), [1, 2, 4, 8, 13, 52]
     parser.add_argument("--weeks", type=weeks, nargs="+", default=usual, metavar="W", help=words)
-    words = "unit of privacy: a person counted in up to W consecutive weeks (default: 1)"
+    words = "with --promise: the person is counted in up to W consecutive weeks (default: 1)"
     parser.add_argument("--unit-weeks", type=weeks, default=1, metavar="W", help=words)
     words = (
         "memory of correlated noise, between -1 and 1 (default: independent noise; with --promise"
@@ -128,21 +128,26 @@ def _in_words(promise: Promise) -> str:
 
 
 def _weeks(options: argparse.Namespace) -> None:
-    """Print what mu-GDP for the unit guarantees over several numbers of weeks.
+    """Print what mu-GDP for one week guarantees over several numbers of weeks.
 
     Numbers are rounded to the safe side.
     """
     from dpol.privacy.account import account
     from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
 
-    delta, unit = options.delta, options.unit_weeks
+    delta = options.delta
+    if options.unit_weeks > 1:
+        raise UsageError(
+            "--unit-weeks: only with --promise. Of a mu of several weeks nothing smaller follows"
+            " for one; dpol.account(record, weeks) reads it from the record of the noise"
+        )
     if options.mu:
         mu = compose(options.mu)
     else:
         # Users continue with the printed mu, so all numbers follow from it.
         mu = AtLeast(mu_of_epsilon(options.epsilon, delta), digits=4).rounded
     memory = options.memory and tuple(options.memory)
-    rows = [account(mu, weeks, delta=delta, unit=unit, memory=memory) for weeks in options.weeks]
+    rows = [account(mu, weeks, delta=delta, memory=memory) for weeks in options.weeks]
     head = "weeks", "mu", "rho", f"epsilon at delta {delta:g}", "right guesses, at most"
     cells = [
         (
@@ -152,14 +157,12 @@ def _weeks(options: argparse.Namespace) -> None:
         )
         for row in rows
     ]
-    growth = "For someone counted in w weeks, mu grows by the square root of w:"
-    if unit > 1:
-        growth = f"For someone counted in w weeks, mu is multiplied by the square root of w/{unit}:"
+    growth = "If the noise is Gaussian and independent, mu grows by the square root of the weeks:"
     if memory is not None:
         a, b = memory
-        growth = f"For someone counted in w weeks, under correlated noise ({a:g}, {b:g}):"
+        growth = f"If the noise is Gaussian and correlated ({a:g}, {b:g}):"
     lines = (
-        f"One person in {_period(unit)} has Gaussian differential privacy with mu ="
+        f"One person in one week has Gaussian differential privacy with mu ="
         f" {AtMost(mu, digits=4)}.",
         growth,
         "",
@@ -169,12 +172,12 @@ def _weeks(options: argparse.Namespace) -> None:
         "Right guesses: how often, at most, someone who knows everybody else's data guesses",
         "correctly whether the person was counted. Without the release: 50%.",
     )
-    facts = {"mu": mu, "unit_weeks": unit, "delta": delta, "memory": memory}
+    facts = {"mu": mu, "delta": delta, "memory": memory}
     answer(options, lines, {**facts, "weeks": list(map(vars, rows))})
 
 
 def _promise(kind: str, *numbers: str) -> Promise:
-    from dpol.privacy.noise_laws import Promise
+    from dpol.privacy.losses import Promise
 
     try:
         first, *rest = map(float, numbers)

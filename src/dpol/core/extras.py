@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 PIPELINE = {
-    "dp_accounting", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "rocrate",
-    "snakemake", "urllib3",
+    "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "rocrate", "snakemake", "urllib3",
 }  # fmt: skip
 """Modules of the extra."""
 

@@ -8,8 +8,7 @@ from contextlib import suppress
 from importlib import metadata
 
 PACKAGES = (
-    *("dpol", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "pydantic", "dp-accounting"),
-    "snakemake",
+    *("dpol", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "pydantic", "snakemake"),
 )
 """Packages that results depend on, in the order in which the report names them."""
 

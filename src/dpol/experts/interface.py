@@ -28,6 +28,7 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.noise import ISOTROPIC, find_noise
 from dpol.privacy.chains import Chains, MemoryKind
 from dpol.privacy.guarantee import PERSONS, Guarantee, Model, Neighbours, Origin
+from dpol.privacy.losses import Loss
 
 Actions = NDArray[np.int32]
 """Array of experts, counted from 0."""
@@ -96,24 +97,28 @@ class CuratorSetup(Setup):
         return needed
 
     def guarantee(
-        self, mechanism: str, mu: float, mu_of_rounds: Callable[[int], float]
+        self, mechanism: str, loss: float | Loss, of_rounds: Callable[[int], float | Loss]
     ) -> Guarantee:
-        """Return the record of Gaussian noise with the scale that the game asks for.
+        """Return the record of noise with the scale that the game asks for.
 
         Args:
             mechanism: name of the mechanism that adds the noise.
-            mu: Gaussian-DP parameter that the noise achieves.
-            mu_of_rounds: maps a number of rounds, in a row or not, to a person's mu in them.
+            loss: loss of a person of the unit, or mu of Gaussian noise.
+            of_rounds: maps a number of rounds, in a row or not, to a person's loss, or mu, in them.
         """
         scaled = self.by_capacity
         return Guarantee(
             mechanism=mechanism + (f", {self.noise} noise" if scaled else ""),
-            **self.neighbours.as_fields(mu_of_rounds),
+            **self.neighbours.as_fields(lambda v: _loss(of_rounds(v))),
             sensitivity=math.sqrt(2.0) if scaled else self.sensitivity,
             sensitivity_unit="L2, gain over its largest change" if scaled else "L2, gain",
-            mu=mu,
+            loss=_loss(loss),
             model="central",
         )
+
+
+def _loss(value: float | Loss) -> Loss:
+    return value if isinstance(value, Loss) else Loss(gaussian=value)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
-from dpol.privacy.gaussian_dp import implied_mu, pure_epsilon
 from dpol.privacy.guarantee import Guarantee, Origin
+from dpol.privacy.losses import of_range, range_for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +35,9 @@ class LimitedUpdates(CentralAlgorithm[BlocksState]):
     """Keep an expert for a block of rounds; draw the next by the exponential mechanism.
 
     Blocks have 1, 2, 4, ... rounds, and a draw sees the gains of the last block. So a round enters
-    at most one draw, and each draw is epsilon-DP, so all actions together are. epsilon is the
-    largest that implies mu-GDP. The losses must be independent draws from one distribution; there
-    is no promise for others. Source: "Private Online Prediction from Experts", Algorithm 2.
+    at most one draw, and ranges of the log ratios of draws add up. The losses must be independent
+    draws from one distribution; there is no promise for others. Source: "Private Online Prediction
+    from Experts", Algorithm 2; the accounting by range is that of `of_range`.
     """
 
     origin: ClassVar[Origin] = "standard"
@@ -48,7 +48,7 @@ class LimitedUpdates(CentralAlgorithm[BlocksState]):
         # A person moves the difference of two experts' sums by at most twice this much.
         moved = setup.stay * min(setup.largest_change, setup.gain_range)
         return BlocksState(
-            scale=2 * moved / pure_epsilon(setup.mu),
+            scale=2 * moved / range_for(setup.mu),
             rounds=0,
             played=np.zeros(setup.n_replicates, dtype=np.int32),
             sums=np.zeros((setup.n_replicates, setup.n_experts)),
@@ -68,14 +68,14 @@ class LimitedUpdates(CentralAlgorithm[BlocksState]):
         return replace(state, played=played, sums=np.zeros_like(sums)), played
 
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
-        """Return the mu-GDP guarantee of the actions, which their pure epsilon implies."""
-        epsilon = pure_epsilon(setup.mu)
+        """Return the guarantee of the actions, by the range of the log ratios of their draws."""
+        eta = range_for(setup.mu) / setup.stay
         return Guarantee(
             mechanism=self.mechanism,
-            **setup.neighbours.as_fields(lambda v: implied_mu(epsilon * v / setup.stay)),
+            **setup.neighbours.as_fields(lambda v: of_range(eta * v)),
             sensitivity=setup.largest_change,
             sensitivity_unit="L-infinity, gain",
-            mu=setup.mu,
+            loss=of_range(eta * setup.stay),
             model="central",
         )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, overload
@@ -173,16 +174,18 @@ class Games:
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.actions.shape))
         record = self.guarantee
-        level = f"mu {record.mu:.4g}"
-        if record.epsilon_delta is not None:
-            level = "epsilon {:.4g}, delta {:.2g}".format(*record.epsilon_delta)
+        level = f"mu {record.mu:.4g}" + " (numerical)" * record.loss.numerical
+        if record.mu == math.inf and (delta := record.loss.told):
+            level = f"epsilon {record.epsilon(delta):.4g}, delta {delta:.2g}"
         return short_repr(self, repr(self.label), f"{size} actions (replicates x rounds)", level)
 
     def _repr_html_(self) -> str:
         """Return a table for a notebook: the games, and the record of their guarantee."""
         replicates, rounds = self.actions.shape
         facts = {"algorithm": self.label, "stream": self.stream, "replicates": replicates}
-        return html_table({**facts, "rounds": rounds, **self.guarantee.as_row()})
+        record = self.guarantee.as_row()
+        del record["loss"]
+        return html_table({**facts, "rounds": rounds, **record})
 
     def gains(self, stream: GainStream) -> Floats:
         """Return the (R, T) raw gains of the actions.

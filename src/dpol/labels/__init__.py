@@ -10,8 +10,8 @@ Choose hypotheses, a learner, a game and its random generators, and play:
 >>> game = labels.realisable(hypotheses, np.zeros(2000, dtype=int), replicates=20)
 >>> coins = labels.label_generators(1, ("example",), 20, "randomised-response")
 >>> run = labels.play_labels(learner, game, coins)
->>> learner.client.guarantee.epsilon_delta
-(1.0, 0.0)
+>>> learner.client.guarantee.epsilon(0.0)
+1.0
 >>> bool((run.final_weights.argmax(axis=1) == game.truth).all())  # every replicate found the truth
 True
 

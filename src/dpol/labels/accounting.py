@@ -1,4 +1,4 @@
-"""Privacy of messages about labels: composition of Laplace noise, and an exact loss.
+"""Privacy of messages about labels: the scale of Laplace noise, and an exact loss.
 
 All coordinates of a message depend on the same label, so K noisy numbers lose as much privacy as
 K Laplace mechanisms on the same data.
@@ -15,9 +15,8 @@ from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
 from dpol.labels.clipping import SensitivityRule
 from dpol.labels.hypotheses import Ints
-
-# Added to the accountant's delta: its Fourier transforms are exact to about this much.
-_ROUNDING = 1e-13
+from dpol.privacy.losses import Promise
+from dpol.privacy.noise_laws import LAPLACE
 
 
 @lru_cache(maxsize=4096, typed=True)
@@ -26,9 +25,8 @@ def scale_factor(n_coordinates: int, epsilon: float, delta: float, rule: Sensiti
 
     `published` is (2 sqrt(2 K log(1/delta)) + sqrt(K eps)) / eps, from Algorithm 1 of "Online
     Distribution Learning with Local Privacy Constraints". `exact` is the smallest factor whose
-    K-fold composition is (eps, delta) by a numerical accountant that rounds against us. It is
-    never below the optimum and less than 1% above it. It is never above basic composition, K / eps,
-    which it equals if delta is below 1e-13.
+    K Laplace releases together are (eps, delta)-private, rounded up to five digits; it is never
+    above basic composition, K / eps.
 
     Args:
         n_coordinates: K, the number of coordinates.
@@ -40,7 +38,7 @@ def scale_factor(n_coordinates: int, epsilon: float, delta: float, rule: Sensiti
         ValueError: epsilon or delta is out of range.
 
     >>> [scale_factor(16, 1.0, 1e-6, rule) for rule in ("published", "exact")]
-    [46.05217415805546, 15.172]
+    [46.05217415805546, 15.173]
     """
     K = n_coordinates
     check_number("delta", delta, "(0, 1)")
@@ -49,38 +47,10 @@ def scale_factor(n_coordinates: int, epsilon: float, delta: float, rule: Sensiti
     check_number("epsilon", epsilon, "(0, 1e4]" if rule == "exact" else "(0, inf)")
     if rule == "published":
         return (2 * math.sqrt(2 * K * math.log(1 / delta)) + math.sqrt(K * epsilon)) / epsilon
-    basic = K / epsilon
-    low = high = basic
-    while composed_delta(K, low, epsilon) <= delta:
-        low, high = low / 2, low
-    while high / low > 1 + 1e-5:
-        middle = math.sqrt(low * high)
-        within = composed_delta(K, middle, epsilon) <= delta
-        low, high = (low, middle) if within else (middle, high)
+    high = 1 / LAPLACE.largest(Promise(epsilon=epsilon, delta=delta), K)
     # Round up to five digits.
     digits = 4 - math.floor(math.log10(high))
-    return min(basic, round(math.ceil(high * 10.0**digits) / 10.0**digits, digits))
-
-
-def composed_delta(n_coordinates: int, factor: float, epsilon: float) -> float:
-    """Return delta at `epsilon` of K Laplace mechanisms with scale `factor` and sensitivity 1.
-
-    Computed from privacy-loss distributions of dp_accounting, rounded up: too large by at most one
-    part in 10^4, plus 1e-13.
-
-    >>> round(composed_delta(1, 2.0, 0.25), 6) == round(-math.expm1((0.25 - 0.5) / 2), 6)
-    True
-    """
-    from dp_accounting.pld import privacy_loss_distribution
-
-    # Grid points for the privacy loss 1 / b of one coordinate, always less than 0.01 apart.
-    points = max(20, min(200, 20_000 // n_coordinates), math.ceil(100 / factor))
-    one = privacy_loss_distribution.from_laplace_mechanism(
-        factor, value_discretization_interval=1 / (factor * points)
-    )
-    # For one coordinate the library would add truncated mass although it truncates nothing.
-    every = one.self_compose(n_coordinates) if n_coordinates > 1 else one
-    return float(every.get_delta_for_epsilon(epsilon)) + _ROUNDING
+    return min(K / epsilon, round(math.ceil(high * 10.0**digits) / 10.0**digits, digits))
 
 
 def laplace_message_loss(log_cells: Floats, cells: Ints, *, keep: float, scales: Floats) -> Floats:

@@ -21,6 +21,8 @@ from dpol.labels.accounting import laplace_message_loss, scale_factor
 from dpol.labels.clipping import Clipping
 from dpol.labels.hypotheses import HypothesisClass, Ints
 from dpol.privacy.guarantee import Guarantee
+from dpol.privacy.losses import NOTHING_KEPT, Draw, Loss, one_draw, pure
+from dpol.privacy.noise_laws import LAPLACE
 
 ONE_LABEL = "two labels of the same round"
 LABEL_UNIT = "one person's label in one round"
@@ -49,6 +51,8 @@ class LabelClient(ABC):
 
     epsilon: float
     """Claimed privacy of a message, above 0; inf for no privacy."""
+    delta: float = 0.0
+    """Delta of this claim."""
 
     def __post_init__(self) -> None:
         check_number("epsilon", self.epsilon, "(0, inf]")
@@ -101,15 +105,14 @@ class VectorClient(LabelClient):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Privacy guarantee of one message, by basic composition if the noise is too small."""
+        """Privacy guarantee of one message: of a Laplace release of every log-likelihood."""
         clipping, n = self.clipping, self.clipping.hypotheses.n_hypotheses
-        reached = self.factor / clipping.excess
-        covered = scale_factor(n, self.epsilon, self.delta, "exact") <= reached
-        epsilon = self.epsilon if covered else n / reached
+        strength = clipping.excess / self.factor if self.factor else math.inf
         mechanism = "Laplace noise on all clipped log-likelihoods"
         mechanism += f", {clipping.rule} sensitivity, {clipping.rule} composition"
         largest = clipping.sensitivity.max()
-        return _guarantee(mechanism, largest, "every log-likelihood", epsilon, self.delta)
+        loss = LAPLACE.loss(strength, n)
+        return _guarantee(mechanism, largest, "every log-likelihood", loss)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +132,8 @@ class SampledClient(LabelClient):
     >>> generators = replicate_generators(1, ("example",), range(1), "clients")
     >>> client.privatize(labels, features, generators).values.shape
     (1, 3)
-    >>> client.guarantee.epsilon_delta
-    (1.0, 0.0)
+    >>> client.guarantee.epsilon(0.0)
+    1.0
     """
 
     clipping: Clipping
@@ -169,8 +172,8 @@ class SampledClient(LabelClient):
         """Privacy guarantee of one message."""
         clipping = self.clipping
         mechanism = f"Laplace noise on one clipped log-likelihood, {clipping.rule} sensitivity"
-        epsilon = self.epsilon * clipping.excess
-        return _guarantee(mechanism, clipping.sensitivity.max(), "log-likelihood", epsilon)
+        loss = LAPLACE.loss(self.epsilon * clipping.excess, 1)
+        return _guarantee(mechanism, clipping.sensitivity.max(), "log-likelihood", loss)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +219,10 @@ class ResponseClient(LabelClient):
     def guarantee(self) -> Guarantee:
         """Privacy guarantee of one message."""
         mechanism = f"randomised response on {self.n_labels} labels"
-        return _guarantee(mechanism, 1.0, "label", self.epsilon)
+        # Other labels say nothing. The two labels have e^eps times and once the chance of one.
+        others = math.log(self.n_labels - 2) if self.n_labels > 2 else -math.inf
+        draw = Draw(e=self.epsilon, ends=0.0, middle=others - self.epsilon / 2)
+        return _guarantee(mechanism, 1.0, "label", one_draw(draw))
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +279,7 @@ class MembershipClient(LabelClient):
     def guarantee(self) -> Guarantee:
         """Privacy guarantee of one message."""
         mechanism = "randomised response on membership of a public random set"
-        return _guarantee(mechanism, 1.0, "membership", self.epsilon)
+        return _guarantee(mechanism, 1.0, "membership", pure(self.epsilon))
 
 
 def round_uniforms(
@@ -304,17 +310,14 @@ def laplace(uniforms: Floats) -> Floats:
     return np.asarray(np.copysign(np.log1p(-2 * np.abs(centred)), centred))
 
 
-def _guarantee(
-    mechanism: str, sensitivity: float, quantity: str, epsilon: float, delta: float = 0.0
-) -> Guarantee:
-    private = math.isfinite(epsilon)
+def _guarantee(mechanism: str, sensitivity: float, quantity: str, loss: Loss) -> Guarantee:
+    private = loss.most < math.inf and loss.gaussian == 0
     return Guarantee(
         mechanism=mechanism if private else "none",
         adjacency=ONE_LABEL,
         unit=LABEL_UNIT,
         sensitivity=float(sensitivity),
         sensitivity_unit=f"largest change, {quantity}",
-        mu=math.nan if private else math.inf,
+        loss=loss if private else NOTHING_KEPT,
         model="local" if private else "none",
-        epsilon_delta=(epsilon, delta) if private else None,
     )

@@ -46,8 +46,8 @@ def make_learner(
 
     >>> from dpol.labels.hypotheses import random_class
     >>> learner = make_learner("exp3", random_class(4, 10, seed=1), Terms(1000, epsilon=1.0))
-    >>> learner.client.guarantee.epsilon_delta
-    (1.0, 0.0)
+    >>> learner.client.guarantee.epsilon(0.0)
+    1.0
     """
     if (name, rule) not in variants():
         every = ", ".join(f"{name} ({' or '.join(kind.rules)})" for name, kind in LEARNERS.items())

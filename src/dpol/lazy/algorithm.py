@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import lru_cache, partial
 from typing import ClassVar
 
 import numpy as np
@@ -13,12 +14,13 @@ from dpol.core.arguments import check_choice, check_number, check_whole
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
-from dpol.lazy.accounting import ACCOUNTANTS, NORMALISERS, Accountant, LazyGame
+from dpol.lazy.accounting import ACCOUNTANTS, NORMALISERS, Accountant, LazyGame, sound_loss
 from dpol.lazy.parameters import AccountedParameters, choose_parameters
 from dpol.lazy.transform import LazyParameters, LazyState, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import Guarantee, Origin
+from dpol.privacy.losses import Loss, pure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,9 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
     mechanism: ClassVar[str]
     """Name of the mechanism in privacy records."""
     choose: ClassVar[Callable[..., AccountedParameters]]
-    """Function that chooses the parameters, such as `choose_parameters`."""
+    """Function that chooses the parameters for an epsilon, such as `choose_parameters`."""
+    shadow: ClassVar[bool] = True
+    """Whether there is a shadow point."""
 
     delta: float = 1e-6
     accountant: Accountant = "sound"
@@ -75,24 +79,27 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
         """
         if setup.n_experts < 2:
             raise ValueError(f"{self.name} needs at least 2 experts, got {setup.n_experts}")
-        change = min(setup.largest_change / setup.gain_range, 1.0)
-        normaliser = NORMALISERS[self.accountant]
-        game = LazyGame(setup.n_rounds, self.delta, largest_change=change, normaliser=normaliser)
-        epsilon = epsilon_of_delta(self.delta, setup.mu)
         try:
-            return self.choose(
-                game,
-                epsilon=epsilon,
-                n_experts=setup.n_experts,
-                accountant=self.accountant,
-                largest_batch=self.largest_batch,
-            )
+            return _parameters(self, self._game(setup), setup.mu, setup.n_experts)
         except ValueError as error:
             raise DataError(
-                f"{self.name} at mu = {setup.mu:g}, which is epsilon = {epsilon:.4g} at delta ="
-                f" {self.delta:g}: {error}; take a larger mu, a smaller delta of the algorithm, or"
-                " leave it out of the suite"
+                f"{self.name} at mu = {setup.mu:g}: {error}; take a larger mu, a larger delta of"
+                " the algorithm, or leave it out of the suite"
             ) from None
+
+    def _game(self, setup: CuratorSetup) -> LazyGame:
+        return LazyGame(
+            setup.n_rounds,
+            self.delta,
+            largest_change=min(setup.largest_change / setup.gain_range, 1.0),
+            normaliser=NORMALISERS[self.accountant],
+        )
+
+    def loss(self, game: LazyGame, made: AccountedParameters) -> Loss:
+        """Return the loss of the actions; that of the theorem is (epsilon, delta)-DP."""
+        if self.accountant == "published":
+            return pure(made.epsilon, self.delta)
+        return sound_loss(game, made.batch_size, made.eta, made.fake_switch, shadow=self.shadow)
 
     def init(self, setup: CuratorSetup) -> LazyWeightsState:
         parameters = self.parameters_for(setup)
@@ -123,30 +130,64 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
         return replace(state, lazy=lazy, batch=batch, rounds=rounds), lazy.played
 
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
-        """Return the (epsilon, delta)-DP guarantee of the actions."""
-        parameters = self.parameters_for(setup)
-        private = math.isfinite(parameters.epsilon)
+        """Return the guarantee of the actions."""
         return Guarantee(
             mechanism=f"{self.mechanism}, {self.accountant} accountant",
             **setup.neighbours.as_fields(),
             sensitivity=setup.largest_change,
             sensitivity_unit="L-infinity, gain",
-            mu=math.nan if private else math.inf,
+            loss=self.loss(self._game(setup), self.parameters_for(setup)),
             model="central",
-            epsilon_delta=(parameters.epsilon, self.delta) if private else None,
         )
+
+
+@lru_cache(maxsize=64)
+def _parameters(
+    algorithm: LazyExperts, game: LazyGame, mu: float, n_experts: int
+) -> AccountedParameters:
+    """Return the parameters of the largest epsilon that keep mu; or of the epsilon of mu at delta.
+
+    The latter are those of the theorem, which keep no mu. Otherwise an epsilon that gives another
+    mu than asked is changed by their ratio, until mu is reached to 1%, or has no effect any more.
+    """
+    choose = partial(
+        algorithm.choose,
+        game,
+        n_experts=n_experts,
+        accountant=algorithm.accountant,
+        largest_batch=algorithm.largest_batch,
+    )
+    epsilon = epsilon_of_delta(game.delta, mu)
+    if algorithm.accountant == "published" or mu == math.inf:
+        return choose(epsilon=epsilon)
+    epsilon, best, last = epsilon or mu, None, math.nan
+    for _ in range(_MOST_SEARCHES):
+        tried = choose(epsilon=epsilon)
+        reached = algorithm.loss(game, tried).mu
+        if reached <= mu:
+            if best is None or tried.objective < best.objective:
+                best = tried
+            if reached >= 0.99 * mu or reached == last:
+                return best
+        epsilon, last = epsilon * 0.997 * mu / reached, reached
+    if best is None:
+        raise ValueError("no parameters were found that keep it")
+    return best
+
+
+_MOST_SEARCHES = 12
 
 
 @dataclass(frozen=True)
 class LazyWeights(LazyExperts):
     """L2P: keep the expert unless new losses or a coin cause a redraw by multiplicative weights.
 
-    The parameters give the (epsilon, delta) that a mu-GDP mechanism has at `delta`, for the
-    largest change of a loss that one person can cause. Source: "Private Online Learning via Lazy
-    Algorithms", Algorithm 1 and section 3.1; `sound` is ours.
+    The parameters keep mu-GDP (`sound`), or the (epsilon, delta) of mu-GDP at `delta`
+    (`published`), for the largest change of a loss that one person can cause. Source: "Private
+    Online Learning via Lazy Algorithms", Algorithm 1 and section 3.1; `sound` is ours.
 
     Args:
-        delta: delta of the guarantee, in (0, 1).
+        delta: delta of the theorem, in (0, 1); with `sound`, of the search for parameters.
         accountant: `sound` (ours, with the tight normaliser, and a bound on regret as objective) or
             `published` (Theorem 3.2, with the normaliser and the objective of the paper).
         largest_batch: largest batch size in rounds; None for no limit.
@@ -166,7 +207,7 @@ class LazyWeights(LazyExperts):
     ...     periods=periods,
     ... )
     >>> guarantee = guarantee_of(LazyWeights(), RawGains(stream, mu=0.5))
-    >>> guarantee.model, 0 < guarantee.epsilon(1e-6) <= 2.254  # epsilon of 0.5-GDP
+    >>> guarantee.model, 0 < guarantee.mu <= 0.5
     ('central', True)
     """
 

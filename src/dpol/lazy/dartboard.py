@@ -1,25 +1,19 @@
 """The private shrinking dartboard, L2P's predecessor for experts: one point, no shadow.
 
 x is kept with probability (1 - p) e^(-eta times its loss in the batch), which needs no normaliser,
-and is redrawn at most `limit` times. Source: "Private Online Prediction from Experts", Algorithm 1
-and its batched form. Its eta, for the mean loss of a batch of B rounds, is 1 - e^(-B eta) here; its
-K is limit + 1, since it counts the first draw.
+and is redrawn at most `limit` times, if there is a limit. Source: "Private Online Prediction from
+Experts", Algorithm 1 and its batched form. Its eta, for the mean loss of a batch of B rounds, is
+1 - e^(-B eta) here; its K is limit + 1, since it counts the first draw.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar
 
-from dpol.lazy.accounting import (
-    Accountant,
-    LazyGame,
-    composed_epsilon,
-    redraw_probability,
-    upper_quantile,
-)
+from dpol.lazy.accounting import Accountant, LazyGame, sound_epsilon
 from dpol.lazy.algorithm import LazyExperts
 from dpol.lazy.parameters import AccountedParameters, Goal
 from dpol.privacy.guarantee import Origin
@@ -40,44 +34,6 @@ def theorem_5_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: 
     return 5 * step / (B * p) + 100 * switches * (step / B) ** 2 + 20 * step / B * root
 
 
-def dartboard_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> float:
-    """Return epsilon by our accounting, for the limit of `most_redraws`; not in the paper.
-
-    As for L2P (`accounting.sound_epsilon`), but one person moves the log probability of keeping x
-    by eta s only, there is no y, and the limit itself bounds the redraws, so no delta pays for it.
-
-    Args:
-        game: facts about the game.
-        batch_size: B, rounds in a batch.
-        eta: learning rate per round.
-        fake_switch: p, probability of a fake switch; the result for 0 is inf.
-
-    >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
-    >>> round(dartboard_epsilon(game, 10, 0.001, 0.1), 3)
-    0.055
-    """
-    if fake_switch <= 0:
-        return math.inf
-    change = eta * game.largest_change
-    rho = most_redraws("sound", game, batch_size, eta, fake_switch) * change**2 / 2
-    return composed_epsilon(fake_switch, change, rho, game.delta)
-
-
-def most_redraws(
-    accountant: Accountant, game: LazyGame, batch_size: int, eta: float, fake_switch: float
-) -> float:
-    """Return the limit of redraws: K - 1 for the paper's K, or a quantile (`sound`).
-
-    More redraws than the quantile are wanted with probability at most 1/T, so the limit adds at
-    most 1 to the expected loss.
-    """
-    T, B = game.n_rounds, batch_size
-    if accountant == "published":
-        return math.ceil(4 * T * fake_switch / B) - 1
-    redraw = redraw_probability(fake_switch, -B * eta)
-    return upper_quantile(-(-T // B) - 1, redraw, 1 / T)
-
-
 class _Goal(Goal):
     """The goal of a search for parameters of the dartboard."""
 
@@ -92,14 +48,16 @@ class _Goal(Goal):
             step, account = -math.expm1(-B * eta), theorem_5_epsilon
             bound = step * T + B * math.log(self.n_experts) / step
             bound += 2 * T * math.exp(-T * p / (3 * B))
+            limit: float = math.ceil(4 * T * p / B) - 1
         else:
-            bound, account = self.objective(B, eta) + 1, dartboard_epsilon
+            bound, limit = self.objective(B, eta), math.inf
+            account = partial(sound_epsilon, shadow=False)
         return AccountedParameters(
             B,
             eta,
             fake_switch=p,
             shadow=False,
-            limit=most_redraws(self.accountant, self.game, B, eta, p) if p else math.inf,
+            limit=limit if p else math.inf,
             epsilon=account(self.game, B, eta, p),
             objective=bound,
         )
@@ -116,8 +74,8 @@ def choose_dartboard(
 ) -> AccountedParameters:
     """Return the (B, eta, p) with the smallest regret bound and at most this accounted epsilon.
 
-    The bound is Theorem 5's (`published`), or log(d)/eta + eta T B/8 + 1, where 1 is for the limit.
-    epsilon = inf gives multiplicative weights without privacy.
+    The bound is Theorem 5's (`published`), which has a limit of redraws, the paper's K - 1; or
+    log(d)/eta + eta T B/8. epsilon = inf gives multiplicative weights without privacy.
 
     Args:
         game: T, delta and the largest change that one person can cause.
@@ -132,7 +90,7 @@ def choose_dartboard(
     >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
     >>> chosen = choose_dartboard(game, epsilon=1.0, n_experts=300)
     >>> chosen.batch_size, round(chosen.eta, 4), chosen.limit
-    (6, 0.0116, 248)
+    (4, 0.0113, inf)
     """
     goal = _Goal(game=game, epsilon=epsilon, n_experts=n_experts, accountant=accountant)
     return goal.reached(largest_batch)
@@ -142,11 +100,12 @@ def choose_dartboard(
 class ShrinkingDartboard(LazyExperts):
     """Keep the expert until a loss or a coin causes a redraw by multiplicative weights.
 
-    L2P's predecessor: it needs no hidden second expert, and stops to redraw at a limit. Source:
-    "Private Online Prediction from Experts", Algorithm 1; the accounting `sound` is ours.
+    L2P's predecessor: it needs no hidden second expert; with the accountant `published` it stops to
+    redraw at a limit. Source: "Private Online Prediction from Experts", Algorithm 1; the accounting
+    `sound` is ours.
 
     Args:
-        delta: delta of the guarantee, in (0, 1).
+        delta: as of `LazyWeights`.
         accountant: `sound` (ours) or `published` (Theorems 2 and 5).
         largest_batch: largest batch size in rounds; None for no limit.
 
@@ -157,6 +116,7 @@ class ShrinkingDartboard(LazyExperts):
     name: ClassVar[str] = "the shrinking dartboard"
     mechanism: ClassVar[str] = "lazy resampling from multiplicative weights (dartboard)"
     choose = staticmethod(choose_dartboard)
+    shadow: ClassVar[bool] = False
 
     @property
     def origin(self) -> Origin:

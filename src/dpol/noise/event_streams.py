@@ -17,13 +17,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from dpol.core.randomness import Floats
 from dpol.core.rounding import AtLeast
-from dpol.privacy.gaussian_dp import implied_mu, mu_of_epsilon, pure_epsilon
-from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE, STAIRCASE, Law, Promise, staircase
+from dpol.privacy.losses import Loss, Promise, largest, pure
+from dpol.privacy.noise_laws import LAPLACE, STAIRCASE, Law, staircase
 
 CHANGE = 0.05
 """Standard deviation of a holder's change in a round that FAST assumes, over its capacity.
@@ -64,14 +65,14 @@ class Mechanism:
     Args:
         title: its noise in words and symbols, as in `Noise`.
         law: law of the noise that it adds to counts.
-        by_law: whether the law says how private it is: a window has 1 / `most` releases at most,
-            all with equal noise, and earlier releases alone decide when. Whoever has that many
-            independent releases that count the person can make all others, so their privacy is that
-            of the mechanism. It allows a larger epsilon than mu as a bound on pure epsilon-DP,
-            which says how private the other mechanisms are.
         release: maps counts (T, n), capacities (n,), draws (T, k, R, n), epsilon and w to releases.
         draws: k, number of draws of a holder in a round.
         most: maps w to the largest share of epsilon that a single round can spend.
+        of_rounds: maps the largest epsilon of a round at one holder, and a number of rounds, to the
+            loss of a person in as many, in a row or not, at two holders.
+        of_window: the same for a window of w rounds; None for 1 / `most` rounds. So where earlier
+            releases alone decide when to release: whoever has as many independent releases that
+            count the person can make all others.
         adapts: whether the rounds that spend epsilon depend on the holder's data. If so, a person
             of the unit is at one holder: the expensive rounds of several holders could add up.
         repeats: whether a release may repeat or combine earlier ones.
@@ -79,51 +80,33 @@ class Mechanism:
 
     title: str
     law: Law
-    by_law: bool
     release: Callable[[Floats, Floats, Floats, float, int], Release]
     draws: int = 1
     most: Callable[[int], float]
+    of_rounds: Callable[[float, int], Loss]
+    of_window: Callable[[float, int], Loss] | None = None
     adapts: bool = True
     repeats: bool = True
 
-    def dearest(self, mu: float, stay: int) -> float:
-        """Return the largest epsilon of a round at one holder, 1 / `most` of which are a window.
+    def window(self, stay: int, dearest: float) -> Loss:
+        """Return the loss of a person in a window, at two holders."""
+        if self.of_window is None:
+            return self.of_rounds(dearest, round(1 / self.most(stay)))
+        return self.of_window(dearest / self.most(stay), stay)
 
-        A person is in the counts of two holders at most.
-        """
-        if self.by_law:
-            return self.law.largest(Promise(mu=mu), round(2 / self.most(stay)))
-        return pure_epsilon(mu) / 2 * self.most(stay)
-
-    def mu_of(self, rounds: float, *, mu: float, stay: int) -> float:
-        """Return the mu of a person in this many of the dearest rounds of noise for mu."""
-        dearest = self.dearest(mu, stay)
-        if self.by_law:
-            return self.law.mu(dearest, round(2 * rounds))
-        return implied_mu(2 * dearest * rounds)
-
-    def best_guess(self, mu: float, stay: int) -> float:
-        """Return how often an attacker is right at most about a stay; hardly too much `by_law`."""
-        if self.by_law:
-            return self.law.guess(self.dearest(mu, stay), round(2 / self.most(stay)))
-        return GAUSSIAN.guess(mu, 1)
+    def dearest(self, promise: Promise, stay: int) -> float:
+        """Return the largest epsilon of a round at one holder that keeps a promise."""
+        return largest(partial(self.window, stay), promise)
 
     def level(self, promise: Promise, stay: int) -> float:
-        """Return the mu at which the mechanism keeps a promise: the largest, if `by_law`.
+        """Return the largest mu at which the mechanism keeps a promise.
 
-        Otherwise the mechanism keeps it by pure epsilon-DP. Levels have six digits if they are
-        computed, since draws depend on all of them, and processors round differently.
+        Levels have six digits if they are computed, since draws depend on all of them, and
+        processors round differently.
         """
         if promise.mu is not None:
             return promise.mu
-        if self.by_law:
-            count = round(2 / self.most(stay))
-            mu = self.law.mu(self.law.largest(promise, count), count)
-        elif promise.epsilon > 0:
-            mu = implied_mu(promise.epsilon)
-        else:
-            mu = mu_of_epsilon(0.0, promise.delta)
-        return AtLeast(mu, digits=6).rounded
+        return AtLeast(self.window(stay, self.dearest(promise, stay)).mu, digits=6).rounded
 
 
 def uniform(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:
@@ -261,13 +244,32 @@ EVERY_ROUND = Mechanism(
     title="√2 / (ε · capacity of i): Laplace noise in every round, with the largest ε for which a"
     " unit of rounds has μ",
     law=LAPLACE,
-    by_law=True,
+    of_rounds=lambda e, rounds: LAPLACE.loss(e, 2 * rounds),
     release=uniform,
     most=lambda stay: 1 / stay,
     adapts=False,
     repeats=False,
 )
 """Releases that say nothing of each other."""
+OF_ITS_OWN = replace(EVERY_ROUND, adapts=True, repeats=True)
+"""Releases when the mechanism decides."""
+
+
+def _budgets(epsilon: float, stay: int) -> Loss:
+    """Return the loss of Laplace releases that together have epsilon at each of two holders.
+
+    Two Laplace releases of strengths a and b lose less than one of a + b, also if b depends on the
+    first, so any number that spend epsilon lose less than one that spends it at once.
+    """
+    return LAPLACE.loss(epsilon, 2)
+
+
+def _groups(e: float, rounds: int) -> Loss:
+    """Return the loss of PeGaSus: Laplace noise in every round, and pure epsilon of the groups."""
+    groups = pure((1 - PERTURBED_SHARE) * e * rounds)
+    return LAPLACE.loss(PERTURBED_SHARE * e, 2 * rounds) + groups.times(2)
+
+
 MECHANISMS = {
     "laplace-uniform": EVERY_ROUND,
     "staircase": replace(
@@ -275,6 +277,7 @@ MECHANISMS = {
         title="as `laplace-uniform`, with staircase noise, the smallest for pure ε (Geng and"
         " Viswanath)",
         law=STAIRCASE,
+        of_rounds=lambda e, rounds: STAIRCASE.loss(e, 2 * rounds),
         release=stairs,
     ),
     "laplace-sample": replace(
@@ -284,33 +287,32 @@ MECHANISMS = {
         most=lambda stay: 1.0,
         repeats=True,
     ),
-    "budget-distribution": Mechanism(
+    "budget-distribution": replace(
+        OF_ITS_OWN,
         title="a release when the count has moved, with half of the ε left (Kellaris et al.)",
-        law=LAPLACE,
-        by_law=False,
         release=budget_distribution,
+        of_window=_budgets,
         draws=2,
         most=lambda stay: 1 / 4 + 1 / (2 * stay),
     ),
-    "budget-absorption": Mechanism(
+    "budget-absorption": replace(
+        OF_ITS_OWN,
         title="a release when the count has moved, with the ε of the rounds without one (the same)",
-        law=LAPLACE,
-        by_law=False,
         release=budget_absorption,
+        of_window=_budgets,
         draws=2,
         most=lambda stay: 1 / 2 + 1 / (2 * stay),
     ),
-    "fast": Mechanism(
+    "fast": replace(
+        OF_ITS_OWN,
         title="a Kalman filter of samples, taken when a controller expects change (Fan and Xiong)",
-        law=LAPLACE,
-        by_law=True,
         release=fast,
         most=lambda stay: 1 / samples_of(stay),
     ),
     "pegasus": replace(
         EVERY_ROUND,
         title="medians of groups of rounds that seem to be alike (Chen et al.)",
-        by_law=False,
+        of_rounds=_groups,
         release=pegasus,
         draws=3,
         repeats=True,

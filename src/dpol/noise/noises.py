@@ -28,6 +28,7 @@ from dpol.noise.event_streams import MECHANISMS, Mechanism
 from dpol.privacy.account import best_guess
 from dpol.privacy.chains import Chains, MemoryKind, designed
 from dpol.privacy.guarantee import NO_NOISE, Origin
+from dpol.privacy.losses import Promise
 from dpol.privacy.noise_laws import GAUSSIAN, Law
 
 MemoryChoice = Literal["designed", "none"] | tuple[float, float]
@@ -94,7 +95,10 @@ class Noise:
 
     def best_guess(self, mu: float, stay: int) -> float:
         """Return how often an attacker is right at most about a stay, at the guaranteed mu."""
-        return self.mechanism.best_guess(mu, stay) if self.mechanism else best_guess(mu)
+        made = self.mechanism
+        return (
+            made.window(stay, made.dearest(Promise(mu=mu), stay)).guess if made else best_guess(mu)
+        )
 
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
         """Return the largest sensitivity of a round that the noise hides, and its unit."""
@@ -125,7 +129,9 @@ def _capacity(stream: GainStream, mu: float) -> Floats:
 
 
 def _on_counts(mechanism: Mechanism, stream: GainStream, mu: float) -> Floats:
-    each = mechanism.dearest(mu, stream.stay) / mechanism.most(stream.stay) / stream.stay
+    each = (
+        mechanism.dearest(Promise(mu=mu), stream.stay) / mechanism.most(stream.stay) / stream.stay
+    )
     capacity = stream.capacities_for("noise on counts")
     return np.asarray(mechanism.law.deviation(each) * stream.count_sensitivity / capacity)
 

@@ -6,7 +6,7 @@ Source: "Prediction with Expert Advice under Local Differential Privacy", sectio
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -23,6 +23,7 @@ from dpol.noise.noises import MemoryChoice, find_noise, known_memory, memory_of
 from dpol.noise.seeds import Seeds
 from dpol.privacy.chains import Chains, MemoryKind
 from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
+from dpol.privacy.losses import Loss, Promise
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays
 
 
@@ -131,12 +132,11 @@ def achieved_mu(stream: GainStream, scale: Floats, memory: Chains | None = None)
     return mu_of_stays(shifts, None, stream.stay)
 
 
-def _mu_of_rounds(stream: GainStream, scale: Floats, memory: Chains | None, rounds: int) -> float:
-    """Return an upper bound on the mu of a person counted in `rounds` rounds, in a row or not."""
-    shifts = _shifts(stream, scale)
+def _in_rounds(shifts: Floats, memory: Chains | None, rounds: int) -> Loss:
+    """Return the loss of a person counted in `rounds` rounds, in a row or not."""
     if memory is not None:
-        return memory.mu_of_rounds(shifts.max(axis=0), stream.n_rounds, rounds)
-    return mu_of_rounds(shifts, None, rounds)
+        return Loss(gaussian=memory.mu_of_rounds(shifts.max(axis=0), len(shifts), rounds))
+    return Loss(gaussian=mu_of_rounds(shifts, None, rounds))
 
 
 def _shifts(stream: GainStream, scale: Floats) -> Floats:
@@ -270,7 +270,7 @@ def released(
         stream.gains / of_one,
         capacity[0] / stream.count_sensitivity,
         draws,
-        mechanism.dearest(mu, stream.stay) / mechanism.most(stream.stay),
+        mechanism.dearest(Promise(mu=mu), stream.stay) / mechanism.most(stream.stay),
         stream.stay,
     )
     return np.zeros((replicates, n)), made.counts * of_one[:, None]
@@ -285,24 +285,28 @@ def _guarantee(
     two holders, and v rounds of a person, wherever they are, cost at most v of them.
     """
     made, near = find_noise(noise), neighbours_of(stream)
+    in_rounds: Callable[[int], Loss] | None = None
     if mechanism := made.mechanism:
         said = f"{noise}, {made.law.words} on counts"
         remembered = "of its own releases" if mechanism.repeats else ""
-        mu_of = partial(mechanism.mu_of, mu=mu, stay=stream.stay)
-        achieved = mu_of(1 / mechanism.most(stream.stay))
+        dearest = mechanism.dearest(Promise(mu=mu), stream.stay)
+        in_rounds = partial(mechanism.of_rounds, dearest)
+        loss = mechanism.window(stream.stay, dearest)
         if stream.stay > 1 and mechanism.adapts:
             near = replace(near, adjacency=near.adjacency + AT_ONE_PLACE)
     else:
         said, remembered = f"{noise} {made.law.words} on every gain vector", _remembered(memory)
-        mu_of = partial(_mu_of_rounds, stream, fresh, memory)
-        achieved = achieved_mu(stream, fresh, memory)
+        # It holds public numbers only, as the record leaves with the noisy gains.
+        if stream.capacity is not None:
+            in_rounds = partial(_in_rounds, _shifts(stream, fresh), memory)
+        loss = Loss(gaussian=achieved_mu(stream, fresh, memory))
     sensitivity, unit = made.sensitivity(stream)
     return Guarantee(
         mechanism=said,
-        **near.as_fields(mu_of),
+        **near.as_fields(in_rounds),
         sensitivity=sensitivity,
         sensitivity_unit=unit,
-        mu=achieved,
+        loss=loss,
         model="local",
         memory=remembered,
     )

@@ -10,8 +10,9 @@ import scipy
 from dpol.core.arguments import check_number, check_whole, check_wholes
 from dpol.core.words import html_table
 from dpol.privacy.chains import chain_norm, deviation_of_mean
-from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.noise_laws import GAUSSIAN, LAWS, Promise
+from dpol.privacy.guarantee import Guarantee
+from dpol.privacy.losses import Loss, Promise
+from dpol.privacy.noise_laws import GAUSSIAN, LAWS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,36 +45,42 @@ USUAL_MEMORY: Memory = (0.0, 0.8)
 
 
 def account(
-    mu: float, weeks: int = 1, *, delta: float = 1e-6, unit: int = 1, memory: Memory | None = None
+    kept: Guarantee | float,
+    weeks: int = 1,
+    *,
+    delta: float = 1e-6,
+    memory: Memory | None = None,
 ) -> Protection:
-    """Return what mu-GDP guarantees to a person counted in `weeks` weeks, in a row or not.
+    """Return what a guarantee means for a person counted in `weeks` weeks, in a row or not.
 
     Args:
-        mu: Gaussian-DP parameter of a person of the unit; inf for no privacy. From about 1e154 on,
-            epsilon is inf too, as no number is as large.
+        kept: a record; or the Gaussian-DP parameter of a person in one week, of Gaussian noise
+            that is independent or has the memory, inf for no privacy.
         weeks: number of weeks that count the person.
         delta: delta of the reported epsilon, in (0, 1).
-        unit: number of weeks in a row that mu holds for.
         memory: memory (a, b) of the noise; None for independent noise.
 
     Raises:
-        ValueError: mu is negative, delta is not in (0, 1), weeks or unit is below 1, or the memory
-            does not cover stays of this length, see `chain_norm`.
+        ValueError: mu is negative, delta is not in (0, 1), weeks is below 1, the memory does not
+            cover stays of this length, see `chain_norm`, or the record says nothing about weeks.
 
     >>> round(account(0.5, weeks=4).epsilon, 3)
     4.887
     """
-    check_wholes(weeks=weeks, unit=unit)
-    mu = check_number("mu", mu, "[0, inf]")
-    together = mu * math.sqrt(weeks) / math.sqrt(unit)  # for one week: compose([mu] * weeks)
-    if memory is not None:
-        together = mu * float(chain_norm(*memory, weeks) / chain_norm(*memory, unit))
+    check_wholes(weeks=weeks)
+    if not isinstance(kept, Guarantee):
+        norms = [math.sqrt(weeks), 1.0]
+        if memory is not None:
+            norms = [float(chain_norm(*memory, it)) for it in (weeks, 1)]
+        loss = Loss(gaussian=check_number("mu", kept, "[0, inf]") * norms[0] / norms[1])
+    else:
+        loss = kept.of_rounds(weeks)
     return Protection(
         weeks=weeks,
-        mu=together,
-        rho=together * together / 2,
-        epsilon=epsilon_of_delta(delta, together),
-        best_guess=best_guess(together),
+        mu=loss.mu,
+        rho=loss.mu**2 / 2,
+        epsilon=loss.epsilon(delta),
+        best_guess=loss.guess,
     )
 
 
@@ -87,18 +94,6 @@ def best_guess(mu: float) -> float:
     (0.5, 0.691)
     """
     return float(scipy.special.ndtr(check_number("mu", mu, "[0, inf]") / 2))
-
-
-def best_guess_of_epsilon(epsilon: float, delta: float) -> float:
-    """Return the largest probability of a right guess under (epsilon, delta)-DP.
-
-    Source: "The Composition Theorem for Differential Privacy", region of errors of any test.
-
-    >>> best_guess_of_epsilon(0.0, 0.0), best_guess_of_epsilon(math.inf, 1e-6)
-    (0.5, 1.0)
-    """
-    other = math.exp(-check_number("epsilon", epsilon, "[0, inf]"))  # does not overflow
-    return (1 + check_number("delta", delta, "[0, 1]") * other) / (1 + other)
 
 
 def noises_for(
@@ -141,7 +136,7 @@ class NoiseFacts:
         best_guess: largest probability of a right guess, see `best_guess`.
         mu: smallest Gaussian-DP parameter of all releases; inf if there is none.
         excess: largest difference between the right guesses that `mu` allows and those that the
-            noise allows, see `Law.excess`.
+            noise allows, see `Loss.excess`.
     """
 
     best_guess: float
@@ -158,10 +153,8 @@ def noise_facts(promise: Promise, weeks: int) -> dict[str, NoiseFacts]:
     releases, kept = 2 * check_whole("weeks", weeks), {}
     for name, law in LAWS.items():
         if e := law.largest(promise, releases):
-            guess = law.guess(e, releases)
-            kept[name] = NoiseFacts(
-                best_guess=guess, mu=law.mu(e, releases), excess=law.excess(e, releases)
-            )
+            loss = law.loss(e, releases)
+            kept[name] = NoiseFacts(best_guess=loss.guess, mu=loss.mu, excess=loss.excess)
         else:  # endless noise
             kept[name] = NoiseFacts(best_guess=0.5, mu=0.0, excess=0.0)
     mu = GAUSSIAN.largest(promise, 1)

@@ -12,6 +12,7 @@ largest, so a few transforms with different tilts t give all masses.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,58 +20,74 @@ from numpy.typing import NDArray
 from dpol.core.randomness import Floats
 from dpol.privacy.gaussian_dp import root
 
-_BELIEVED = 0.05
-"""Smallest mass that a transform gives with 12 digits, over its largest."""
+Masses = tuple[Floats, int]
+"""Log masses of a loss, and how many there are of it."""
+BELIEVED = {1e-12: (0.05, 1e-4), 1e-8: (1e-6, 1e-6), 1e-4: (1e-10, 1e-10)}
+"""Smallest mass at which a tilt ends, and before it, by the relative error; over the largest."""
 _FEW = 4
 """Most masses that are added in logarithms: where neighbours are far apart, no tilt has both."""
 
 
-def log_masses(one: Floats, releases: int) -> Floats:
-    """Return the log masses of the sum of independent losses of one distribution.
+def log_masses(parts: Sequence[Masses], error: float = 1e-12) -> Floats:
+    """Return the log masses of the sum of independent losses.
 
     Args:
-        one: (n,) log masses of one loss, symmetric, on evenly spaced losses.
-        releases: k, number of losses.
+        parts: (n,) log masses of a loss, symmetric, on evenly spaced losses; and how many there are
+            of it. All have the same spacing.
+        error: relative error of the masses, one of `BELIEVED`. Where a sum has peaks, such as that
+            of draws that happen seldom, only a larger error shows the masses between them.
 
     Returns:
-        (k (n - 1) + 1,) log masses, on losses of the same spacing.
+        (the sum of k (n - 1) + 1,) log masses, on losses of the same spacing.
 
     Raises:
         ArithmeticError: no tilt shows some of the masses.
 
-    >>> np.exp(log_masses(np.log([0.25, 0.5, 0.25]), 2)).round(4).tolist()
+    >>> np.exp(log_masses([(np.log([0.25, 0.5, 0.25]), 2)])).round(4).tolist()
     [0.0625, 0.25, 0.375, 0.25, 0.0625]
     """
-    if len(one) <= _FEW or releases == 1:
-        return _added(one, releases)
-    size = releases * (len(one) - 1) + 1
+    few = [(one, count) for one, count in parts if np.isfinite(one).sum() <= _FEW]
+    many = [(one, count) for one, count in parts if np.isfinite(one).sum() > _FEW]
+    total = _transformed(many, BELIEVED[error])
+    for one, count in few:
+        for _ in range(count):
+            total = _added(one, total)
+    return total
+
+
+def _transformed(parts: Sequence[Masses], believed: tuple[float, float]) -> Floats:
+    if sum(count for _, count in parts) <= 1:
+        return parts[0][0] if parts else np.zeros(1)
+    size = sum(count * (len(one) - 1) for one, count in parts) + 1
     length = 1 << size.bit_length()
     at, total = places(size), np.empty(size)
     tilt, known = 0.0, size // 2
     while known < size:
-        tilted, log_sum = _tilted(one, tilt)
-        masses = np.fft.irfft(_power(np.fft.rfft(tilted, length), releases), length)[:size]
-        believed = np.flatnonzero(masses >= _BELIEVED * masses.max())
-        end = int(believed[-1]) + 1
-        if not believed[0] <= known < end:
-            raise ArithmeticError(f"{releases} releases: no tilt shows all masses of their losses")
+        product, log_sum = np.ones(length // 2 + 1, dtype=complex), 0.0
+        for one, count in parts:
+            tilted, log_one = _tilted(one, tilt)
+            product *= _power(np.fft.rfft(tilted, length), count)
+            log_sum += count * log_one
+        masses = np.fft.irfft(product, length)[:size]
+        last, least = (part * masses.max() for part in believed)
+        end = 1 + int(np.flatnonzero(masses >= last)[-1])
+        if end <= known or masses[known:end].min() < least:
+            raise ArithmeticError("no tilt shows all masses of a sum of losses")
         logs = np.log(np.maximum(masses[known:end], np.finfo(float).tiny))
-        total[known:end] = logs + releases * log_sum - tilt * at[known:end]
+        total[known:end] = logs + log_sum - tilt * at[known:end]
         known = end
         if known < size:
-            tilt = _tilt_to((at[known] - 0.5) / releases, one, tilt)
+            tilt = _tilt_to(at[known] - 0.5, parts, tilt)
     total[: size // 2] = total[::-1][: size // 2]
     return total
 
 
-def _added(one: Floats, releases: int) -> Floats:
-    total = one
-    for _ in range(releases - 1):
-        shifted = np.full((len(one), len(total) + len(one) - 1), -math.inf)
-        for place, log_mass in enumerate(one):
-            shifted[place, place : place + len(total)] = log_mass + total
-        total = np.logaddexp.reduce(shifted)
-    return total
+def _added(one: Floats, total: Floats) -> Floats:
+    finite = np.flatnonzero(np.isfinite(one))
+    shifted = np.full((len(finite), len(total) + len(one) - 1), -math.inf)
+    for row, place in enumerate(finite):
+        shifted[row, place : place + len(total)] = one[place] + total
+    return np.asarray(np.logaddexp.reduce(shifted))
 
 
 def places(count: int) -> Floats:
@@ -85,11 +102,12 @@ def _tilted(one: Floats, tilt: float) -> tuple[Floats, float]:
     return masses / masses.sum(), float(logs.max() + math.log(masses.sum()))
 
 
-def _tilt_to(mean: float, one: Floats, tilt: float) -> float:
-    """Return the tilt, larger than `tilt`, at which one loss has a mean place."""
+def _tilt_to(mean: float, parts: Sequence[Masses], tilt: float) -> float:
+    """Return the tilt, larger than `tilt`, at which the sum of the losses has a mean place."""
 
     def missing(tilt: float) -> float:
-        return float(_tilted(one, tilt)[0] @ places(len(one))) - mean
+        means = (count * float(_tilted(one, tilt)[0] @ places(len(one))) for one, count in parts)
+        return sum(means) - mean
 
     high = tilt + 1
     while missing(high) < 0:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from dpol.core.arguments import check_number
+from dpol.core.arguments import check_number, check_whole
+from dpol.privacy.losses import NOTHING_KEPT, Loss
 from dpol.privacy.stays import STAYS
 
 Model = Literal["local", "central", "none"]
@@ -33,21 +36,19 @@ class Guarantee:
         unit: the data that differ between them.
         sensitivity: how far the released quantity can move between them (largest round).
         sensitivity_unit: norm and quantity of `sensitivity`.
-        mu: Gaussian-DP parameter that the noise achieves; 0 = nothing is revealed,
-            inf = no guarantee.
+        loss: what a person of the unit loses at most.
         model: `local` (each site adds noise), `central` (a curator sees raw data), `none`.
-        epsilon_delta: a guarantee that is not Gaussian DP, or None; with it, mu is not a number.
         taken_as_public: quantity computed from private data that the guarantee does not cover;
             empty if there is none.
-        stays: upper bounds on the mu of a person counted in 1, 2, 4, 8 rounds (`STAYS`), in a row
-            or not; None where no people are counted, and for guarantees that are not Gaussian DP.
+        stays: losses of a person counted in 1, 2, 4, 8 rounds (`STAYS`), in a row or not; None
+            where no people are counted, or where nothing is proved about stays.
+        in_rounds: maps any number of rounds to this loss; it does not travel with the record.
         carried: if a missing count repeats the last one, the number of further rounds that may
-            count a person of the unit, and an upper bound on this person's mu.
+            count a person of the unit, and this person's loss.
         memory: dependence of the noise on earlier noise; empty for independent noise.
 
     Raises:
-        ValueError: a number is negative or NaN, apart from mu with `epsilon_delta`, delta is not
-            below 1, or `stays` has other than four numbers.
+        ValueError: a number is no number of its kind, or `stays` has other than four losses.
 
     >>> one_week = Guarantee(
     ...     mechanism="Gaussian noise on counts",
@@ -55,7 +56,7 @@ class Guarantee:
     ...     unit=UNIT,
     ...     sensitivity=1.0,
     ...     sensitivity_unit="persons",
-    ...     mu=0.5,
+    ...     loss=Loss(gaussian=0.5),
     ...     model="local",
     ... )
     >>> round(one_week.epsilon(1e-6), 3)
@@ -67,34 +68,54 @@ class Guarantee:
     unit: str
     sensitivity: float
     sensitivity_unit: str
-    mu: float
+    loss: Loss
     model: Model
     sampler: Literal["seeded", "none"] = field(init=False)
-    epsilon_delta: tuple[float, float] | None = None
     taken_as_public: str = ""
-    stays: tuple[float, ...] | None = None
-    carried: tuple[int, float] | None = None
+    stays: tuple[Loss, ...] | None = None
+    in_rounds: Callable[[int], Loss] | None = field(default=None, repr=False, compare=False)
+    carried: tuple[int, Loss] | None = None
     memory: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("mu", "sensitivity")[self.epsilon_delta is not None :]:
-            object.__setattr__(self, name, check_number(name, getattr(self, name), "[0, inf]"))
+        sensitivity = check_number("sensitivity", self.sensitivity, "[0, inf)")
+        object.__setattr__(self, "sensitivity", sensitivity)
         object.__setattr__(self, "sampler", "none" if self.model == "none" else "seeded")
-        if self.stays and len(self.stays) != len(STAYS):
-            raise ValueError(f"stays must have {len(STAYS)} numbers, got {len(self.stays)}")
-        epsilon, delta = self.epsilon_delta or (0.0, 0.0)
-        check_number("epsilon", epsilon, "[0, inf]")
-        check_number("delta", delta, "[0, 1)")
-        for number in (*(self.stays or ()), *(self.carried or ())):
-            check_number("each of stays and carried", number, "[0, inf]")
+        if self.stays is not None and len(self.stays) != len(STAYS):
+            raise ValueError(f"stays must have the losses of {STAYS} rounds, got {len(self.stays)}")
+        if self.carried is not None:
+            check_whole("the rounds of carried", self.carried[0])
+
+    @property
+    def mu(self) -> float:
+        """Smallest Gaussian-DP parameter that is proved; inf if none is."""
+        return self.loss.mu
 
     def epsilon(self, delta: float) -> float:
-        """Return the epsilon at `delta` that the guarantee implies; inf if it implies none.
+        """Return the epsilon at `delta` that the guarantee implies; inf if it implies none."""
+        return self.loss.epsilon(delta)
+
+    def of_rounds(self, rounds: int) -> Loss:
+        """Return the loss of a person counted in a number of rounds, in a row or not.
+
+        A record that was read knows `STAYS` only: more rounds count as the next of them, and those
+        beyond the last one as several people.
 
         Raises:
-            ValueError: delta is not in (0, 1).
+            ValueError: rounds is below 1, or the record says nothing about several rounds.
         """
-        return implied_epsilon(delta, self.mu, self.epsilon_delta)
+        check_whole("rounds", rounds)
+        if self.in_rounds is not None:
+            return self.in_rounds(rounds)
+        if self.stays is None:
+            if rounds == 1:
+                return self.loss
+            raise ValueError(
+                f"the record is of {self.unit}; nothing is proved about {rounds} rounds"
+            )
+        if rounds <= STAYS[-1]:
+            return self.stays[bisect_left(STAYS, rounds)]
+        return Loss(gaussian=math.ceil(rounds / STAYS[-1]) * self.stays[-1].mu)
 
     def as_columns(self) -> dict[str, Any]:
         """Return the record as columns of a table of results."""
@@ -112,45 +133,25 @@ class Guarantee:
 
     def stay_columns(self) -> dict[str, float | str]:
         """Return columns of the mu of longer stays and of carried counts, and of the memory."""
-        stays = self.stays or (math.nan,) * len(STAYS)
-        weeks, mu = self.carried or (math.nan, math.nan)
+        stays = [it.mu for it in self.stays or ()] or [math.nan] * len(STAYS)
+        weeks, mu = (self.carried[0], self.carried[1].mu) if self.carried else (math.nan, math.nan)
         columns = dict(zip(MU_OF_STAYS, stays, strict=True))
         carried = {"carried_weeks": float(weeks), "mu_carried": mu}
         return {**columns, **carried, "noise_memory": self.memory}
 
     def as_row(self) -> dict[str, Any]:
         """Return the whole record as columns; missing fields are NaN."""
-        epsilon, delta = self.epsilon_delta or (math.nan, math.nan)
-        columns = {**self.as_columns(), **self.stay_columns()}
-        return {**columns, "guaranteed_epsilon": epsilon, "guaranteed_delta": delta}
+        loss = {"numerical": self.loss.numerical, "loss": json.dumps(self.loss.as_data())}
+        return {**self.as_columns(), **self.stay_columns(), **loss}
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values to store with a result, without empty stays, carry and memory."""
-        facts = dataclasses.asdict(self)
-        for name in ("stays", "carried", "memory"):  # records without them key the draws of audits
-            if not facts[name]:
-                del facts[name]
-        return {key: list(v) if isinstance(v, tuple) else v for key, v in facts.items()}
-
-
-def implied_epsilon(delta: float, mu: float, epsilon_delta: tuple[float, float] | None) -> float:
-    """Return the epsilon at `delta` that a guarantee implies; inf if it implies none.
-
-    Args:
-        delta: the delta.
-        mu: its Gaussian-DP parameter; not used with `epsilon_delta`.
-        epsilon_delta: a guarantee that is not Gaussian DP, or None.
-
-    Raises:
-        ValueError: delta is not in (0, 1).
-    """
-    check_number("delta", delta, "(0, 1)")
-    if epsilon_delta is None:
-        from dpol.privacy.gaussian_dp import epsilon_of_delta
-
-        return epsilon_of_delta(delta, mu)
-    epsilon, least_delta = epsilon_delta
-    return epsilon if delta >= least_delta else math.inf
+        facts = {it.name: getattr(self, it.name) for it in dataclasses.fields(self)}
+        facts |= {"loss": self.loss.as_data(), "stays": [it.as_data() for it in self.stays or ()]}
+        if self.carried:
+            facts["carried"] = [self.carried[0], self.carried[1].as_data()]
+        empty = {name for name in ("stays", "carried", "memory") if not facts[name]}
+        return {key: value for key, value in facts.items() if key not in {*empty, "in_rounds"}}
 
 
 def in_words(text: str, count_sensitivity: float, counted: str) -> str:
@@ -195,9 +196,9 @@ NO_PRIVACY = Guarantee(
     unit=UNIT,
     sensitivity=0.0,
     sensitivity_unit="none",
-    mu=float("inf"),
+    loss=NOTHING_KEPT,
     model="none",
-    stays=(math.inf,) * len(STAYS),
+    stays=(NOTHING_KEPT,) * len(STAYS),
 )
 """Record of an algorithm without privacy."""
 NO_NOISE = "none"
@@ -223,19 +224,19 @@ class Neighbours:
     stay: int | None = 1
     max_carry: int = 0
 
-    def as_fields(self, mu_of: Callable[[int], float] | None = None) -> dict[str, Any]:
+    def as_fields(self, in_rounds: Callable[[int], Loss] | None = None) -> dict[str, Any]:
         """Return fields of a `Guarantee` by name.
 
         Args:
-            mu_of: maps a number of rounds, in a row or not, to the mu of a person counted in them;
-                None for a guarantee that is not Gaussian DP.
+            in_rounds: as in `Guarantee`.
         """
         fields: dict[str, Any] = dataclasses.asdict(self)
         stay, carry = fields.pop("stay"), fields.pop("max_carry")
-        if mu_of is None or stay is None:
+        if in_rounds is None or stay is None:
             return fields
-        carried = (carry, mu_of(stay + carry)) if carry else None
-        return fields | {"stays": tuple(map(mu_of, STAYS)), "carried": carried}
+        carried = (carry, in_rounds(stay + carry)) if carry else None
+        stays = tuple(map(in_rounds, STAYS))
+        return fields | {"in_rounds": in_rounds, "stays": stays, "carried": carried}
 
 
 PERSONS = Neighbours()

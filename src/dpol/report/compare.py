@@ -144,7 +144,7 @@ def _read_run(folder: Path) -> _Run:
     columns = {name: schema("summary").columns[name] for name in _NEEDED}
     frame = frame[[name for name in frame if name in columns]]
     frame = Schema("summary", "", columns).check(frame, str(summary))
-    gaussian = frame["guaranteed_mu"].notna()
+    gaussian = (frame["guaranteed_mu"] < math.inf) | (frame["epsilon"] == math.inf)
     streams = {label: run.stream(label) for label in frame["stream"].unique()}
     return _Run(
         settings=settings | {"seed": values.pop("seed")},

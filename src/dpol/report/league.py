@@ -42,19 +42,21 @@ class League:
     Args:
         standings: a row for each system and level, with the columns of `standings.parquet`, and the
             `sender` of sent rows.
+        summary: a row for each game, also of those that do not keep their level.
         facts: the stream and the levels.
         warning: `warning_of` the table; empty if everybody may see it.
         refused: sent rows that did not join, with the reason.
     """
 
     standings: pd.DataFrame
+    summary: pd.DataFrame = field(repr=False)
     facts: Facts = field(repr=False)
     warning: str = ""
     refused: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """Return the table of the page, as a notebook shows it."""
-        table = league_table({"standings": self.standings}, self.facts)
+        table = league_table(vars(self), self.facts)
         table = replace(table, footers=(*table.footers, *self._notes()))
         return render(table, ".fragment.html")
 
@@ -67,7 +69,7 @@ class League:
 
     def in_text(self, mine: Collection[str]) -> Iterator[str]:
         """Yield the lines of the table for a terminal; `mine` are labels that get a star."""
-        table = league_table({"standings": self.standings}, self.facts)
+        table = league_table(vars(self), self.facts)
         yield "What each system keeps of the possible gain, and its rank among those with the same"
         yield "promise: 1 and the number of systems that are above it for certain, by paired"
         yield "intervals, so a smaller share may share a rank. A star marks your algorithm."
@@ -80,7 +82,7 @@ class League:
 
     def plot(self) -> Figure:
         """Draw what each algorithm keeps at each level, with its best noise."""
-        figure = draw_privacy_utility({"standings": self.standings}, self.facts)
+        figure = draw_privacy_utility(vars(self), self.facts)
         return write_below(figure, self.warning)
 
 
@@ -135,7 +137,7 @@ def league(
     questions = {stream.label: ""}
     point = StandingsPoint(ours=None, questions=questions, apart=False, confidence=confidence)
     warning = warning_of(stream.private, COMPUTED)
-    return League(_ranked(played, point, sent), facts, warning, tuple(refused))
+    return League(_ranked(played, point, sent), played["summary"], facts, warning, tuple(refused))
 
 
 def league_of_run(run: Run, rows: Sequence[Path | str] = ()) -> League:
@@ -154,12 +156,12 @@ def league_of_run(run: Run, rows: Sequence[Path | str] = ()) -> League:
     sent, refused = read_rows(rows, streams, facts.levels, asked, run=config.run)
     if not sent:
         own = run.table("standings").assign(sender="")
-        return League(own, facts, warning, tuple(refused))
+        return League(own, run.table("summary"), facts, warning, tuple(refused))
     theirs = results_from(*_scores_of(suite for _, suite in sent), streams, config.games, facts)
     tables = ("summary", "totals")
     played = {it: pd.concat([run.table(it), theirs[it]], ignore_index=True) for it in tables}
     point = STUDY.jobs(config.standings, config.facts)["standings"].points[0]
-    return League(_ranked(played, point, sent), facts, warning, tuple(refused))
+    return League(_ranked(played, point, sent), played["summary"], facts, warning, tuple(refused))
 
 
 def _scores_of(suites: Iterable[PlayedSuite]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -32,12 +32,13 @@ POINTS: list[Point] = [
 
 
 def by_hand(game: ConvexGame, point: Point, c: float) -> float:
-    """Return epsilon by the stated accounting; quantiles and conversion share no code."""
+    """Return epsilon by the stated accounting; divergences and conversion share no code."""
     B, eta, p, beta, weight = point
     spread = beta * game.lipschitz * game.diameter
     gdp = game.lipschitz * math.sqrt(2 * beta / weight)
+    batches, lost = math.ceil(game.n_rounds / B), B * (c * eta + spread)
     return plain.redraws_epsilon(
-        math.ceil(game.n_rounds / B), game.delta, p, 2 * spread, B * (c * eta + spread), gdp**2 / 2
+        batches, game.delta, p, 2 * spread, lost, lambda order: order * gdp**2 / 2
     )
 
 

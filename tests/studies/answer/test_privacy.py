@@ -57,8 +57,6 @@ def test_the_weakest_guarantee_of_all_streams_is_shown(order: int) -> None:
     for changes, expected in (
         ({}, INDEPENDENT),
         (dict.fromkeys(STAYS, np.nan), ("69.2%",)),
-        # A stream without a mu is known by its epsilon; (exp(.5) + 1e-6) / (exp(.5) + 1) = .62246.
-        ({"guaranteed_mu": np.nan, "epsilon": 0.5}, ("62.3%",)),
     ):
         rows = [run("rw-meta", 1.0, 1.0, **changes), run("rw-meta", 1.0, 1.0, **better)]
         shown = table(*rows[::order], streams={"nm": "NM", "pa": "PA"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -40,7 +39,7 @@ def table(frame: pd.DataFrame, facts: Facts = LOW) -> Table:
 
 
 def league(frame: pd.DataFrame, facts: Facts = LOW) -> Table:
-    return league_table({"standings": frame}, facts)
+    return league_table({"standings": frame, "summary": frame.assign(keeps_level=True)}, facts)
 
 
 def listed(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -175,15 +174,22 @@ def test_the_strongest_rival_is_another_at_each_level() -> None:
 
 def test_a_row_whose_guarantee_is_weaker_than_its_level_is_left_out() -> None:
     frame = summary()
-    # Without Gaussian DP the bound is (e^eps + delta) / (e^eps + 1): 0.75 for log 3, and 0.690 for
-    # 0.8, less than Phi(1 / 2).
-    other = {"guaranteed_mu": math.nan, "epsilon": math.log(3), "delta": 0.0}
-    for kept in ({}, {"guaranteed_mu": frame["mu"] / 2}, other | {"epsilon": 0.8}):
-        assert keeps_level(frame.assign(**kept)).all()
-    for changes in ({"guaranteed_mu": 1.01}, other):
-        weaker = [it | changes for it in rows()]
-        assert keeps_level(summary(weaker)).tolist() == frame["mu"].eq(INF).tolist()
+    for kept in (frame["mu"], frame["mu"] / 2):
+        assert keeps_level(kept, frame["mu"]).all()
+    for guaranteed in (1.01, INF):
+        weaker = [it | {"guaranteed_mu": guaranteed} for it in rows()]
+        assert summary(weaker)["keeps_level"].tolist() == frame["mu"].eq(INF).tolist()
         assert {mu for line in lines_of(standings_of(weaker)) for mu in line.rows["mu"]} == {INF}
+        shown = league_table({"standings": standings_of(weaker), "summary": summary(weaker)}, LOW)
+        assert any(it.startswith("Left out, since no μ is proved") for it in shown.footers)
+
+
+def test_a_mu_of_zcdp_is_marked() -> None:
+    marked = [it | {"numerical": it["algorithm"] == "rw-meta"} for it in rows()]
+    shown = league(standings_of(marked))
+    names = [label for label, *_ in texts(shown)]
+    assert [it for it in names if "numerical" in it] == ["rw-meta, isotropic noise, numerical μ"]
+    assert any(it.startswith("Numerical μ: ") for it in shown.footers)
 
 
 def test_a_single_replicate_and_a_run_without_private_rows_are_drawn() -> None:
@@ -248,13 +254,13 @@ def shown_where(frame: pd.DataFrame, name: str, at: int) -> dict[str, bool]:
 def test_a_planted_row_is_shown_everywhere_or_nowhere(
     ours: tuple[str, str] | None, changes: Row
 ) -> None:
-    """It has the largest share of all at mu = 1; without its promise only the league has it."""
+    """It has the largest share of all at mu = 1; without its promise its row at mu = inf is all."""
     planted = [run("planted", mu, 59.0, **changes) for mu in (INF, 1.0)]
     frame = standings_of([*rows(), *planted], ours)
-    row = frame[(frame["algorithm"] == "planted") & (frame["mu"] == 1.0)].iloc[0]
+    rows_at_one = frame[(frame["algorithm"] == "planted") & (frame["mu"] == 1.0)]
     kept = not changes
-    assert row["promise"] == ("the level" if kept else "less")
-    assert row["strongest"] == kept
+    assert rows_at_one["promise"].tolist() == ["the level"] * kept
+    assert rows_at_one["strongest"].tolist() == [True] * kept
     found = shown_where(frame, "planted", 1)
     if ours and kept:
         assert found.pop("figure") is False, "the line is that of the strongest rival"
@@ -280,7 +286,6 @@ def test_the_league_has_a_group_for_each_promise_and_ranks_within() -> None:
     found = cells(league(standings_of([*rows(), stays, weak])))
     assert [*found] == [
         *("sees noisy gains only", "keeps the level for one week only", "sees raw gains"),
-        "promises less than the level",
     ]
     local = found["sees noisy gains only"]
     # The best at mu = 1 first; what keeps one week only has 57 of 60, and the strongest 39.
@@ -294,8 +299,6 @@ def test_the_league_has_a_group_for_each_promise_and_ranks_within() -> None:
     (longer,) = found["keeps the level for one week only"].values()
     assert longer[:3] == [("—",), ("95.0%", "rank 1", "+30.0 exact, above"), ("3.5",)]
     assert found["sees raw gains"]["follow-the-leader"][1:3] == [("—",), ("—",)]
-    (less,) = found["promises less than the level"].values()
-    assert less[1] == ("98.3%", "rank 1", "+33.3 exact, above")
 
 
 def test_every_number_of_the_league_has_its_interval_or_is_a_guarantee() -> None:

@@ -19,9 +19,10 @@ from dpol.experts.registry import make_members
 from dpol.noise import privatize
 from dpol.privacy.account import best_guess
 from dpol.privacy.chains import chain_norm
-from dpol.privacy.gaussian_dp import epsilon_of_delta, implied_mu
+from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import MU_OF_STAYS
-from dpol.privacy.noise_laws import LAPLACE, Promise
+from dpol.privacy.losses import Promise
+from dpol.privacy.noise_laws import LAPLACE
 from dpol.privacy.stays import STAYS
 from dpol.studies.comparison.compute import collect
 from dpol.studies.comparison.noise_memory import (
@@ -195,25 +196,24 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
     epsilon = epsilon_of_delta(1e-6, 0.5)
     promised = {"mu": Promise(mu=0.5), "guess": Promise(delta=2 * best_guess(0.5) - 1)}
     promised |= {"epsilon": Promise(epsilon=epsilon, delta=1e-6), "pure": Promise(epsilon=epsilon)}
-    # Two holders and three weeks.
-    strengths = {name: LAPLACE.largest(promise, 6) for name, promise in promised.items()}
-    laplace = {name: LAPLACE.mu(e, 6) for name, e in strengths.items()}
-    levels = {
-        ("budget-absorption", "mu"): 0.5,
-        ("budget-absorption", "guess"): 0.5,
-        ("budget-absorption", "epsilon"): implied_mu(epsilon),
-        ("budget-absorption", "pure"): implied_mu(epsilon),
-        **{("laplace-uniform", name): level for name, level in laplace.items()},
-        ("capacity", "mu"): 0.5,
+    # Two holders: in all weeks together, and in each of three.
+    releases = {"budget-absorption": 2, "laplace-uniform": 6}
+    losses = {
+        (noise, name): LAPLACE.loss(LAPLACE.largest(promise, count), count)
+        for noise, count in releases.items()
+        for name, promise in promised.items()
     }
+    levels = {key: loss.mu for key, loss in losses.items()}
+    levels["capacity", "mu"] = 0.5
     assert list(zip(rows["noise"], rows["same"], strict=True)) == list(levels)
-    assert rows["mu"].tolist() == pytest.approx(list(levels.values()), rel=4e-6)
+    assert rows["mu"].tolist() == pytest.approx(list(levels.values()), rel=1e-5)
     levels = dict(zip(levels, rows["mu"], strict=True))
     assert rows["guaranteed_mu"].tolist() == pytest.approx(list(levels.values()))
-    same, *_, worst, curve, guess, small, pure, gaussian = rows["best_guess"]
-    assert [same, guess, gaussian] == pytest.approx([best_guess(0.5)] * 3, rel=1e-5)
-    assert worst == pytest.approx(1 / (1 + math.exp(-epsilon)))
-    assert curve < gaussian < pure < small < worst
+    guesses = [loss.guess for loss in losses.values()]
+    assert rows["best_guess"].tolist() == pytest.approx([*guesses, best_guess(0.5)], rel=1e-5)
+    curve, guess, small, pure, gaussian = rows["best_guess"].iloc[4:]
+    assert guess == pytest.approx(gaussian, rel=1e-5)
+    assert curve < gaussian < pure < small
     assert rows["guaranteed_mu"].iloc[5] > 0.5
     long = replace(stream, stay=3, label="nm, stays of 3")
     totals = [

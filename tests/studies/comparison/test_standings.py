@@ -37,7 +37,7 @@ def plainly(
     """Return what the standings say of each row."""
     cells: dict[Cell, Plain] = {}
     longer: set[tuple[str, str]] = set()
-    for row in summary.to_dict("records"):
+    for row in summary[summary["keeps_level"]].to_dict("records"):
         mine = totals[(totals["stream"] == row["stream"]) & (totals["noise"] == row["noise"])]
         mine = mine[(mine["algorithm"] == row["algorithm"]) & (mine["mu"] == row["mu"])]
         gains = dict(zip(mine["replicate"], mine["total_gain"], strict=True))
@@ -57,12 +57,11 @@ def plainly(
                     columns = zip(*(it["shares"] for it in its), strict=True)
                     cells[question, "", *system] = its[0] | {
                         "shares": [sum(column) / len(its) for column in columns],
-                        "keeps_level": all(it["keeps_level"] for it in its),
                         **{name: max(it[name] for it in its) for name in UNMEASURED_SHARES},
                     }
     for key, it in cells.items():
         kept = "one week" if key[2:4] in longer else "the level"
-        it["promise"] = ("raw" if it["sees"] == "raw" else kept) if it["keeps_level"] else "less"
+        it["promise"] = "raw" if it["sees"] == "raw" else kept
     levels: dict[tuple[str, str, float], list[Cell]] = {}
     for key in cells:
         levels.setdefault((key[0], key[1], key[4]), []).append(key)
@@ -251,13 +250,19 @@ def test_they_have_the_columns_of_their_table() -> None:
 
 
 def test_a_mean_has_the_weakest_guarantee_and_the_experts_of_all_streams() -> None:
-    weaker = {"guaranteed_mu": 1.5, "mu_8_weeks": 6.0, "epsilon": 9.0, "n_experts": 6}
-    rows = [run("rw-ftpl", 1.0, 9.0, stream=it) for it in ("nm", "pa")]
+    weaker = {"guaranteed_mu": 0.8, "mu_8_weeks": 2.5, "epsilon": 9.0, "n_experts": 6}
+    rows = [run("rw-ftpl", 1.0, 9.0, stream=it, guaranteed_mu=0.5) for it in ("nm", "pa")]
     rows[1] |= weaker | {"best_fixed": "South", "best_fixed_gain": 45.0}
     mean = standings_of(rows, apart=True).iloc[0]
-    assert mean[[*weaker]].tolist() == [1.5, 6.0, 9.0, 30]
+    assert mean[["guaranteed_mu", "epsilon", "n_experts"]].tolist() == [0.8, 9.0, 30]
     assert (mean["best_fixed"], mean["best_fixed_share"]) == ("", 0.625)
-    assert (mean["keeps_level"], mean["promise"]) == (False, "less")
+    assert mean["promise"] == "the level"
+
+
+def test_rows_that_do_not_keep_their_level_are_left_out() -> None:
+    rows = [run("rw-ftpl", 1.0, 9.0, stream=it) for it in ("nm", "pa")]
+    rows[1] |= {"guaranteed_mu": 1.5}
+    assert standings_of(rows, apart=True)["stream"].tolist() == ["nm"]
 
 
 def test_one_replicate_decides_nothing_and_different_numbers_are_refused() -> None:

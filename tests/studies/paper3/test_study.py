@@ -191,7 +191,8 @@ def test_a_row_is_what_its_runs_give(setting):
         tv = np.concatenate([outcome.tv for *_, outcome in parts])
         assert row.mean_tv == pytest.approx(tv.mean() / T, rel=1e-12)
         assert row.mean_tv <= math.sqrt(row.mean_kl_risk / T / 2)
-        pairs = [it.client.guarantee.epsilon_delta or (math.inf, 0.0) for it, *_ in parts]
+        clients = [it.client for it, *_ in parts]
+        pairs = [(it.guarantee.epsilon(it.delta), it.delta) for it in clients]
         assert (row.guaranteed_epsilon, row.delta) == max(pairs)
         for learner, game, _ in parts:
             assert set(game.features) == {0}

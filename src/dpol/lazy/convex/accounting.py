@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from dpol.core.arguments import check_number, check_numbers, check_wholes
-from dpol.lazy.accounting import NORMALISERS, account_redraws
+from dpol.lazy.accounting import NORMALISERS, ORDERS, Redraws, redrawn_epsilon
 from dpol.lazy.parameters import AccountedParameters, largest_within, least_objective
 from dpol.lazy.transform import LazyParameters
 
@@ -80,8 +80,7 @@ def convex_epsilon(
 
     A round's loss varies by at most L D over the ball, so the log odds of the indicator after the
     differing round change by at most 2 beta L D. A redraw is L sqrt(2 beta / lambda)-GDP (Gopi,
-    Lee and Liu, "Private Convex Optimization via Exponential Mechanism"), which is
-    beta L^2 / lambda zCDP.
+    Lee and Liu, "Private Convex Optimization via Exponential Mechanism").
 
     Args:
         game: facts about the game.
@@ -94,19 +93,21 @@ def convex_epsilon(
 
     >>> game = ConvexGame(n_rounds=1000, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-6)
     >>> round(convex_epsilon(game, 10, 0.02, 0.1, beta=0.01, regulariser=10.0), 3)
-    2.424
+    1.723
     """
     LazyParameters(batch_size, eta, fake_switch, normaliser=normaliser)  # refuses wrong numbers
     check_numbers("(0, 1e100]", beta=beta, regulariser=regulariser)
+    if fake_switch <= 0:
+        return math.inf
     spread = beta * game.lipschitz * game.diameter
-    return account_redraws(
+    redraws = Redraws(
         batches=-(-game.n_rounds // batch_size),
         fake_switch=fake_switch,
-        indicator_change=2 * spread,
+        change=2 * spread,
         log_keep=-batch_size * (normaliser * eta + spread),
-        redraw_zcdp=beta * game.lipschitz**2 / regulariser,
-        delta=game.delta,
     )
+    draw = ORDERS * (ORDERS - 1) * (beta * game.lipschitz**2 / regulariser)
+    return redrawn_epsilon(redraws, draw, game.delta)
 
 
 def choose_convex_parameters(

@@ -11,12 +11,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.core.rounding import AtMost, fixed
+from dpol.core.words import listed
 from dpol.show import footers, panels
 from dpol.show.entries import BLACK, GREY, OUR_MARK
 from dpol.show.table import Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title
-from dpol.studies.comparison.names import ONE_WEEK, OUR_METHOD, RAW, THE_LEVEL, WEAKER
+from dpol.studies.comparison.names import ONE_WEEK, OUR_METHOD, RAW, THE_LEVEL
 from dpol.studies.games.levels import ordered_levels
 from dpol.studies.study import Facts, Frames
 
@@ -26,7 +27,6 @@ PROMISES = {
     THE_LEVEL: "sees noisy gains only",
     ONE_WEEK: "keeps the level for one week only",
     RAW: "sees raw gains",
-    WEAKER: "promises less than the level",
 }
 """Titles of the groups, in their order."""
 
@@ -35,7 +35,7 @@ def league_table(frames: Frames, facts: Facts) -> Table:
     """Build the table: a section per question or stream, a group per promise, a line per system.
 
     Args:
-        frames: the standings.
+        frames: the standings, and the summary, which says what they leave out.
         facts: titles of the streams and questions, and the levels.
     """
     standings, mus = frames["standings"], ordered_levels(facts.levels)
@@ -52,7 +52,7 @@ def league_table(frames: Frames, facts: Facts) -> Table:
             )
             for title, rows in groups_of(standings, facts).items()
         ),
-        footers=tuple(_footers(standings, beside, facts)),
+        footers=tuple(_footers(standings, frames["summary"], beside, facts)),
         numbers=standings,
     )
 
@@ -116,7 +116,9 @@ def _groups(
             cells = [_cell(at.get(mu), beside) for mu in mus]
             stay = at.get(mus[-1], {}).get("mu_8_weeks", math.nan)
             cells += [TableCell("—" if math.isnan(stay) else str(AtMost(stay))) for _ in last]
-            lines.append((system_title(str(algorithm), str(noise)), tuple(cells)))
+            title = system_title(str(algorithm), str(noise))
+            title += ", numerical μ" * bool(system["numerical"].any())
+            lines.append((title, tuple(cells)))
         yield Group(PROMISES[promise], tuple(lines))
 
 
@@ -132,7 +134,9 @@ def _cell(row: Any, beside: str) -> TableCell:
     return TableCell(share_text(share, row["gain_share_half_width"]), tuple(notes), order=share)
 
 
-def _footers(standings: pd.DataFrame, beside: str, facts: Facts) -> Iterator[str]:
+def _footers(
+    standings: pd.DataFrame, summary: pd.DataFrame, beside: str, facts: Facts
+) -> Iterator[str]:
     row = standings.iloc[0]
     other = "our method’s" if beside == "ours" else "that of the strongest, in hindsight"
     yield (
@@ -150,6 +154,15 @@ def _footers(standings: pd.DataFrame, beside: str, facts: Facts) -> Iterator[str
         yield (
             "A system that keeps the level for one week only has correlated noise, and a larger μ"
             " for somebody who is counted in several weeks than independent noise gives."
+        )
+    if len(left := summary[~summary["keeps_level"]]):
+        cells = left[["algorithm", "noise", "level"]].drop_duplicates().to_numpy().tolist()
+        titles = [f"{system_title(*system)} at {level}" for *system, level in cells]
+        yield f"Left out, since no μ is proved that keeps the level: {listed(titles)}."
+    if standings["numerical"].any():
+        yield (
+            "Numerical μ: that of zero-concentrated differential privacy. It is computed with the"
+            " worst test that a search found; nobody has proved that there is no worse one."
         )
     yield footers.describe_data(facts.simulated)
     if standings["ours"].any():

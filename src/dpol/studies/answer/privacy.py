@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Sequence
 
@@ -9,8 +10,9 @@ import pandas as pd
 
 from dpol.core.rounding import AtMost
 from dpol.core.words import counted, listed
-from dpol.privacy.account import best_guess, best_guess_of_epsilon
+from dpol.privacy.account import best_guess
 from dpol.privacy.guarantee import MU_OF_STAYS
+from dpol.privacy.losses import Loss
 from dpol.privacy.stays import STAYS
 from dpol.show.entries import noise_entry
 from dpol.show.footers import AS_HARD_AS, SAMPLERS, describe_public
@@ -73,8 +75,9 @@ def _guesses_and_epsilon(
     for mu, own in private.groupby("mu", sort=False):
         level, epsilon, delta = float(str(mu)), own["epsilon"].max(), own["delta"].max()
         rest = epsilon, delta, own["count_noise"].max()
-        if own["guaranteed_mu"].isna().any():
-            yield system, level, 1, best_guess_of_epsilon(epsilon, delta), *rest
+        if (own["guaranteed_mu"] == math.inf).any():
+            guesses = (Loss.of_data(json.loads(it)).guess for it in own["loss"])
+            yield system, level, 1, max(guesses), *rest
         elif own[list(MU_OF_STAYS)].isna().any(axis=None):
             yield system, level, 1, best_guess(own["guaranteed_mu"].max()), *rest
         else:

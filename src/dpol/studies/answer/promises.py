@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from dpol.core.rounding import AtMost, fixed
 from dpol.core.words import counted, listed
 from dpol.privacy.account import best_guess
-from dpol.privacy.noise_laws import LAWS, Promise
+from dpol.privacy.losses import Promise
+from dpol.privacy.noise_laws import LAWS
 from dpol.show import footers, panels
 from dpol.show.entries import GREY, OUR_MARK, Look, looks_of, marked, noise_entry
 from dpol.show.table import Column, Group, Table, TableCell, TableSection
@@ -186,8 +187,8 @@ def _draw_curves(
     positives, epsilons = np.linspace(0, 1, 401), np.linspace(0, 12, 241)
     ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8)
     for name, law in LAWS.items():
-        e = law.largest(guess, releases)
-        kept = 1 - np.array([law.delta(epsilon, e, releases) for epsilon in epsilons])
+        loss = law.loss(law.largest(guess, releases), releases)
+        kept = 1 - np.array([loss.delta(epsilon) for epsilon in epsilons])
         odds = np.exp(epsilons)
         lines = kept - odds * positives[:, None], (kept - positives[:, None]) / odds
         negatives = np.maximum(np.max(lines, axis=(0, 2)), 0)

@@ -69,7 +69,7 @@ def lines_of(standings: pd.DataFrame) -> list[SystemLine]:
     hindsight by its mean share over all levels with noise. A run that names no system shows every
     algorithm of its report with its best noise at the strictest level, the best algorithm first.
     """
-    rows = standings[standings["keeps_level"]].dropna(subset="gain_share")
+    rows = standings.dropna(subset="gain_share")
     return _named(rows) if names_ours(rows) else _all(rows)
 
 
@@ -238,9 +238,9 @@ def chosen_rules(standings: pd.DataFrame, facts: Facts) -> dict[float, Row]:
 
 
 def first_group(standings: pd.DataFrame, facts: Facts) -> tuple[str, pd.DataFrame]:
-    """Return the first group of the standings with its title, without rows below their level."""
+    """Return the first group of the standings with its title."""
     title, rows = next(iter(groups_of(standings, facts).items()))
-    return title, rows[rows["keeps_level"]].dropna(subset="gain_share")
+    return title, rows.dropna(subset="gain_share")
 
 
 def _rules_of(rows: pd.DataFrame) -> dict[float, Row]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
-from dpol.privacy.noise_laws import Promise
+from dpol.privacy.losses import Promise
 
 SAME, GUESS, EPSILON, PURE = "mu", "guess", "epsilon", "pure"
 """Promises: mu-GDP; its best guess of an attacker, its epsilon at delta, or this with delta = 0."""

@@ -54,7 +54,7 @@ SECTIONS = (
         name="league",
         title="Every system at every level",
         about="Systems are ranked among those that promise the same.",
-        results=("standings",),
+        results=("standings", "summary"),
         figures=(
             Exhibit(
                 name="league",

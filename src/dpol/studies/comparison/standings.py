@@ -13,12 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpol.core.errors import DataError
 from dpol.core.intervals import standard_error, student_factor
 from dpol.core.randomness import Floats
 from dpol.data.stream import MANY_UNMEASURED, UNMEASURED_SHARES
 from dpol.privacy.account import best_guess
 from dpol.privacy.stays import STAYS
-from dpol.studies.comparison.names import ONE_WEEK, OUR_METHOD, RAW, THE_BASELINE, THE_LEVEL, WEAKER
+from dpol.studies.comparison.names import ONE_WEEK, OUR_METHOD, RAW, THE_BASELINE, THE_LEVEL
 from dpol.studies.games.names import META, TABLE_2
 from dpol.studies.games.totals import CELL, gains_by_cell
 from dpol.studies.verdicts import verdicts_on
@@ -37,7 +38,7 @@ _MEAN = ["best_fixed_share", "named_right", "named_right_half_width"]
 _FIRST = [
     *("family", "exhibit", "column", "variant", "shown_as", "simplicity", "ours", "model", "sees"),
     *("level", "delta", "unit", "n_rounds", "replicates", "uniform_gain", "oracle_gain"),
-    "unmeasured_periods",
+    *("unmeasured_periods", "numerical"),
 ]
 """Those that have the value of the first stream; for most, all streams have the same."""
 
@@ -45,6 +46,7 @@ _FIRST = [
 def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint) -> pd.DataFrame:
     """Return a row per system, level, and stream or question (docs/reference/tables.md).
 
+    Rows of the summary that do not keep their level are left out.
     Where no two streams count the same people, a question has rows without a stream: means over its
     streams, replicate by replicate. Their intervals hold jointly, and so do those of all streams.
     They cover the noise on these streams.
@@ -55,10 +57,19 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
         point: our method, the questions, and the confidence of the intervals.
 
     Raises:
+        DataError: no system keeps its level.
         ValueError: the systems of a stream and level have different numbers of replicates.
     """
-    rows = summary[[*CELL, "n_experts", "best_fixed", "keeps_level", *_FIRST, *_MOST, *_MEAN]]
-    rows = rows.assign(question=rows["stream"].map(point.questions))
+    if not summary["keeps_level"].any():
+        raise DataError(
+            "no system of suites keeps its level: a (delta, epsilon) or Renyi divergences alone"
+            " prove no mu; add one that does, such as random-effects"
+        )
+    rows = summary.loc[
+        summary["keeps_level"], [*CELL, "n_experts", "best_fixed", *_FIRST, *_MOST, *_MEAN]
+    ]
+    rows = rows.reset_index(drop=True)
+    rows["question"] = rows["stream"].map(point.questions)
     samples = _samples(rows, totals)
     rows, samples = _with_means(rows, samples) if point.apart else (rows, samples)
     rows["role"] = np.where(_is_the_papers(rows), THE_BASELINE, "")
@@ -109,14 +120,13 @@ def promised(rows: pd.DataFrame) -> NDArray[np.str_]:
 
     Args:
         rows: rows of all levels, with the columns `algorithm`, `noise`, `mu`, `mu_8_weeks`,
-            `keeps_level` and `sees` of the summary.
+            and `sees` of the summary.
     """
     longest = rows["mu"] * math.sqrt(STAYS[-1]) * (1 + 1e-9)  # of independent noise
     more = rows[f"mu_{STAYS[-1]}_weeks"] > longest
     # The noise is of one kind at all levels, also without any.
     stays = more.groupby([rows[name] for name in SYSTEM]).transform("any")
-    weaker, raw = ~rows["keeps_level"], rows["sees"] != "noisy"
-    return np.select([weaker, raw, stays], [WEAKER, RAW, ONE_WEEK], THE_LEVEL)
+    return np.select([rows["sees"] != "noisy", stays], [RAW, ONE_WEEK], THE_LEVEL)
 
 
 def strongest(rows: pd.DataFrame) -> NDArray[np.bool_]:
@@ -160,7 +170,6 @@ def _mean_of(system: pd.DataFrame) -> dict[Any, Any]:
         "stream": "",
         "n_experts": int(system["n_experts"].sum()),
         "best_fixed": system["best_fixed"].iloc[0] if same else "",
-        "keeps_level": bool(system["keeps_level"].all()),
     }
 
 

@@ -14,7 +14,7 @@ from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.noise import NO_NOISE, find_noise, in_order, privatize
 from dpol.privacy.settings import label_of_level
-from dpol.studies.games.levels import is_weaker
+from dpol.studies.games.levels import keeps_level
 from dpol.studies.games.settings import GamesSettings
 from dpol.studies.games.summary import dates
 from dpol.studies.study import Facts
@@ -77,7 +77,7 @@ def _settings_played(played: Sequence[_Cell], facts: Facts) -> list[tuple[str, f
     known = {
         (cell["noise"], cell["mu"])
         for cell in played
-        if cell["sees"] != "noisy" or not is_weaker(cell["guaranteed_mu"], cell["mu"])
+        if cell["sees"] != "noisy" or keeps_level(cell["guaranteed_mu"], cell["mu"])
     }
     noises = map(find_noise, in_order({noise for noise, _ in known} - {NO_NOISE}))
     kept = [noise.name for noise in noises if noise.none_at_infinity and not noise.constant]

@@ -5,6 +5,7 @@ Also what follows from the summary: shares of the possible gain.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -19,7 +20,8 @@ from dpol.core.intervals import half_width, half_width_of
 from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema
 from dpol.data.stream import GainStream, unmeasured_of
-from dpol.privacy.guarantee import NO_NOISE, implied_epsilon
+from dpol.privacy.guarantee import NO_NOISE
+from dpol.privacy.losses import Loss
 from dpol.privacy.settings import label_of_level
 from dpol.studies.games.levels import keeps_level
 from dpol.studies.games.names import (
@@ -137,7 +139,6 @@ def summarize(
     totals = np.split(scores["total_gain"].to_numpy(), ends)
     hits = np.split(scores["hits"].to_numpy(), ends)
     right = [own / n_rounds for own, n_rounds in zip(hits, rows["n_rounds"], strict=True)]
-    records = rows.to_dict("records")
     rows = rows.assign(
         level=rows["mu"].map(label_of_level),
         shown_as=cells["algorithm"].where(named, cells["family"].where(shown, "")).to_numpy(),
@@ -146,19 +147,15 @@ def summarize(
         std_gain=[float(own.std(ddof=1)) if len(own) > 1 else math.nan for own in totals],
         named_right=[float(own.mean()) for own in right],
         named_right_half_width=[float(half(own)) for own in right],
-        epsilon=[_epsilon(row, facts.delta) for row in records],
+        epsilon=[Loss.of_data(json.loads(it)).epsilon(facts.delta) for it in rows["loss"]],
         delta=facts.delta,
         confidence=facts.confidence,
         ci_comparisons=comparisons,
     )
     regret = rows["best_fixed_gain"] - rows["mean_gain"]
-    return rows.assign(static_regret=regret, keeps_level=keeps_level(rows))
-
-
-def _epsilon(row: Mapping[Any, Any], delta: float) -> float:
-    """Return the epsilon at `delta` that the guarantee of a row implies."""
-    pair = row["guaranteed_epsilon"], row["guaranteed_delta"]
-    return implied_epsilon(delta, row["guaranteed_mu"], None if math.isnan(pair[0]) else pair)
+    return rows.assign(
+        static_regret=regret, keeps_level=keeps_level(rows["guaranteed_mu"], rows["mu"])
+    )
 
 
 def totals_of(summary: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

@@ -100,8 +100,7 @@ def _facts(
 ) -> dict[str, Any]:
     """Return the columns that rows of learners and of selectors share."""
     guarantee = learner.client.guarantee
-    # Without an (epsilon, delta) there is no privacy: the labels themselves are sent.
-    epsilon, delta = guarantee.epsilon_delta or (math.inf, 0.0)
+    delta = learner.client.delta
     return {
         "sweep": sweep,
         "hypotheses": game.hypotheses.label,
@@ -114,7 +113,7 @@ def _facts(
         "T": game.n_rounds,
         "epsilon": learner.terms.epsilon,
         "delta": delta,
-        "guaranteed_epsilon": epsilon,
+        "guaranteed_epsilon": guarantee.epsilon(delta),
         **guarantee.as_columns(),
     }
 

@@ -16,7 +16,7 @@ from dpol.experts.interface import Actions, Member
 from dpol.experts.registry import make_members
 from dpol.noise.noisy_gains import privatize
 from dpol.studies.comparison.standings import promised
-from dpol.studies.games.levels import is_weaker
+from dpol.studies.games.levels import keeps_level
 from dpol.studies.games.settings import Suite
 from dpol.studies.robustness.settings import Table
 
@@ -33,14 +33,17 @@ def systems_of(suites: Mapping[str, Suite]) -> list[tuple[str, Member]]:
 
 
 def local_systems(suites: Mapping[str, Suite], stream: GainStream, mu: float) -> pd.DataFrame:
-    """Return a row, with its `promise`, for each system of suites that sees noisy gains."""
+    """Return a row, with its `promise`, for each system of suites that sees noisy gains
+    and keeps the level.
+    """
     rows = []
     for noise, member in systems_of(suites):
         if member.algorithm.model == "local":
             made = privatize(stream, noise, mu, seed=1, replicates=1).guarantee
             names = {"algorithm": member.label, "family": member.family, "noise": noise}
-            keeps = {"mu": mu, "keeps_level": not is_weaker(made.mu, mu), "sees": "noisy"}
-            rows.append({**names, **keeps, **made.stay_columns(), "member": member})
+            if keeps_level(made.mu, mu):
+                facts = {"mu": mu, "sees": "noisy", **made.stay_columns(), "member": member}
+                rows.append({**names, **facts})
     return pd.DataFrame(rows).assign(promise=promised)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -132,7 +131,6 @@ def audit_scheffe(client: ScheffeClient) -> Audited:
 def _subject(
     client: LabelClient, mechanism: str, variant: str, inputs: str = _APART, code: str = ""
 ) -> Subject:
-    recorded, _ = client.guarantee.epsilon_delta or (math.inf, 0.0)
     return Subject(
         mechanism=mechanism,
         variant=variant,
@@ -141,7 +139,7 @@ def _subject(
         adjacency=ONE_LABEL,
         unit=LABEL_UNIT,
         requested=_EPSILON,
-        recorded=recorded,
+        recorded=client.guarantee.epsilon(client.delta),
     )
 
 
@@ -152,7 +150,7 @@ def _messages(
     messages = []
     features = np.zeros(_MESSAGES_PER_RUN * settings.runs, dtype=np.int64)
     for label in labels:
-        key = ("audit: labels", type(client).__name__, repr(client.guarantee.as_dict()), label)
+        key = ("audit: labels", client.guarantee.mechanism, client.epsilon, label)
         generators = replicate_generators(seed, key, [0], "messages")
         messages.append(client.privatize(np.full((1, len(features)), label), features, generators))
     return messages

@@ -234,8 +234,7 @@ def risk_of_hard_class(seed: int) -> Findings:
     pairs, cut, terms = 4, 20.0, Terms(1000, epsilon=1.0)
     hypotheses = hard_class(pairs, hardness(pairs, terms.n_rounds, terms.epsilon))
     made = {name: make_learner(name, hypotheses, terms) for name in LEARNERS}
-    exact = terms.epsilon, 0.0
-    pure = [n for n, each in made.items() if each.client.guarantee.epsilon_delta == exact]
+    pure = [n for n, it in made.items() if it.client.guarantee.epsilon(0.0) == terms.epsilon]
     first = first_round(hypotheses.masses[0])
     claimed = lower_bound(pairs, terms.n_rounds, terms.epsilon)
     numbers = {"R": _REPLICATES, "K": pairs, "T": terms.n_rounds, "cut": cut, "first": first}

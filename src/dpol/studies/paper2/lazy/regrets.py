@@ -15,6 +15,7 @@ from dpol.core.intervals import add_intervals, half_width
 from dpol.core.randomness import Floats
 from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
+from dpol.privacy.losses import Loss, pure
 from dpol.studies.verdicts import verdict_on
 
 PARAMETERS = ("batch_size", "eta", "fake_switch", "limit", "beta", "regulariser")
@@ -39,9 +40,8 @@ def central_guarantee(
         unit=ONE_ROUND,
         sensitivity=sensitivity,
         sensitivity_unit=sensitivity_unit,
-        mu=mu,
+        loss=pure(*epsilon_delta) if epsilon_delta else Loss(gaussian=mu),
         model="central",
-        epsilon_delta=epsilon_delta,
     )
 
 

@@ -1,0 +1,520 @@
+"""What is proved about a mechanism: a bound on its privacy loss. All else is read from it.
+
+A loss is the log of the ratio of the probabilities of an output without and with the person. A
+`Loss` is a sum of independent parts, whatever they are, so losses of mechanisms add up with `+` and
+`times`; this also holds if a mechanism is chosen by what earlier ones said (Zhu, Dong and Wang,
+"Optimal Accounting of Differential Privacy via Characteristic Function", theorem 10).
+
+Numbers are upper bounds: a loss between two points of a grid becomes one of the two, at random, so
+that both keep their likelihood ratios. The loss could be drawn from the point: points reveal more.
+
+>>> two_weeks = Loss(gaussian=0.5).times(2) + of_range(0.3)  # Gaussian noise, then one choice
+>>> round(two_weeks.mu, 3), round(two_weeks.epsilon(1e-6), 2), round(two_weeks.guess, 3)
+(0.728, 3.41, 0.642)
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import scipy
+
+from dpol.core.arguments import check_number, check_whole
+from dpol.core.randomness import Floats
+from dpol.privacy.composition import BELIEVED, Masses, log_masses, places
+from dpol.privacy.gaussian_dp import (
+    delta_of_epsilon,
+    epsilon_of_delta,
+    implied_mu,
+    mu_of_epsilon,
+    pure_epsilon,
+    root,
+    smallest_epsilon,
+)
+
+ORDERS = 1.0 + np.geomspace(1e-4, 1e9, 1301)
+"""Orders of Renyi divergences."""
+_ONE = np.ones(1)
+_OF_ORDERS = np.log1p(-1 / ORDERS) - np.log(ORDERS) / (ORDERS - 1)
+# Steps of the grid from 0 to e, for e = 1; the most; and the most in a sum of unlike losses.
+_STEPS, _MOST, _ALL = 40, 1000, 2**20
+# Bound on the relative error of a probability for each release and each unit of its logarithm.
+_OF_LOG = 1e-13
+_LEAST_DELTA, _LARGEST = 1e-300, 1e300
+_FAR = 38.6
+"""Deviations beyond which a normal tail is no number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """A promise to a person: mu-GDP if mu is given, else (epsilon, delta)-DP; inf promises nothing.
+
+    Pure epsilon-DP has delta = 0. With epsilon = 0, an attacker's best guess is right with
+    probability (1 + delta) / 2 at most.
+
+    Raises:
+        ValueError: a number is out of range.
+    """
+
+    mu: float | None = None
+    epsilon: float = 0.0
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, interval in (("mu", "[0, inf]"), ("epsilon", "[0, inf]"), ("delta", "[0, 1)")):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, check_number(name, value, interval))
+        if 0 < self.delta < _LEAST_DELTA:
+            raise ValueError(f"delta must be 0 or at least {_LEAST_DELTA:g}, got {self.delta:g}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draw:
+    """A symmetric loss from -e to e: mass at both ends, mass at 0, constant density between.
+
+    Masses and densities are relative logarithms, and lack a factor exp(loss / 2).
+    """
+
+    e: float
+    ends: float = -math.inf
+    middle: float = -math.inf
+    between: float = -math.inf
+
+    def __post_init__(self) -> None:
+        intervals = {"e": "[0, inf]", **dict.fromkeys(("ends", "middle", "between"), "[-inf, inf)")}
+        for name, interval in intervals.items():
+            object.__setattr__(self, name, check_number(name, getattr(self, name), interval))
+
+    def seldom(self, chance: float) -> Draw:
+        """Return the loss of a draw that happens with a probability, whatever the data."""
+        if chance == 1:
+            return self
+        size = float(self.log_moment(_ONE)[0])
+        middle = np.logaddexp(math.log1p(-chance), math.log(chance) + self.middle - size)
+        less = math.log(chance) - size
+        return Draw(e=self.e, ends=self.ends + less, middle=middle, between=self.between + less)
+
+    def log_moment(self, orders: Floats) -> Floats:
+        """Return the logs of the means of exp((order - 1) loss), up to a constant."""
+        u = np.asarray(orders) - 0.5
+        ends = self.ends + u * self.e + np.log1p(np.exp(-2 * u * self.e))
+        between = self.between + u * self.e + np.log(-np.expm1(-2 * u * self.e) / u)
+        return np.logaddexp(np.logaddexp(ends, self.middle), between)
+
+    @property
+    def steps(self) -> int:
+        """Number of steps from 0 to e that are fine enough."""
+        if self.between == -math.inf:
+            return 1
+        most = math.exp(min(self.between - self.ends, 9.0)) * 2 * self.e
+        return math.ceil(min(_STEPS * max(math.sqrt(min(most, 1.0)), self.e), _MOST))
+
+    def masses(self, step: float) -> Floats:
+        """Return the (2 k + 1,) log masses on a grid with this step."""
+        count = self.e / step
+        exact = abs(count - round(count)) < 1e-9
+        k = round(count) if exact else math.ceil(count)
+        logs = np.full(2 * k + 1, -math.inf)
+        whole = k if exact else k - 1
+        if self.between > -math.inf:
+            if whole:
+                logs[k - whole : k + whole + 1] = self.between + math.log(4 * math.tanh(step / 4))
+                logs[[k - whole, k + whole]] -= math.log(2)
+            if whole < k:  # the rest of a cell, to both of its points
+                rest = self.e - whole * step
+                inner = 2 * (math.cosh(step / 2) - math.cosh((step - rest) / 2))
+                outer = 2 * (math.cosh(rest / 2) - 1)
+                for place, part in ((whole, inner), (k, outer)):
+                    log = self.between + math.log(part / math.sinh(step / 2))
+                    for at in (k - place, k + place):
+                        logs[at] = np.logaddexp(logs[at], log)
+        if self.ends > -math.inf:
+            share = 1.0 if whole == k else self.e / step - whole
+            for place, own in ((k, share), (k - 1, 1 - share)):
+                # sinh(own step / 2) / sinh(step / 2), also where both are no numbers
+                part = math.exp((own - 1) * step / 2) * math.expm1(-own * step) / math.expm1(-step)
+                if part > 1e-9:
+                    for at in (k - place, k + place):
+                        logs[at] = np.logaddexp(logs[at], self.ends + math.log(part))
+        logs[k] = np.logaddexp(logs[k], self.middle)
+        return logs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss:
+    """A bound on the privacy loss of a person; without arguments nothing is revealed.
+
+    Args:
+        gaussian: mu of all Gaussian parts; inf for no privacy.
+        draws: draws, and how many there are of each.
+        zcdp: rho of all parts that are known to have zero-concentrated differential privacy.
+        renyi: bounds on the Renyi divergences at `ORDERS` of parts of which no more is known.
+        told: probability that everything is revealed.
+
+    Raises:
+        ValueError: a number is out of range, or there are more or fewer divergences than orders.
+    """
+
+    gaussian: float = 0.0
+    draws: tuple[tuple[Draw, int], ...] = ()
+    zcdp: float = 0.0
+    renyi: tuple[float, ...] = ()
+    told: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, interval in (("gaussian", "[0, inf]"), ("zcdp", "[0, inf]"), ("told", "[0, 1]")):
+            object.__setattr__(self, name, check_number(name, getattr(self, name), interval))
+        if self.renyi and not (len(self.renyi) == len(ORDERS) and min(self.renyi) >= 0):
+            raise ValueError(f"renyi must have {len(ORDERS)} divergences of at least 0, or none")
+        for _, count in self.draws:
+            check_whole("the number of draws of a kind", count)
+
+    def __add__(self, other: Loss) -> Loss:
+        draws = Counter(dict(self.draws))
+        for draw, count in other.draws:
+            draws[draw] += count
+        both = [it.renyi for it in (self, other) if it.renyi]
+        return Loss(
+            gaussian=math.hypot(self.gaussian, other.gaussian),
+            draws=tuple(draws.items()),
+            zcdp=self.zcdp + other.zcdp,
+            renyi=tuple(map(sum, zip(*both, strict=True))),
+            told=self.told + (1 - self.told) * other.told,
+        )
+
+    def times(self, count: int) -> Loss:
+        """Return the loss of several mechanisms, each with this loss."""
+        check_whole("count", count)
+        return Loss(
+            gaussian=self.gaussian * math.sqrt(count),
+            draws=tuple((draw, count * own) for draw, own in self.draws),
+            zcdp=count * self.zcdp,
+            renyi=tuple(count * it for it in self.renyi),
+            told=-math.expm1(count * math.log1p(-self.told)) if self.told < 1 else 1.0,
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """Return plain values, from which `Loss.of_data` makes the loss again."""
+        facts = {"gaussian": self.gaussian, "zcdp": self.zcdp, "told": self.told}
+        draws = [[{k: v for k, v in vars(it).items() if v > -math.inf}, n] for it, n in self.draws]
+        return {**facts, "draws": draws, "renyi": list(self.renyi)}
+
+    @classmethod
+    def of_data(cls, data: Mapping[str, Any]) -> Loss:
+        """Return the loss of plain values."""
+        draws = tuple((Draw(**draw), count) for draw, count in data["draws"])
+        return cls(**{**data, "draws": draws, "renyi": tuple(data["renyi"])})
+
+    @property
+    def most(self) -> float:
+        """The largest loss of all draws."""
+        return math.fsum(count * draw.e for draw, count in self.draws)
+
+    def delta(self, epsilon: float) -> float:
+        """Return the smallest delta at an epsilon that is proved."""
+        epsilon = check_number("epsilon", epsilon, "[0, inf]")
+        return self.told + (1 - self.told) * min(1.0, self._delta(epsilon))
+
+    def _delta(self, epsilon: float) -> float:
+        if self.zcdp or self.renyi:
+            return self._delta_of_divergences(epsilon) if epsilon < math.inf else 0.0
+        if not self.draws or self.gaussian == math.inf:
+            return float(delta_of_epsilon(epsilon, self.gaussian))
+        if self.most == math.inf:
+            return 1.0
+        losses, logs, slack = _distribution(self.gaussian, self.draws)
+        over = (losses > epsilon) & (logs > -math.inf)
+        masses = np.exp(np.minimum(logs[over] + slack - _OF_LOG * logs[over], 700.0))
+        return float(masses @ -np.expm1(epsilon - losses[over]))
+
+    def _delta_of_divergences(self, epsilon: float) -> float:
+        """Return the smallest of the bounds of `_renyi_epsilon`.
+
+        The two answers of a test have no larger divergences than the distributions, and of tests
+        with the same delta at epsilon = 0 symmetric ones have the smallest divergences of order 1.
+        """
+        bound = float(np.min((ORDERS - 1) * (self.divergences - epsilon + _OF_ORDERS)))
+        deltas = [math.exp(min(bound, 0.0)), math.tanh(_response(self.divergences.min()) / 2)]
+        if self.draws and epsilon >= self.most:
+            deltas.append(replace(self, draws=())._delta(epsilon - self.most))
+        return min(deltas)
+
+    @cached_property
+    def divergences(self) -> Floats:
+        """Renyi divergences of all parts, at `ORDERS`."""
+        total = np.array(self.renyi or np.zeros(len(ORDERS)))
+        if self.most == math.inf:
+            return total + math.inf
+        total += ORDERS * (self.zcdp + self.gaussian * self.gaussian / 2)
+        for draw, count in self.draws:
+            total += count * (draw.log_moment(ORDERS) - draw.log_moment(_ONE)) / (ORDERS - 1)
+        return total
+
+    def epsilon(self, delta: float) -> float:
+        """Return the smallest epsilon at a delta that is proved; inf if there is none."""
+        delta = check_number("delta", delta, "[0, 1)")
+        if self == Loss(gaussian=self.gaussian) and delta > 0:
+            return epsilon_of_delta(delta, self.gaussian)
+        upper = self._renyi_epsilon(delta)
+        exact = self.zcdp == 0 and not self.renyi and self.told < delta
+        return smallest_epsilon(self.delta, delta, upper) if exact and upper < math.inf else upper
+
+    def _renyi_epsilon(self, delta: float) -> float:
+        """Return an upper bound on `epsilon` by Renyi divergences.
+
+        Source: Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy",
+        Proposition 12; also that draws lose at most `most`.
+        """
+        if delta <= self.told:
+            endless = self.gaussian or self.zcdp or self.renyi or delta < self.told
+            return math.inf if endless else self.most
+        log, divergences = math.log((delta - self.told) / (1 - self.told)), self.divergences
+        bound = float((divergences + _OF_ORDERS - log / (ORDERS - 1)).min())
+        if self.draws:
+            bound = min(bound, self.most + replace(self, draws=())._renyi_epsilon(delta))
+        likely = math.tanh(_response(float(divergences.min())) / 2) > math.exp(log)
+        return max(bound, 0.0) if likely else 0.0
+
+    @property
+    def guess(self) -> float:
+        """How often an attacker is right at most about a person; 1/2 if nothing is revealed."""
+        return (1 + self.delta(0.0)) / 2
+
+    @cached_property
+    def mu(self) -> float:
+        """The smallest mu of a Gaussian curve that is proved, or `numerical`; inf if there is none.
+
+        Source: Gomez et al. (2503.10945), "Gaussian DP for Reporting Differential Privacy
+        Guarantees in Machine Learning".
+        """
+        if self.told or self.renyi or math.inf in (self.most, self.gaussian, self.zcdp):
+            return math.inf
+        if self.zcdp:
+            return math.hypot(mu_of_zcdp(self.zcdp), replace(self, zcdp=0.0).mu)
+        if not self.draws:
+            return self.gaussian
+        if not self.gaussian and [count for _, count in self.draws] == [1]:
+            draw = self.draws[0][0]
+            if draw.ends == draw.middle == -math.inf:  # a range
+                return implied_mu(draw.e / 2)
+        # The trade-off curve is linear between the tests "the loss is at least x", and Gaussian
+        # curves are convex: only these tests count. By symmetry those with x > 0 are enough.
+        losses, logs, slack = _distribution(self.gaussian, self.draws)
+        power = np.logaddexp.accumulate(logs[::-1])[::-1]
+        tests = np.flatnonzero((losses > 0) & (power > -math.inf))
+        power = power[tests]
+        without = np.logaddexp.accumulate((logs - losses)[::-1])[::-1]
+        wrong, missed = without[tests], without[len(losses) - tests]
+        # Smaller errors are a larger mu, so errors are lowered; a power below 1/2 is raised.
+        wrong, missed = (x - slack + _OF_LOG * x for x in (wrong, missed))
+        power = np.minimum(power + slack - _OF_LOG * power, 0.0)
+        quantiles = scipy.special.ndtri_exp(np.where(missed < power, missed, power))
+        right = np.where(missed < power, -quantiles, quantiles)
+        mus, pure = right - scipy.special.ndtri_exp(wrong), implied_mu(self.most)
+        if not self.gaussian:
+            return min(float(mus.max()), pure)
+        # Tests near and beyond the end of the grid: draws raise an error of Gaussian noise by a
+        # factor of exp(most) at most, which is most / z deviations where the error is z deviations.
+        end = (_FAR - 2) ** 2 - 4 * self.most
+        beyond = 2 * self.most / (_FAR - 2 + math.sqrt(end)) if end > 0 else math.inf
+        mu = max(float(mus[wrong > -((_FAR - 1.4) ** 2) / 2].max()), self.gaussian + beyond)
+        return min(mu, math.hypot(self.gaussian, pure))
+
+    @property
+    def numerical(self) -> bool:
+        """Whether `mu` is computed with a worst test that is searched for, but not proved."""
+        return self.zcdp > 0 and self.mu < math.inf
+
+    @property
+    def excess(self) -> float:
+        """How many more right guesses `mu` allows than the loss does, at most.
+
+        It is a difference of probabilities, for the prior that makes it largest. Source: the
+        divergence of Kaissis et al. (2406.08918), "Beyond the Calibration Point: Mechanism
+        Comparison in Differential Privacy", in its Bayesian reading.
+        """
+        if self.mu == math.inf:
+            return 1 - self.guess
+        if not self.draws or self.zcdp:
+            return 0.0
+        # If one of the two inputs is exp(loss) times as likely as the other, guesses go wrong with
+        # probability (1 - delta(loss)) / (1 + exp(loss)). Between two losses the noise's deltas are
+        # linear in exp(loss), Gaussian ones convex, so the difference is largest at a loss.
+        losses, logs, _ = _distribution(self.gaussian, self.draws)
+        over, above = losses >= 0, np.logaddexp.accumulate(logs[::-1])[::-1]
+        lowered = np.logaddexp.accumulate((logs - losses)[::-1])[::-1]
+        at = losses[over]
+        deltas = np.exp(above[over]) - np.exp(at + lowered[over])
+        return float(((delta_of_epsilon(at, self.mu) - deltas) * scipy.special.expit(-at)).max())
+
+
+NOTHING_KEPT = Loss(gaussian=math.inf)
+"""Loss of a mechanism without privacy."""
+
+
+def one_draw(draw: Draw) -> Loss:
+    """Return the loss of one draw."""
+    return Loss(draws=((draw, 1),) if draw.e else ())
+
+
+def of_range(eta: float) -> Loss:
+    """Return the loss of a choice whose log ratios lie in an interval of length eta.
+
+    It is that of one release of logistic noise of strength eta: delta(x) = (e^(eta/2) - e^(x/2))^2
+    / (e^eta - 1), the largest of all intervals. Source: Dong, Durfee and Rogers, "Optimal
+    Differential Privacy Composition for Exponential Mechanisms".
+    """
+    return one_draw(Draw(e=check_number("eta", eta, "[0, inf]"), between=0.0))
+
+
+def range_for(mu: float) -> float:
+    """Return the largest range of log ratios that keeps mu: twice the pure epsilon of mu."""
+    return 2 * pure_epsilon(mu)
+
+
+def pure(epsilon: float, delta: float = 0.0) -> Loss:
+    """Return the loss of (epsilon, delta)-DP, of which no more is known."""
+    draw = Draw(e=check_number("epsilon", epsilon, "[0, inf]"), ends=0.0)
+    return replace(one_draw(draw), told=check_number("delta", delta, "[0, 1]"))
+
+
+def of_renyi(divergence: Callable[[Floats], Floats]) -> Loss:
+    """Return the loss of a mechanism with Renyi divergences; inf at orders without a proof.
+
+    It has no finite mu. That of rho-zCDP has, `Loss(zcdp=rho)`.
+
+    >>> round(of_renyi(lambda order: 0.125 * order).epsilon(1e-6), 3)
+    2.419
+    """
+    return Loss(renyi=tuple(map(float, divergence(ORDERS))))
+
+
+def gaussian_for(promise: Promise) -> float:
+    """Return the largest mu that keeps a promise."""
+    if promise.mu is not None:
+        return promise.mu
+    return mu_of_epsilon(promise.epsilon, promise.delta) if promise.delta else 0.0
+
+
+def largest(loss_of: Callable[[float], Loss], promise: Promise) -> float:
+    """Return a strength that keeps a promise, hardly too small, by bisection.
+
+    A secant in logarithms finds most of its answers before.
+
+    Args:
+        loss_of: maps a strength to a loss that rises with it, and consists of draws.
+        promise: the promise.
+
+    Raises:
+        ValueError: mu is so large that its noise cannot be told from none.
+    """
+    each = loss_of(1.0).most
+    if promise.mu is None and promise.delta == 0:
+        return promise.epsilon / each
+
+    def excess(e: float) -> float:
+        loss = loss_of(e)
+        if promise.mu is not None:
+            return math.log(loss.mu / promise.mu)
+        delta = loss.delta(promise.epsilon)
+        return math.log(delta / promise.delta) if delta else -1000.0
+
+    mu = gaussian_for(promise)
+    if mu in (0, math.inf):
+        return mu
+    low = pure_epsilon(mu) / each
+    if low > 1e-10 * _LARGEST:
+        raise ValueError(f"mu = {mu:g} is too large to tell from no privacy; take inf")
+    low *= 1 - 1e-9 * (excess(low) > 0)  # of one release it may be the answer, which is rounded
+    if not excess(low) <= 0:
+        raise ArithmeticError(f"strength {low:g} does not keep {promise}")
+    high = 2 * low
+    while excess(high) <= 0:
+        low, high = high, 2 * high
+    # If the answer is `low`, its logarithm may be rounded up.
+    start = math.log(low) - 1e-9 * (excess(math.exp(math.log(low))) > 0)
+    near = math.exp(root(lambda x: excess(math.exp(x)), start, math.log(high)))
+    while low < high * (1 - 1e-10):
+        # The product has no digits, or is infinite, for strengths far from 1.
+        far = not 1e-100 < low < 1e100
+        middle = math.sqrt(low) * math.sqrt(high) if far else math.sqrt(low * high)
+        certain = abs(middle / near - 1) > 1e-11
+        kept = middle < near if certain else excess(middle) <= 0
+        low, high = (middle, high) if kept else (low, middle)
+    while excess(low) > 0:
+        low *= 1 - 1e-10
+    return low
+
+
+def mu_of_zcdp(rho: float) -> float:
+    """Return the smallest mu that rho-zCDP is known to imply; inf for inf.
+
+    It is that of randomised response whose divergence of order 1 is rho. The two answers of a test
+    have no larger divergences than the distributions; that no asymmetric test has a larger mu is
+    checked on grids of tests (rho from .005 to 8), not proved. It is 1.25 (small rho) to 1.7 times
+    (rho = 8) the mu of Gaussian noise, sqrt(2 rho).
+
+    >>> round(mu_of_zcdp(0.125), 4)
+    0.6304
+    """
+    return implied_mu(_response(rho) * (1 + 1e-14))
+
+
+def _response(divergence: float) -> float:
+    """Return the epsilon of randomised response with a divergence of order 1, x tanh(x / 2)."""
+    if not 0 < divergence < math.inf:
+        return divergence
+    high = 1 + divergence + math.sqrt(2 * divergence)
+    return root(lambda x: x * math.tanh(x / 2) - divergence, 0.0, high)
+
+
+@lru_cache(maxsize=16)
+def _distribution(
+    gaussian: float, draws: tuple[tuple[Draw, int], ...]
+) -> tuple[Floats, Floats, float]:
+    """Return the losses of all parts, in order, their log probabilities, and a slack.
+
+    Logs of probabilities are right to the slack, and `_OF_LOG` of themselves.
+    """
+    steps = [draw.e / draw.steps for draw, _ in draws]
+    step = min([*steps, *[gaussian / _STEPS] * (gaussian > 0)])
+    releases = sum(count for _, count in draws)
+    if len(draws) + (gaussian > 0) > 1:  # of many releases, twice the step costs .1% of mu
+        step *= 0.5 if releases <= 16 else 1 if releases <= 64 else 2
+    most = math.fsum(count * draw.e for draw, count in draws) + gaussian * (gaussian + 2 * _FAR)
+    step = max(step, 2 * most / _ALL)
+    parts: list[Masses] = [(draw.masses(step), count) for draw, count in draws]
+    if gaussian:
+        parts.append((_normal(gaussian, step), 1))
+    ones = [np.logaddexp.reduce(one + step / 2 * places(len(one))) for one, _ in parts]
+    constant = float(sum(own * count for own, (_, count) in zip(ones, parts, strict=True)))
+    for error in BELIEVED:
+        with suppress(ArithmeticError):
+            logs = log_masses(parts, error)
+            break
+    else:
+        raise ArithmeticError("the masses of a sum of losses are too far apart")
+    losses = step * places(len(logs))
+    return losses, logs + losses / 2 - constant, error + _OF_LOG * (releases + abs(constant))
+
+
+def _normal(mu: float, step: float) -> Floats:
+    """Return the log masses of a Gaussian loss, by quadrature of each cell of the grid."""
+    k = math.ceil(mu * (mu / 2 + _FAR) / step)
+    nodes, weights = np.polynomial.legendre.leggauss(6)
+    share = (nodes + 1) / 2
+    at = step * (np.arange(k)[:, None] + share)
+    logs = -((at / mu) ** 2) / 2 + np.log(weights / 2 * step)
+    near, far = (np.log(np.sinh(it * step / 2) / np.sinh(step / 2)) for it in (1 - share, share))
+    half = np.full(k + 1, -math.inf)
+    half[:-1] = np.logaddexp.reduce(logs + near, axis=1)
+    half[1:] = np.logaddexp(half[1:], np.logaddexp.reduce(logs + far, axis=1))
+    half[0] += math.log(2)  # from both sides
+    return np.concatenate([half[:0:-1], half])

@@ -1,0 +1,371 @@
+"""Privacy losses: numbers by hand, and sums between two convolutions of this file's own."""
+
+from __future__ import annotations
+
+import gc
+import json
+import math
+import types
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import signal, special
+
+from dpol.noise import NOISES, privatize
+from dpol.noise.event_streams import MECHANISMS
+from dpol.privacy.account import account
+from dpol.privacy.composition import places
+from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
+from dpol.privacy.losses import (
+    NOTHING_KEPT,
+    Draw,
+    Loss,
+    Promise,
+    mu_of_zcdp,
+    of_range,
+    of_renyi,
+    one_draw,
+    pure,
+    range_for,
+)
+from dpol.privacy.noise_laws import LAPLACE, STAIRCASE
+
+EXCESS = 1e-4
+"""How much larger a number may be than it is; never smaller."""
+
+# ---- numbers by hand (mpmath, closed forms) ------------------------------------------------------
+
+TWO = LAPLACE.loss(0.5, 1) + LAPLACE.loss(1.0, 1)
+LARGE = LAPLACE.loss(2.0, 1) + LAPLACE.loss(3.0, 1)
+MIXED = Loss(gaussian=0.5) + LAPLACE.loss(0.5, 2)
+NUMBERS = {
+    "mu of a range": (lambda: of_range(1.6139307).mu, 1.0),
+    "mu of a small range": (lambda: of_range(0.3992261).mu, 0.24999996),
+    "delta of a range at 0": (lambda: of_range(1.6139307).delta(0.0), 0.3829249),
+    "delta of a range at 0.2": (lambda: of_range(1.6139307).delta(0.2), 0.3207763),
+    "two Laplace releases at 0.6": (lambda: TWO.delta(0.6), 0.2189055143),
+    "two Laplace releases at 1.2": (lambda: TWO.delta(1.2), 0.0747389253),
+    "two large Laplace releases": (lambda: LARGE.delta(0.0), 0.8358300028),
+    "Gaussian and Laplace at 0": (lambda: MIXED.delta(0.0), 0.324845849),
+    "Gaussian and Laplace at 0.5": (lambda: MIXED.delta(0.5), 0.172807715),
+    "Gaussian and Laplace at 1": (lambda: MIXED.delta(1.0), 0.067814338),
+    "mu of Gaussian and Laplace": (lambda: MIXED.mu, 0.838169621),
+    "mu of zCDP": (lambda: Loss(zcdp=0.125).mu, 0.630408),
+    "epsilon of zCDP": (lambda: Loss(zcdp=0.125).epsilon(1e-6), 2.41910),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_are_never_too_small_and_hardly_too_large(name):
+    function, exact = NUMBERS[name]
+    assert exact * (1 - 1e-7) <= function() <= exact * (1 + EXCESS)
+
+
+@pytest.mark.parametrize(
+    ("name", "mu", "epsilon"),
+    [
+        ("budget-distribution", 1.0, 0.73587),
+        ("budget-absorption", 1.0, 0.73587),
+        ("pegasus", 1.0, 2.0707),
+        ("budget-absorption", 0.25, 0.16517),
+        ("pegasus", 0.25, 0.5072),
+    ],
+)
+def test_the_epsilon_of_a_window_of_eight_rounds(name, mu, epsilon):
+    """A strength is rounded down: the numbers by hand have five digits."""
+    made = MECHANISMS[name]
+    dearest = made.dearest(Promise(mu=mu), 8)
+    assert dearest / made.most(8) == pytest.approx(epsilon, rel=1e-4)
+    assert mu * (1 - 1e-9) <= made.window(8, dearest).mu <= mu
+
+
+def test_pure_privacy_and_zcdp_add_up():
+    both = Loss(zcdp=0.125) + pure(0.3)
+    assert Loss(zcdp=0.125).mu < both.mu <= 0.73603
+    assert (both.numerical, pure(0.3).numerical) == (True, False)
+
+
+@pytest.mark.parametrize("mu", [1e-6, 0.25, 1.0, 4.0, 50.0])
+def test_the_range_for_a_mu_has_this_mu(mu):
+    assert of_range(range_for(mu)).mu == pytest.approx(mu, rel=1e-12)
+    assert of_range(range_for(mu)).delta(0.0) >= delta_of_epsilon(0.0, mu)
+
+
+# ---- sums against two convolutions ---------------------------------------------------------------
+
+STEPS = 500
+"""Steps of a grid from 0 to the end of a part of size 1."""
+
+
+def masses_of(loss: Loss, step: float, *, up: bool) -> tuple[np.ndarray, int, float]:
+    """Probabilities with the person, each loss rounded to the next grid point up or down.
+
+    Also the place of the loss 0, and the probability of losses beyond the grid.
+    """
+    if mu := loss.gaussian:
+        k = math.ceil(mu * (mu / 2 + 9) / step)
+        ends = step * np.arange(-k, k + 1)
+        cells = np.diff(special.ndtr(ends / mu - mu / 2))
+        beyond = float(special.ndtr(mu / 2 - ends[-1] / mu))
+        return _rounded(cells, up=up), k, beyond
+    (draw, _), *_ = loss.draws
+    k = math.ceil(draw.e / step)
+    ends = np.clip(step * np.arange(-k, k + 1), -draw.e, draw.e)
+    cells = 2 * np.diff(np.exp(ends / 2)) * math.exp(draw.between)
+    for place, mass in ((-draw.e, draw.ends), (0.0, draw.middle), (draw.e, draw.ends)):
+        cell = int(np.searchsorted(ends, place, side="right")) - 1
+        cells[min(max(cell, 0), 2 * k - 1)] += math.exp(mass + place / 2)
+    return _rounded(cells / cells.sum(), up=up), k, 0.0
+
+
+def _rounded(cells: np.ndarray, *, up: bool) -> np.ndarray:
+    return np.concatenate([[0.0], cells] if up else [cells, [0.0]])
+
+
+def deltas_of(parts: list[Loss], told: float, step: float, *, up: bool) -> tuple:
+    """Losses of the grid, and delta at those from 0 on, too large or too small."""
+    total, zero = np.ones(1), 0
+    for part in parts:
+        own, place, beyond = masses_of(part, step, up=up)
+        total, zero = signal.fftconvolve(total, own), zero + place
+        told = 1 - (1 - told) * (1 - up * beyond)
+    total = np.maximum(total, 0.0)
+    losses = step * (np.arange(len(total)) - zero)
+    # The sum of P(l) (1 - e^(x - l)) over l > x, from the end.
+    above = np.cumsum(total[::-1])[::-1]
+    lowered = np.cumsum((total * np.exp(-losses))[::-1])[::-1]
+    at = losses >= 0
+    deltas = above[at] - np.exp(losses[at]) * lowered[at]
+    return losses[at], told + (1 - told) * np.clip(deltas, 0.0, 1.0)
+
+
+SIZES = st.floats(0.05, 2.5)
+PARTS = {
+    "Gaussian": lambda e, _: Loss(gaussian=e),
+    "Laplace": lambda e, _: LAPLACE.loss(e, 1),
+    "range": lambda e, _: of_range(e),
+    "pure": lambda e, _: pure(e),
+    "seldom": lambda e, q: one_draw(Draw(e=e, between=0.0).seldom(q)),
+    "seldom Laplace": lambda e, q: one_draw(
+        Draw(e=e, ends=-math.log(2), between=-math.log(4)).seldom(q)
+    ),
+}
+SUMS = st.lists(
+    st.tuples(st.sampled_from(sorted(PARTS)), SIZES, st.floats(0.01, 0.9)), min_size=1, max_size=4
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(drawn=SUMS, told=st.sampled_from([0.0, 0.0, 1e-3]))
+def test_sums_lie_between_convolutions_rounded_down_and_up(drawn, told):
+    parts = [PARTS[name](e, q) for name, e, q in drawn]
+    loss = sum(parts, Loss(told=told))
+    step = max(e for _, e, _ in drawn) / STEPS
+    losses, low = deltas_of(parts, told, step, up=False)
+    _, high = deltas_of(parts, told, step, up=True)
+    for at in np.linspace(0, len(losses) - 1, 7).astype(int)[:-1]:
+        delta, x = loss.delta(float(losses[at])), losses[at]
+        over = high[np.searchsorted(losses, x)] if at < len(high) else 0.0
+        assert low[at] <= delta * (1 + 1e-9) + 1e-13
+        assert delta <= over * (1 + 3e-3) + 1e-9
+    if told:
+        assert loss.mu == math.inf
+        return
+    certain = low > 1e-9  # sums of probabilities have no more digits
+    assert (low[certain] <= delta_of_epsilon(losses[certain], loss.mu) * (1 + 1e-6)).all()
+    size = min(len(low), len(high))
+    assert (high[:size] >= delta_of_epsilon(losses[:size], loss.mu / 1.01) - 1e-15).any()
+
+
+@given(steps=st.floats(0.05, 60), step=st.floats(1e-3, 2), q=st.floats(0.01, 1))
+def test_a_loss_between_two_points_keeps_its_probabilities_with_and_without_the_person(
+    steps, step, q
+):
+    for sizes in ({"ends": 0.0}, {"between": 0.0}, {"ends": -0.7, "between": -1.4}):
+        draw = Draw(e=steps * step, **sizes).seldom(q)
+        masses = draw.masses(step)
+        total = np.logaddexp.reduce(masses + step / 2 * places(len(masses)))
+        assert total == pytest.approx(draw.log_moment(np.ones(1))[0], abs=1e-8)
+
+
+def test_a_sum_with_a_smaller_part_fails_between_them():
+    """Power: 1% of a part is missing."""
+    parts = [Loss(gaussian=0.8), of_range(1.0)]
+    losses, low = deltas_of(parts, 0.0, 1 / STEPS, up=False)
+    less = Loss(gaussian=0.8) + of_range(0.99)
+    assert low[0] > less.delta(0.0)
+    assert (low > delta_of_epsilon(losses, less.mu)).any()
+
+
+@settings(max_examples=20, deadline=None)
+@given(rho=st.floats(0.005, 3.0), other=SIZES, releases=st.integers(1, 8))
+def test_zcdp_covers_what_has_it(rho, other, releases):
+    """Gaussian noise, and randomised response, each beside a Laplace release."""
+    loss = Loss(zcdp=rho / releases).times(releases) + LAPLACE.loss(other, 1)
+    e = 0.999 * special.logit(special.ndtr(mu_of_zcdp(rho) / 2))
+    for known in (Loss(gaussian=math.sqrt(2 * rho)), pure(float(e))):
+        known = known + LAPLACE.loss(other, 1)
+        assert known.mu <= loss.mu
+        for delta in (0.3, 1e-2, 1e-6):
+            assert known.epsilon(delta) <= loss.epsilon(delta) * (1 + 1e-9)
+        for epsilon in (0.0, 0.1, 1.0, 4.0):
+            assert known.delta(epsilon) <= loss.delta(epsilon) * (1 + 1e-9)
+
+
+# ---- the record of each noise, for any number of rounds ------------------------------------------
+
+STAY, MU, ROUNDS = 8, 1.0, (1, 3, 8, 30)
+
+
+def gaussian_mu(noisy, rounds):
+    """mu of a person in v rounds, by how far they move the two holders with the least noise."""
+    if noisy.memory is None:
+        moves = np.sort(1 / (noisy.capacity * noisy.noise_scale), axis=1)[:, -2:]
+        return math.sqrt(np.sort((moves**2).sum(axis=1))[-rounds:].sum())
+    a, b = noisy.memory.a, noisy.memory.b
+    response = np.vstack([np.ones_like(b), (b - a) * b ** np.arange(2000)[:, None]])
+    moved = sum(np.roll(response, week, axis=0) for week in range(rounds))
+    moves = np.sqrt((moved**2).sum(axis=0)) * (1 / (noisy.capacity * noisy.fresh_scale)).max(axis=0)
+    return math.sqrt(np.sort(moves**2)[-2:].sum())
+
+
+def releases_of(name, rounds):
+    """Losses of a person in v rounds at two holders, one by one."""
+    e = MECHANISMS[name].dearest(Promise(mu=MU), STAY)
+    if name == "pegasus":
+        return [LAPLACE.loss(0.8 * e, 1)] * (2 * rounds) + [pure(0.2 * e * rounds)] * 2
+    return [(STAIRCASE if name == "staircase" else LAPLACE).loss(e, 1)] * (2 * rounds)
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_a_record_is_right_for_any_number_of_rounds(name, random_stream):
+    stream = replace(random_stream(40, 4), stay=STAY)
+    noisy = privatize(stream, name, MU, seed=1, replicates=1)
+    mus = [account(noisy.guarantee, rounds).mu for rounds in ROUNDS]
+    assert mus == sorted(mus)
+    for rounds, mu in zip(ROUNDS, mus, strict=True):
+        if NOISES[name].mechanism is None:
+            assert mu == pytest.approx(gaussian_mu(noisy, rounds), rel=1e-6)
+            continue
+        parts = releases_of(name, rounds)
+        step = min(part.most for part in parts) / 300
+        for up in (False, True):
+            losses, deltas = deltas_of(parts, 0.0, step, up=up)
+            gaussian = delta_of_epsilon(losses, mu / 1.03**up)
+            seen = deltas > 1e-9
+            if up:
+                assert (deltas[seen] >= gaussian[seen]).any()
+            else:
+                assert (deltas[seen] <= gaussian[seen] * (1 + 1e-6)).all()
+
+
+def test_a_bare_mu_of_gaussian_noise_and_a_record_without_rounds(random_stream):
+    assert account(0.5, 4).mu == 1.0
+    rounds = replace(random_stream(9, 3), capacity=None, given_sensitivity=np.ones(9))
+    record = privatize(rounds, "isotropic", 1.0, seed=1, replicates=1).guarantee
+    assert account(record, 1).mu == 1.0
+    with pytest.raises(ValueError, match="nothing is proved about 2 rounds"):
+        account(record, 2)
+
+
+def test_a_record_that_was_read_knows_the_next_longer_stay(random_stream):
+    record = privatize(random_stream(40, 3), "laplace-uniform", 1.0, seed=1, replicates=1).guarantee
+    read = replace(record, in_rounds=None)
+    mus = [read.of_rounds(rounds).mu for rounds in (1, 3, 8, 9, 17)]
+    known = [record.of_rounds(rounds).mu for rounds in (1, 4, 8)]
+    assert mus == [*known, 2 * known[-1], 3 * known[-1]]
+
+
+# ---- nothing that leaves `privatize` holds raw gains ---------------------------------------------
+
+
+def reached(made):
+    """All objects that others refer to, through partials and closures; not through modules."""
+    seen, rest = {}, [made]
+    while rest:
+        one = rest.pop()
+        if id(one) in seen or isinstance(one, types.ModuleType | type):
+            continue
+        seen[id(one)] = one
+        if isinstance(one, types.FunctionType):
+            rest += [cell.cell_contents for cell in one.__closure__ or ()]
+            rest += [*(one.__defaults__ or ()), *(one.__kwdefaults__ or {}).values()]
+        else:
+            rest += gc.get_referents(one)
+    return list(seen.values())
+
+
+def holds_gains(made, stream):
+    arrays = [it for it in reached(made) if isinstance(it, np.ndarray)]
+    assert arrays
+    return any(
+        np.shares_memory(it, stream.gains)
+        or (it.shape == stream.gains.shape and np.array_equal(it, stream.gains))
+        for it in arrays
+    )
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_no_object_that_leaves_privatize_reaches_raw_gains(name, random_stream):
+    stream = replace(random_stream(12, 3), stay=2)
+    noisy = privatize(stream, name, 1.0, seed=1, replicates=2)
+    assert not holds_gains(noisy, stream)
+    leaky = replace(noisy.guarantee, in_rounds=partial(lambda it, v: Loss(), stream))  # power
+    assert holds_gains(replace(noisy, guarantee=leaky), stream)
+
+
+# ---- what is not proved is not said --------------------------------------------------------------
+
+
+def test_divergences_known_to_a_finite_order_give_no_mu():
+    known = of_renyi(lambda order: np.where(order <= 32, 0.125 * order, np.inf))
+    assert (known.mu, known.numerical) == (math.inf, False)
+    assert known.epsilon(1e-6) == pytest.approx(2.4191, rel=1e-3)
+    assert 0.5 < known.guess < 0.63
+
+
+def test_told_keeps_no_mu_and_bounds_epsilon():
+    loss = Loss(gaussian=1.0) + pure(1.0, 1e-6)
+    assert loss.mu == loss.epsilon(1e-6) == loss.epsilon(1e-7) == math.inf
+    # Only what is left of delta pays for the Gaussian part.
+    smallest = epsilon_of_delta(1e-6, 1.0)
+    assert smallest < loss.epsilon(2e-6) <= smallest + 1
+    assert loss.delta(loss.epsilon(2e-6)) <= 2e-6
+    assert pure(1.0, 1e-6).epsilon(1e-6) == 1.0
+    assert (loss + NOTHING_KEPT).guess == 1.0
+
+
+def test_draws_bound_delta_only_beyond_their_largest_loss():
+    """Below it the other parts need not say anything."""
+    loss = Loss(zcdp=1e-12) + pure(1.0)
+    assert loss.delta(0.5) >= pure(1.0).delta(0.5)
+
+
+def test_many_draws_beside_gaussian_noise_bound_the_tests_beyond_the_grid():
+    """The draws reach 500 deviations."""
+    loss = Loss(gaussian=0.5) + pure(0.5).times(500)
+    assert math.hypot(0.5, pure(0.5).times(500).mu) * (1 - 1e-2) < loss.mu < math.inf
+
+
+@pytest.mark.parametrize("loss", [MIXED + pure(0.2, 1e-5), NOTHING_KEPT, Loss(zcdp=0.5)])
+def test_a_loss_is_plain_numbers(loss):
+    assert Loss.of_data(json.loads(json.dumps(loss.as_data()))) == loss
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"gaussian": -1.0},
+        {"told": 1.5},
+        {"zcdp": math.nan},
+        {"renyi": (1.0,)},
+        {"draws": ((Draw(e=1.0), 0),)},
+    ],
+)
+def test_a_wrong_part_is_refused(wrong):
+    with pytest.raises(ValueError, match="must"):
+        replace(Loss(), **wrong)
