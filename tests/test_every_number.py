@@ -32,7 +32,7 @@ from dpol.privacy.noise_laws import LAWS
 ROOT = Path(__file__).parents[1]
 PACKAGES = "dpol", "dpol.lazy", "dpol.lazy.convex", "dpol.labels"
 PRIVACY = (
-    "account", "auditing.bounds", "chains", "composition", "gaussian_dp", "guarantee", "mixtures",
+    "account", "auditing", "chains", "composition", "gaussian_dp", "guarantee", "mixtures",
     "noise_laws", "stays",
 )  # fmt: skip
 WRONG = (-1, 0, math.nan, math.inf, -math.inf, True, 1e308, 10**400)
@@ -104,6 +104,7 @@ EXAMPLES = {
     "ball": convex.Ball(2, 2.0),
     "bank": dpol.RidgeBank(),
     "capacity": STREAM.capacity,
+    "changes": np.eye(2),
     "kept": 1.0,
     "client": "wma",
     "delta": 1e-6,
@@ -127,6 +128,7 @@ EXAMPLES = {
     "name": "ridge",
     "noise": "capacity-memory",
     "noise_level": np.ones(3),
+    "outputs": [np.eye(4, 2)] * 2,
     "parameter": "mu",
     "path": ROOT / "data/examples/shelters.csv",
     "penalties": {"weak": 0.1},

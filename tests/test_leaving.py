@@ -224,7 +224,7 @@ def test_no_count_and_no_name_leaves_results(tmp_path: Path) -> None:
     mine = "{algorithm: persistence, label: mine}", "--on", "wards.yaml", "--cores", "2"
     said = succeed(dpol_("league", *mine))
     assert "987123" in said, "the warning quotes a count, on the terminal"
-    refused = dpol_("league", *mine, "--record", "ann.parquet")
+    refused = dpol_("league", *mine, "--write", "ann.parquet")
     assert refused.returncode == 1
     assert "a row has the choices and the seed, which gives the table away" in refused.stderr
     succeed(dpol_("choose", "window-mean", "results/league-wards/choose/mu-1.csv"))

@@ -15,7 +15,7 @@ import dpol
 from dpol.labels import Terms
 from dpol.lazy import LazyGame
 from dpol.privacy.account import account, best_guess
-from dpol.privacy.auditing.bounds import audit_runs
+from dpol.privacy.auditing import audit_runs
 from dpol.privacy.chains import chain_norm
 from dpol.privacy.gaussian_dp import (
     compose,

@@ -21,7 +21,7 @@ from dpol.core.rounding import AtMost
 from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, noise_facts, noises_for
 from dpol.privacy.losses import Promise
-from dpol.show.names import BATCHES, LAZY, name_of
+from dpol.show.entries import BATCHES, algorithm_entry, noise_entry
 from dpol.show.reported import FILLINGS, PAPER_STATES, load_reported
 from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
 from dpol.studies.comparison.promises import promises_of
@@ -77,7 +77,7 @@ def standings(run: str) -> pd.DataFrame:
 
 def title(row: pd.Series) -> str:
     """Return the name of a row's algorithm and noise, with a mark on noise of ours."""
-    return f"`{row['algorithm']}`, {row['noise']}{' †' if name_of(row['noise']).ours else ''}"
+    return f"`{row['algorithm']}`, {row['noise']}{' †' if noise_entry(row['noise']).ours else ''}"
 
 
 def level(mu: float) -> str:
@@ -395,6 +395,11 @@ def of_lazy(table: str, d: int, epsilon: float) -> pd.DataFrame:
     ]
 
 
+def shown(label: str) -> str:
+    """Return the name of an algorithm of the second paper's games, with a mark if it is ours."""
+    return algorithm_entry(label).marked
+
+
 def lazy_regret() -> str:
     """Regret of L2P and its rivals on stochastic losses, T = 10,000."""
     rows = []
@@ -403,7 +408,7 @@ def lazy_regret() -> str:
         found = every.set_index("algorithm")[["mean_regret", "ci_half_width"]]
         cells = [amount(mean, half, digits=0) for mean, half in found.to_numpy()]
         rows.append((f"{d}, {epsilon}", *cells, f"{every['uniform_regret'].iloc[0]:.0f}"))
-    return table(("d, ε", *map(LAZY.get, found.index), "uniform random"), rows)
+    return table(("d, ε", *map(shown, found.index), "uniform random"), rows)
 
 
 def lazy_pairs() -> str:
@@ -411,14 +416,14 @@ def lazy_pairs() -> str:
     rows = []
     for d, epsilon in LAZY_GAMES:
         means = of_lazy("lazy", d, epsilon).set_index("algorithm")["mean_regret"]
-        private = means[[not LAZY[it].endswith("no privacy") for it in means.index]]
+        private = means[[not shown(it).endswith("no privacy") for it in means.index]]
         best, after = private.sort_values().index[:2]
-        least = f"{LAZY[best]}; {compared(d, epsilon, best, after)} {LAZY[after]}"
-        l2p = private.index.map(LAZY.get).str.startswith("L2P")
+        least = f"{shown(best)}; {compared(d, epsilon, best, after)} {shown(after)}"
+        l2p = private.index.map(shown).str.startswith("L2P")
         own, rivals = private[l2p].idxmin(), private[~l2p].index
         cells = (compared(d, epsilon, own, it).removesuffix(" with") for it in rivals)
-        rows.append((f"{d}, {epsilon}", least, LAZY[own], *cells))
-    heads = (LAZY[it] for it in rivals)
+        rows.append((f"{d}, {epsilon}", least, shown(own), *cells))
+    heads = (shown(it) for it in rivals)
     return table(("d, ε", "smallest regret", "best L2P", *heads), rows, words=3)
 
 

@@ -14,7 +14,7 @@ from dpol.checks.check import Verdict, check, checks_of, verdict
 from dpol.checks.settings import fixed_settings
 from dpol.cli import main
 from dpol.noise import NOISES, privatize
-from dpol.privacy.auditing.bounds import audit_runs
+from dpol.privacy.auditing import audit_runs
 from dpol.privacy.guarantee import NO_PRIVACY
 
 BROKEN = {

@@ -23,7 +23,6 @@ ROBUSTNESS = {
     "worlds": {"mus": [1]},
     "fillings": {"mus": [1], "table": TABLE, "report": {}, "read_as": [1]},
     "zeros": {"mus": [1], "tables": {"a": TABLE}, "seed": 1, "told_by": "b.csv", "hidden": [0.5]},
-    "fixed_share": {"mus": [1], "rates": [0.1], "shares": [0.1], "tables": {"a": TABLE}},
 }
 BASES: dict[str, dict[str, Any]] = {
     "small": {},

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.core.names import folded
+from dpol.data.tables.identifiers import folded
 
 names = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8)
 

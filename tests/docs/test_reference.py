@@ -108,7 +108,7 @@ def test_docstrings_name_what_is_there() -> None:
 
 
 def test_a_module_that_is_not_there_is_found() -> None:
-    assert lost_names("dpol.privacy.auditing", "", "`laws` needs") == ["dpol.privacy.auditing.laws"]
+    assert lost_names("dpol.reruns", "", "`laws` needs") == ["dpol.reruns.laws"]
     assert lost_names("dpol", "see `dpol.privacy.laws`") == ["dpol.privacy.laws"]
 
 

@@ -16,7 +16,7 @@ from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import AT_ONE_PLACE, STAY
 from dpol.privacy.losses import Promise, pure
 from dpol.privacy.noise_laws import LAPLACE
-from dpol.show.names import name_of
+from dpol.show.entries import noise_entry
 
 NAMES = [noise.name for noise in EVENT_STREAMS]
 EACH = pytest.mark.parametrize("name", NAMES)
@@ -337,7 +337,7 @@ def test_no_release_looks_ahead(stream, name):
 @pytest.mark.parametrize("name", NOISES)
 def test_tables_mark_a_noise_of_ours(name):
     """A noise without a display name is shown as its own, without a mark."""
-    assert name_of(name).ours == (NOISES[name].origin == "ours")
+    assert noise_entry(name).ours == (NOISES[name].origin == "ours")
 
 
 def test_the_record_names_the_law(stream):

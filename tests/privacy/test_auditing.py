@@ -9,13 +9,13 @@ import pytest
 from scipy import special, stats
 
 from dpol.core.intervals import clopper_pearson_upper
-from dpol.privacy.auditing.bounds import (
+from dpol.privacy.auditing import (
     AuditResult,
+    audit_covariance,
     audit_runs,
     selection_half,
     with_fitted_direction,
 )
-from dpol.privacy.auditing.covariance import audit_covariance
 
 # Largest probability that a sound audit fails a statistical test here.
 ERROR = 1e-6

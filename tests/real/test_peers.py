@@ -16,7 +16,7 @@ from jax_privacy.matrix_factorization import dense, sensitivity, toeplitz
 from scipy import integrate
 
 from dpol.core.randomness import Floats
-from dpol.privacy.auditing.bounds import audit_runs
+from dpol.privacy.auditing import audit_runs
 from dpol.privacy.factorizations import (
     decayed_sums,
     prefix_sums,

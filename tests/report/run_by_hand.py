@@ -19,9 +19,9 @@ from dpol.data.panel import IDLE
 from dpol.data.stream import write_stream
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.door import RunFiles
+from dpol.report.finished import CONFIG, CRATE
 from dpol.report.page import build_page
 from dpol.report.provenance import Params, Provenance
-from dpol.report.record import CONFIG, CRATE
 from dpol.reruns.notes import Note, checksums, write_note
 from dpol.show.rendering import render
 from dpol.show.table import Group, Table, TableCell, TableSection

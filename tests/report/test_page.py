@@ -16,17 +16,17 @@ import pytest
 import yaml
 
 from dpol.core.errors import DpolError
+from dpol.report.finished import read_crate
 from dpol.report.page import build_page, write_report
-from dpol.report.record import read_record
 from dpol.reruns.notes import Note, checksums, digest, write_note
 from report.crates import checked_crate
 from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, files_of, page
 
 CHAPTERS = {
     "answer": ["privacy-utility"],
-    "first": ["paper", "batching"],
-    "second": ["lazy", "convex"],
-    "third": ["labels"],
+    "paper1": ["paper", "batching"],
+    "paper2": ["lazy", "convex"],
+    "paper3": ["labels"],
     "beyond": ["switches", "league"],
     "replay": ["replay"],
     "privacy": ["privacy", "audits"],
@@ -212,7 +212,7 @@ def test_a_page_is_written_only_of_files_as_their_jobs_wrote_them(copy: Path) ->
     own()
     assert checked_crate(copy)
     written = {"report/index.html", "summary.parquet", "choose/mu-1.csv"}
-    assert written <= read_record(copy).files.keys()
+    assert written <= read_crate(copy).files.keys()
     (copy / "tables/answer.csv").write_text("another")
     with pytest.raises(DpolError, match="not as this run asks: tables/answer.csv; the config"):
         own(files=[copy / "tables/answer.csv"])

@@ -13,7 +13,7 @@ import dpol
 from dpol.core.files import sha256
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
-from dpol.report.record import CONFIG, CRATE, disagreements, read_config, read_record
+from dpol.report.finished import CONFIG, CRATE, disagreements, read_config, read_crate
 from report.run_by_hand import record
 from streams_by_hand import stream
 
@@ -125,4 +125,4 @@ def test_a_strangers_record_is_refused_at_once(tmp_path: Path, name: str, text: 
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
     with pytest.raises(dpol.DataError, match=f"{name} cannot be read"):
-        read_config(tmp_path) if name == CONFIG else read_record(tmp_path)
+        read_config(tmp_path) if name == CONFIG else read_crate(tmp_path)

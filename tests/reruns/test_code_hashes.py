@@ -36,7 +36,7 @@ from pathlib import Path
 from dpol.reruns import code_hashes
 code_hashes._parse = cache(code_hashes._parse)  # parsed once
 reached = code_hashes.reach(
-    "dpol.experts.cautious_mean", "dpol.core.schemas", "dpol.show.looks", "dpol.labels"
+    "dpol.experts.cautious_mean", "dpol.core.schemas", "dpol.show.entries", "dpol.labels"
 )
 def hashes():
     for it in vars(code_hashes).values():
@@ -88,7 +88,7 @@ def test_a_line_in_any_room_changes_the_hash_and_words_do_not(tmp_path: Path) ->
         "layout": ((file, "np.zeros((", "np.zeros(\n            ("), set()),
         "code": ((file, "axis=1", "axis=-1"), {"experts", "results"}),
         "unread": (("experts/registry.yaml", "", "\na: 1\n"), {"results"}),
-        "read": (("show/looks.yaml", "", "\na: 1\n"), {"show"}),
+        "read": (("show/entries.yaml", "", "\na: 1\n"), {"show"}),
         "named by none": (("show/new.yaml", "", "a: 1\n"), {"show"}),
         "not reached": (("lazy/exact.py", "", "\na = 1\n"), {"results"}),
         "of the study": (("studies/games/results.yaml", "", "\n"), {"results"}),

@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from dpol.show import panels, style
-from dpol.show.looks import DASHED, Look
+from dpol.show.entries import DASHED, Look
 from legible import assert_legible, legend_texts, lines, plain, points
 
 LABELS = st.lists(st.tuples(st.floats(-0.2, 1.2), st.floats(0.01, 0.1)), min_size=1, max_size=10)

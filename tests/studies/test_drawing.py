@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
 from dpol import studies
@@ -34,3 +36,28 @@ def test_exhibits_read_every_fact_that_they_are_given() -> None:
     places = (Path(str(studies.__file__)).with_name(room) for room in ("answer", "paper1"))
     text = "".join(file.read_text() for place in places for file in place.glob("*.py"))
     assert [it.name for it in fields(Facts) if f"facts.{it.name}" not in text] == []
+
+
+def fixed_findings(text: str) -> list[str]:
+    """Return the findings of a module that no number can change: sentences without a value."""
+    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+    return [
+        ast.unparse(call)
+        for call in calls
+        if ast.unparse(call.func) == "drawn.find"
+        and not any(
+            isinstance(part, ast.Name | ast.Attribute | ast.Call)
+            for argument in call.args
+            for part in ast.walk(argument)
+        )
+    ]
+
+
+def test_every_finding_is_computed() -> None:
+    drawing = {it for study in STUDIES for section in study.sections for it in section.drawing}
+    texts = {it: Path(str(import_module(it).__file__)).read_text() for it in sorted(drawing)}
+    assert {name: found for name, it in texts.items() if (found := fixed_findings(it))} == {}
+    assert sum(it.count("drawn.find(") for it in texts.values()) >= 10
+    wrong = 'drawn.find("Systems that keep more name a best expert more often.")'
+    assert fixed_findings(wrong)
+    assert fixed_findings('drawn.find(f"{most} is best" + " here" * bool(level))') == []

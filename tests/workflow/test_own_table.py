@@ -11,7 +11,7 @@ import pytest
 
 import dpol
 from dpol.data.stream import PUBLIC
-from dpol.report.record import disagreements
+from dpol.report.finished import disagreements
 from pipeline import ROOT, snakemake, succeed, write_config
 from report.crates import checked_crate
 from streams_by_hand import assert_same

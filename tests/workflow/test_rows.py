@@ -1,4 +1,4 @@
-"""Rows of `dpol league --record`, read by `--with` in another folder, as the page says."""
+"""Rows of `dpol league --write`, read by `--with` in another folder, as the page says."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_row_of_one_folder_ranks_in_another(tmp_path: Path) -> None:
     shutil.copy(ROOT / ".test/config/config.yaml", here)
     about = "--sender", "Ann, Uni X", "--looked-at", "nothing", "--tried", "2"
     file = here / "ann.parquet"
-    said = play(here, "--record", file.name, *about)
+    said = play(here, "--write", file.name, *about)
     assert f"{file.name}: {pq.ParquetFile(file).num_row_groups} rows, one for each stream" in said
     assert "no\ncount, and no name of a place" in said
     shutil.copytree(here, there)

@@ -31,7 +31,7 @@ from dpol.checks.settings import Setting, delta_of
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.core.rounding import AtLeast
 from dpol.data.stream import GainStream
-from dpol.privacy.auditing.bounds import (
+from dpol.privacy.auditing import (
     AuditResult,
     audit_runs,
     selection_half,

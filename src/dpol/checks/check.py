@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from dpol.checks import CheckError, algorithms, learners, noises
+from dpol.checks import CheckError, algorithms, noises
+from dpol.checks.algorithms import MU, REPLICATES, random_stream
 from dpol.core.arguments import check_kind, check_whole
 from dpol.core.errors import in_one_line
 from dpol.core.plugins import load_named, registered
+from dpol.core.randomness import replicate_generators
 from dpol.core.suggestions import did_you_mean
+from dpol.experts.games import bank_actions
 from dpol.experts.interface import LearnerBank, Member
+from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.play import play_rounds
 from dpol.experts.registry import (
     ALGORITHM_GROUP,
     LEARNER_GROUP,
@@ -20,7 +26,7 @@ from dpol.experts.registry import (
     entry_of,
     make_members,
 )
-from dpol.noise import NOISES, Noise, find_noise
+from dpol.noise import NOISES, Noise, find_noise, privatize
 from dpol.noise.noises import NOISE_GROUP
 
 
@@ -80,7 +86,34 @@ def checks_of(
             yield title, partial(_each, run, members, seed)
         bank = entry_of("algorithm", name).make(name, {})
         if isinstance(bank, LearnerBank):
-            yield from ((title, partial(run, bank)) for title, run in learners.CHECKS.items())
+            yield from ((title, partial(run, bank)) for title, run in OF_BANKS.items())
+
+
+def learners_play_their_columns(bank: LearnerBank[Any]) -> None:
+    """Check that each learner alone plays its column of the bank."""
+    noisy = privatize(random_stream(), "isotropic", MU, seed=1, replicates=REPLICATES)
+    generators = replicate_generators(1, ("checks",), range(REPLICATES), "learner")
+    played, shape = bank_actions(bank, noisy), (REPLICATES, noisy.n_rounds, len(bank.labels))
+    if played.shape != shape:
+        raise CheckError(
+            f"its actions have the shape {played.shape}, not {shape}; return one for each label"
+        )
+    for place, label in enumerate(bank.labels):
+        for alone in (LearnerAlone(bank, place), LearnerAlone(*bank.single(place))):
+            if alone.label != label:
+                raise CheckError(f"single({place}) has the label {alone.label}, not {label}")
+            if (play_rounds(alone, noisy, generators) != played[..., place]).any():
+                raise CheckError(
+                    f"{label} plays a different game alone than in the bank; make single({place})"
+                    f" and column {place} agree"
+                )
+
+
+OF_BANKS: Mapping[str, Callable[[LearnerBank[Any]], None]] = {
+    "learners play their columns": learners_play_their_columns,
+}
+"""Checks of banks of learners, by printed title. Each learner must also pass the checks of
+algorithms when it plays alone: pickling among them."""
 
 
 def _known(name: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import MAX_CARRY, GainStream
+from dpol.data.synthetic import adjacent_streams, largest_changes
 from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
 from dpol.privacy.losses import Loss
 from dpol.privacy.stays import STAYS
@@ -60,14 +61,9 @@ class Setting:
             f" {stream.gain_range:g}, mu {self.mu:.3g}, {people}, {self.noise} noise)"
         )
 
-    def streams(self) -> Iterator[GainStream]:
-        """Yield the stream with the person at the first expert, and at the second."""
-        for place in (0, 1):
-            gains = self.stream.gains.copy()
-            for k, t in enumerate(self.rounds):
-                i = self.experts[(place + k * self.moves) % 2]
-                gains[t, i] += _changes(self.stream)[t, i]
-            yield replace(self.stream, gains=gains)
+    def streams(self) -> tuple[GainStream, GainStream]:
+        """Return the stream with the person at the first expert, and at the second."""
+        return adjacent_streams(self.stream, self.rounds, self.experts, moves=self.moves)
 
     def claim(self, record: Guarantee) -> float:
         """Return the smallest mu or epsilon that a record claims for this person; inf for none."""
@@ -91,13 +87,6 @@ def delta_of(record: Guarantee) -> float:
 
 def _claim(loss: Loss, delta: float) -> float:
     return loss.epsilon(delta) if delta else loss.mu
-
-
-def _changes(stream: GainStream) -> Floats:
-    """Return how far a person changes each gain, (T, n); two changes are the sensitivity."""
-    if stream.capacity is None:
-        return np.broadcast_to(stream.sensitivity[:, None] / math.sqrt(2), stream.gains.shape)
-    return stream.count_sensitivity / stream.capacity
 
 
 def stream_of(gains: Floats, beds: float | Floats) -> GainStream:
@@ -171,7 +160,7 @@ def drawn_settings(
         if counted == stay:
             latest = rounds - last - counted
             at = np.arange(counted) + rng.choice([0, latest, int(rng.integers(latest + 1))])
-        changes = _changes(stream)
+        changes = largest_changes(stream)
         pair = rng.permutation(n)[:2] if rng.random() < 0.5 else np.argsort(-changes[at[0]])[:2]
         again = np.maximum.accumulate(np.arange(rounds) * (rng.random(rounds) < 0.6))
         even = (rng.random(rounds) * (rng.random(rounds) < 0.85))[again, None]

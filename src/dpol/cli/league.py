@@ -30,8 +30,8 @@ def add(commands: Commands) -> None:
     words = "number of cores (default: all)"
     parser.add_argument("--cores", default="all", metavar="N", help=words)
     words = "write the choices of the algorithm to a file that others can score; no private table"
-    parser.add_argument("--record", metavar="FILE", type=path, help=words)
-    words = "who sends the file of --record"
+    parser.add_argument("--write", metavar="FILE", type=path, help=words)
+    words = "who sends the file of --write"
     parser.add_argument("--sender", metavar="WHO", type=given, default="unnamed", help=words)
     words = "the data on which you chose the algorithm"
     parser.add_argument("--looked-at", metavar="TEXT", type=given, default="not said", help=words)
@@ -49,15 +49,15 @@ def _league(options: argparse.Namespace) -> int:
     from dpol.core.schemas import write_frame
     from dpol.core.yaml_files import parse_yaml
     from dpol.experts.registry import make_members
+    from dpol.report.finished import read_crate
     from dpol.report.league import league_of_run
-    from dpol.report.record import read_record
     from dpol.report.rows import refuse_to_send, write_rows
     from dpol.report.run import Run
 
     entry: Any = parse_yaml(options.name, "NAME")
     runs = []
     configs = [config_named(name, "--on CONFIG,...") for name in options.on.split(",")]
-    for config in configs if options.record else ():  # before it plays
+    for config in configs if options.write else ():  # before it plays
         refuse_to_send(load_experiment(config).config.dataset.private, str(config))
     for config in configs:
         league = Path(f"league-{config.stem}.yaml")
@@ -67,7 +67,7 @@ def _league(options: argparse.Namespace) -> int:
             return code
         results = Path("results", run)
         mine = {member.label for member in make_members(entry)}
-        runs.append(Run(results, read_record(results)))
+        runs.append(Run(results, read_crate(results)))
         ranked = league_of_run(runs[-1], options.rows or ())
         if options.rows:
             write_frame(ranked.standings.assign(run=run), f"league-{config.stem}/standings.parquet")
@@ -75,11 +75,11 @@ def _league(options: argparse.Namespace) -> int:
             print(printable(line))
         print(f"For a paper: {results}/tables/league.tex, league.csv and figures/league.pdf.")
         print(f"{league} is its config.")
-    if options.record:
+    if options.write:
         about = {it: printable(getattr(options, it))[:200] for it in ("sender", "looked_at")}
-        count = write_rows(runs, options.record, entry, {**about, "tried": options.tried})
-        print(f"{options.record}: {count} rows, one for each stream, noise and level, with")
+        count = write_rows(runs, options.write, entry, {**about, "tried": options.tried})
+        print(f"{options.write}: {count} rows, one for each stream, noise and level, with")
         print("every choice in every replicate, the seed, a hash of the stream and the promise; no")
         print("count, and no name of a place. Who has the table scores them with dpol league NAME")
-        print(f"--on {options.on} --with {options.record}")
+        print(f"--on {options.on} --with {options.write}")
     return 0

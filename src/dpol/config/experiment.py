@@ -25,6 +25,7 @@ from dpol.experts.registry import ALGORITHM_GROUP, LEARNER_GROUP, LEARNERS, REGI
 from dpol.experts.suites import by_label
 from dpol.noise import NOISES
 from dpol.noise.noises import NOISE_GROUP
+from dpol.show.entries import refuse_unnamed
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ def parse_experiment(raw: object, place: str) -> Experiment:
         raise ConfigError(f"{place}: has no keys; config/config.yaml is an example")
     try:
         refuse_taken({ALGORITHM_GROUP: REGISTRY, LEARNER_GROUP: LEARNERS, NOISE_GROUP: NOISES})
+        refuse_unnamed({"algorithms": REGISTRY, "noises": NOISES})
         members, problems = _members(raw.get("suites"))
         config = WHOLE.model_validate(raw)
     except ValidationError as error:

@@ -22,7 +22,7 @@ from dpol.noise import (
     NOISES,
     find_noise,
 )
-from dpol.studies.games.names import BEST_LINEAR, REFERENCE_NAMES
+from dpol.studies.games.names import BEST_LINEAR, REFERENCE_TOTALS
 from dpol.studies.games.settings import Members
 
 Rule = Callable[[Config, Members], Iterator[Problem]]
@@ -205,7 +205,7 @@ def unfit_noises(made: Sequence[Member], noises: Sequence[str]) -> Iterator[str]
 
 def labels(config: Config, members: Members) -> Iterator[Problem]:
     """Require a different label for each algorithm, other than the names of references."""
-    taken = dict.fromkeys([BEST_LINEAR, *REFERENCE_NAMES], "the name of a reference")
+    taken = dict.fromkeys([BEST_LINEAR, *REFERENCE_TOTALS], "the name of a reference")
     for suite, made in members.items():
         for member in made:
             if member.label in taken:

@@ -106,7 +106,7 @@ class Dataset(Settings):
     """Whether anyone may see the counts, as with simulated data.
 
     If not, the results carry a warning, no run is replayed unless `report.replay` is true, and
-    `dpol league --record` writes no row."""
+    `dpol league --write` writes no row."""
     format: Format = DEFAULT
     columns: Columns | None = None
     periods: Periods = Periods()

@@ -134,10 +134,10 @@ class _Run:
 
 def _read_run(folder: Path) -> _Run:
     run = open_run(folder)
-    record, settings = run.record, dict(flat(run.config))
+    crate, settings = run.crate, dict(flat(run.config))
     del settings["run"]
-    values = dict(record.values)
-    summary = record.file("summary.parquet")
+    values = dict(crate.values)
+    summary = crate.file("summary.parquet")
     with readable(summary):
         frame = pd.read_parquet(summary)
     # Only the columns to compare: other columns may come from another version.
@@ -150,8 +150,8 @@ def _read_run(folder: Path) -> _Run:
         settings=settings | {"seed": values.pop("seed")},
         provenance=values
         | {
-            "versions": [" ".join(version) for version in record.versions],
-            "checksum of the data": record.data,
+            "versions": [" ".join(version) for version in crate.versions],
+            "checksum of the data": crate.data,
         },
         # Rounded, since it is computed from the noise; with mu, epsilon tells nothing more.
         summary=frame.assign(
@@ -161,12 +161,12 @@ def _read_run(folder: Path) -> _Run:
         verdicts={
             f"{name}: {row}": verdict
             for name, naming in _VERDICTS.items()
-            if f"{name}.parquet" in record.files
-            for row, verdict in _verdicts(record.file(f"{name}.parquet"), naming)
+            if f"{name}.parquet" in crate.files
+            for row, verdict in _verdicts(crate.file(f"{name}.parquet"), naming)
         },
         data={label: checksum(stream) for label, stream in streams.items()},
         private=any(stream.private for stream in streams.values()),
-        totals=read_frame(record.file("totals.parquet"), schema("totals")),
+        totals=read_frame(crate.file("totals.parquet"), schema("totals")),
     )
 
 

@@ -22,8 +22,8 @@ from dpol.data.leaving import HOLDS, warning_of
 from dpol.data.settings import Dataset
 from dpol.report.data import read_source
 from dpol.report.door import RunFiles
+from dpol.report.finished import CODE, CONFIG
 from dpol.report.provenance import Provenance
-from dpol.report.record import CODE, CONFIG
 
 WORKFLOW = "provenance/Snakefile"
 _PROFILES = {

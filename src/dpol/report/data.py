@@ -13,8 +13,7 @@ from dpol.data.panel import IDLE, ZERO_WOULD_BE_BEST, rows_read_of
 from dpol.data.settings import Dataset
 from dpol.data.stream import read_stream
 from dpol.report.chapters import Part
-from dpol.report.door import RunFiles
-from dpol.report.fragments import read_image
+from dpol.report.door import RunFiles, read_image
 
 
 def read_source(files: RunFiles, config: Config) -> dict[str, Any]:

@@ -1,12 +1,18 @@
-"""The one door to the files of a run: a reader gets those that answer its request."""
+"""The one door to the files of a run: a reader gets those that answer its request.
+
+An error names the file, and the remedy.
+"""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 from dpol.core.errors import DataError
+from dpol.core.schemas import readable
 from dpol.reruns.notes import Checksums, Note, checksums, made_as_asked
 
 
@@ -50,3 +56,26 @@ def answers(folder: Path, notes: Mapping[Path, Note], jobs: Mapping[str, str]) -
         ready = [note for note in made.values() if note.read.items() <= files.items()]
         files |= {file: value for note in ready for file, value in note.wrote.items()}
     return RunFiles(folder=folder, files=files)
+
+
+def read_fragment(path: Path) -> str:
+    """Read a table as HTML. Raises DataError if it is missing or is not a table."""
+    with readable(path):
+        text = path.read_text(encoding="utf-8")
+        if "</table>" not in text:
+            raise ValueError("it holds no table")
+    return text
+
+
+def read_image(path: Path) -> tuple[str, float, str]:
+    """Read a figure as base64, its width in points, and its finding.
+
+    Raises:
+        DataError: the file is missing or is not a figure.
+    """
+    with readable(path):
+        image = path.read_bytes()
+        root = ElementTree.fromstring(image)
+        width = float(root.attrib["viewBox"].split()[2])
+    finding = root.findtext("{http://www.w3.org/2000/svg}title") or ""
+    return base64.b64encode(image).decode(), width, finding

@@ -107,7 +107,7 @@ def league(
         replicates: number of games of each algorithm, noise and level.
         seed: root of all randomness.
         confidence: joint confidence of the intervals.
-        rows: files of `dpol league --record`, whose rows at these levels join: choices as sent,
+        rows: files of `dpol league --write`, whose rows at these levels join: choices as sent,
             scored here. No code of a sender runs.
 
     Raises:

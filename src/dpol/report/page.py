@@ -26,11 +26,10 @@ from dpol.privacy.settings import label_of_level
 from dpol.report.chapters import Chapter, Part, Picture, Shown, Widget
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
-from dpol.report.door import RunFiles, answers
-from dpol.report.fragments import read_fragment, read_image
+from dpol.report.door import RunFiles, answers, read_fragment, read_image
+from dpol.report.finished import CONFIG, CRATE
 from dpol.report.lead import leads_of
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
-from dpol.report.record import CONFIG, CRATE
 from dpol.report.replay import replay_widget
 from dpol.report.slider import answer_widget
 from dpol.reruns.notes import check_notes, checksums, read_notes
@@ -187,9 +186,9 @@ def _titles(period: str) -> dict[str, str]:
     """Return the titles of all chapters, by key, in their order."""
     return {
         "answer": "What privacy costs",
-        "first": "First paper",
-        "second": "Second paper",
-        "third": "Third paper",
+        "paper1": "First paper",
+        "paper2": "Second paper",
+        "paper3": "Third paper",
         "beyond": "All systems",
         "replay": f"{period.capitalize()} by {period}",
         "privacy": "Is it private?",

@@ -16,8 +16,7 @@ from dpol.core.randomness import Floats
 from dpol.core.words import counted
 from dpol.data.tables.settings import Columns
 from dpol.report.chapters import Widget
-from dpol.show.looks import looks_of
-from dpol.show.names import name_of
+from dpol.show.entries import looks_of, noise_entry
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
 from dpol.studies.study import Facts, Frames
@@ -192,7 +191,7 @@ def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> list[dict[st
         settings.append(
             {
                 "noise": noise,
-                "title": name_of(noise).long,
+                "title": noise_entry(noise).long,
                 "level": privacy_title(mu),
                 "mu": f"{mu:g}",
                 "noisy": _whole(noisy) if half.any() else None,

@@ -219,7 +219,7 @@ def facts_of(file: pq.ParquetFile, place: int) -> Row:
     found = [*zip(schema.names, schema.types, strict=True)]
     if found != [*COLUMNS.items()]:
         wrong = [f"{it[0]}: must be {it[1]}" for it in COLUMNS.items() if it not in found]
-        raise DataError("; ".join(wrong) or "columns: not those of dpol league --record")
+        raise DataError("; ".join(wrong) or "columns: not those of dpol league --write")
     *facts, choices = [group.column(i) for i in range(group.num_columns)]
     size = sum(it.total_uncompressed_size for it in facts)
     most = max(choices.total_uncompressed_size, 4 * choices.num_values)

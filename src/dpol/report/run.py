@@ -18,7 +18,7 @@ from dpol.core.suggestions import nearest
 from dpol.core.words import counted, listed, short_repr
 from dpol.data.leaving import COMPUTED, warning_of
 from dpol.data.stream import PUBLIC, GainStream, read_stream
-from dpol.report.record import CONFIG, Record, disagreements, read_config, read_record
+from dpol.report.finished import CONFIG, Crate, disagreements, read_config, read_crate
 from dpol.show.style import write_below
 from dpol.studies.showing import frames_of
 
@@ -32,14 +32,14 @@ class Run:
 
     Args:
         folder: results/<run>.
-        record: what its RO-Crate says.
+        crate: what its RO-Crate says.
     """
 
     folder: Path
-    record: Record
+    crate: Crate
 
     def __repr__(self) -> str:
-        return short_repr(self, repr(str(self.folder)), counted(len(self.record.files), "file"))
+        return short_repr(self, repr(str(self.folder)), counted(len(self.crate.files), "file"))
 
     @cached_property
     def config(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class Run:
     def stream(self, label: str) -> GainStream:
         """Read a gain stream. Raises DataError if the run has none with this label."""
         there = self._files("streams", ".parquet")
-        stream = read_stream(self.record.file(there[self._one_of("stream", label, there)]))
+        stream = read_stream(self.crate.file(there[self._one_of("stream", label, there)]))
         public = self.config["dataset"].get("public", False)
         return replace(stream, provenance={**stream.provenance, PUBLIC: public})
 
@@ -64,7 +64,7 @@ class Run:
         Raises:
             DataError: the run has no such table, or it has changed since or cannot be read.
         """
-        path = self.record.file(self._tables[self._one_of("table", name, self._tables)])
+        path = self.crate.file(self._tables[self._one_of("table", name, self._tables)])
         with readable(path):
             return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
 
@@ -88,7 +88,7 @@ class Run:
             for figure in section.figures
         }
         study, section, figure = figures[self._one_of("figure", name, figures)]
-        files = {it: self.record.file(f"{it}.parquet") for it in section.results}
+        files = {it: self.crate.file(f"{it}.parquet") for it in section.results}
         frames = frames_of(study.package, files)
         drawn: Figure = figure.function(frames, config.facts)
         return write_below(drawn, warning_of(config.dataset.private, COMPUTED))
@@ -99,7 +99,7 @@ class Run:
 
     def _files(self, below: str, suffix: str) -> dict[str, str]:
         """Return the files of the run that are directly in a folder, by their name."""
-        files = map(Path, sorted(self.record.files))
+        files = map(Path, sorted(self.crate.files))
         return {
             file.stem: file.as_posix()
             for file in files
@@ -123,7 +123,7 @@ def open_run(folder: Path | str) -> Run:
         DataError: the run is not finished.
     """
     folder = Path(folder)
-    run = Run(folder, read_record(folder))
+    run = Run(folder, read_crate(folder))
     if found := disagreements(folder):
         told = listed([f"{name} ({how})" for how, name in found], 10)
         warnings.warn(

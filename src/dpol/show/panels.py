@@ -26,7 +26,7 @@ from matplotlib.transforms import Bbox
 
 from dpol.core.rounding import AtMost
 from dpol.show import style
-from dpol.show.looks import BAND, GREY, Look
+from dpol.show.entries import BAND, GREY, Look
 
 WIDTH = 6.6
 """Width of all panels on a page, in inches."""

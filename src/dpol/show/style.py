@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
 from dpol.core.files import atomic_path
-from dpol.show.looks import AXIS, BLACK, GRID
+from dpol.show.entries import AXIS, BLACK, GRID
 from dpol.show.words import power
 
 _LEAST_CONTRAST = 4.5

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING
-
-from dpol.show.marks import Mark
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +28,19 @@ class Column:
     def title(self) -> str:
         """Header and unit."""
         return f"{self.header}, {self.unit}" if self.unit else self.header
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Kind of a verdict.
+
+    Args:
+        kind: one or two words; the filter of a page has a button for each kind.
+        tone: determines colour and sign.
+    """
+
+    kind: str
+    tone: Literal["good", "open", "bad"]
 
 
 @dataclass(frozen=True)

@@ -176,7 +176,16 @@ class Exhibit:
 
 
 ChapterKey = Literal[
-    "answer", "first", "second", "third", "beyond", "replay", "privacy", "claims", "data", "origin"
+    "answer",
+    "paper1",
+    "paper2",
+    "paper3",
+    "beyond",
+    "replay",
+    "privacy",
+    "claims",
+    "data",
+    "origin",
 ]
 """Key of a chapter of the page; `dpol.report.page` has their titles and order."""
 

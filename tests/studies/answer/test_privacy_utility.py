@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from dpol.report.lead import leads_of
 from dpol.report.slider import answer_widget
-from dpol.show.looks import DASHED, GREY
+from dpol.show.entries import DASHED, GREY
 from dpol.show.table import Table
 from dpol.studies.answer.league import draw_league, league_table
 from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility
@@ -294,14 +294,30 @@ def test_the_league_has_a_group_for_each_promise_and_ranks_within() -> None:
     # The best at mu = 1 first; what keeps one week only has 57 of 60, and the strongest 39.
     best_first = ["ridge-w64-strong", "ridge-w8-weak", "rw-meta"]
     assert [it.partition(",")[0] for it in local] == best_first
-    assert local["ridge-w64-strong, isotropic noise"][1:] == [
+    assert local["ridge-w64-strong, isotropic noise"][1:3] == [
         ("65.0%", "rank 1"),
         ("2.83",),
     ]
     assert local["rw-meta, isotropic noise"][0] == ("68.8%", "rank 3", "-2.9 exact, below")
     (longer,) = found["keeps the level for one week only"].values()
-    assert longer == [("—",), ("95.0%", "rank 1", "+30.0 exact, above"), ("3.5",)]
-    assert found["sees raw gains"]["follow-the-leader"][1:] == [("—",), ("—",)]
+    assert longer[:3] == [("—",), ("95.0%", "rank 1", "+30.0 exact, above"), ("3.5",)]
+    assert found["sees raw gains"]["follow-the-leader"][1:3] == [("—",), ("—",)]
+
+
+def test_every_number_of_the_league_has_its_interval_or_is_a_guarantee() -> None:
+    swings = {"rw-meta": [20.0, 30.0, 49.0], "persistence": [31.0, 35.0, 38.0]}
+    played = [run(name, 1.0, 0.0, totals=it, mu_8_weeks=3.5) for name, it in swings.items()]
+    shown = league(standings_of(played))
+    (group,) = shown.sections[0].groups
+    estimates = [
+        cell
+        for _, line in group.lines
+        for column, cell in zip(shown.columns, line, strict=True)
+        if not column.header.startswith("μ of") and cell.text != "—"
+    ]
+    assert len(estimates) >= 2
+    for cell in estimates:
+        assert "±" in cell.text, cell
 
 
 def test_systems_that_noise_may_have_ordered_share_a_rank() -> None:

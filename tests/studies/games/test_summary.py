@@ -14,8 +14,7 @@ from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import write_stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.losses import pure
-from dpol.studies.games.in_paper import InPaper
-from dpol.studies.games.names import BEST_FIXED, ORACLE, TABLE_2, UNIFORM
+from dpol.studies.games.names import BEST_FIXED, ORACLE, TABLE_2, UNIFORM, InPaper
 from dpol.studies.games.scores import column, score_tables
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.games.study import STUDY

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpol.labels.registry import LEARNERS
-from dpol.show.looks import BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Dashes
+from dpol.show.entries import BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Dashes
 from dpol.studies.paper3 import figures
 from dpol.studies.paper3.settings import COLUMN_OF
 from legible import points

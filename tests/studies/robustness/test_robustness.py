@@ -15,14 +15,11 @@ import pytest
 import dpol
 from dpol.config.experiment import load_experiment
 from dpol.config.models import Config
-from dpol.experts.learners.fixed_share import FixedShareBank
-from dpol.experts.learners.joined import LearnerAlone
 from dpol.show.reported import FILLINGS
 from dpol.studies.jobs import settings_from
 from dpol.studies.registry import load_study
 from dpol.studies.robustness import worlds
 from dpol.studies.robustness.compute import run
-from dpol.studies.robustness.fixed_share import best_pairs
 from dpol.studies.robustness.settings import Robustness, RobustnessPoint
 from dpol.studies.study import Inputs
 
@@ -57,7 +54,7 @@ def test_each_job_has_a_place_and_gets_its_point_as_plain_values() -> None:
     jobs = study.jobs(block(), config().facts)
     zeros = {f"zeros/states/{it}/mu-0.25" for it in ("share", "large")}
     assert {"worlds/mu-0.5", "regressors/CTX/mu-inf", "fillings/drop-2"} < {*jobs}
-    assert {*zeros, "zeros/held-out/mu-0.25", "fixed_share/worlds"} < {*jobs}
+    assert {*zeros, "zeros/held-out/mu-0.25"} < {*jobs}
     for job in jobs.values():
         (asked,), (plain,) = job.points, job.plain
         assert settings_from(PACKAGE, plain) == asked
@@ -121,27 +118,3 @@ def test_a_filling_reads_the_sums_and_capacities_that_its_treatment_says() -> No
         (there,) = expected[same].to_dict("records")
         for name in (*exact, "mean_gain", "gain_share"):
             assert row[name] == pytest.approx(there[name], rel=1e-5), name
-
-
-def test_settings_of_fixed_share_count_by_the_better_of_a_pair() -> None:
-    changes = {"rates": [0.01, 30.0], "shares": [0.2, 0.5], "mus": [0.5], "streams": 2}
-    rows = played("fixed_share", changes, of="worlds")
-    assert len(rows) == 4 * len(worlds.WORLDS)
-    one = rows[(rows["stream"] == "heavy waves") & (rows["rate"] == 30) & (rows["share"] == 0.5)]
-    games = worlds.noisy_world("heavy waves", 0.5, 2)
-    alone = dpol.play(LearnerAlone(FixedShareBank({"a": (30.0, 0.5)}), 0), games, label="a")
-    _, gains = worlds.streams_of("heavy waves", 2)
-    own = np.take_along_axis(gains, alone.actions[..., None], axis=2).sum()
-    chance, best = gains.mean(axis=2).sum(), gains.max(axis=2).sum()
-    assert one["kept"].item() == pytest.approx((own - chance) / (best - chance))
-    kept = {(0.1, 0.5): [0.2, 0.6], (1.0, 0.5): [0.5, 0.1], (2.0, 0.5): [0.4, 0.4]}
-    drawn = pd.DataFrame(
-        [
-            {"kind": "worlds", "stream": name, "mu": 1.0, "rate": rate, "share": share, "kept": own}
-            for (rate, share), owns in kept.items()
-            for name, own in zip("ab", owns, strict=True)
-        ]
-    )
-    first = best_pairs(drawn).iloc[0]
-    assert (first["gentle_rate"], first["steep_rate"], first["kind"]) == (0.1, 1.0, "")
-    assert first["kept"] == pytest.approx((0.5 + 0.6) / 2)

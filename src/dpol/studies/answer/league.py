@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 from dpol.core.rounding import AtMost, fixed
 from dpol.core.words import listed
 from dpol.show import footers, panels
-from dpol.show.looks import BLACK, GREY
-from dpol.show.names import OUR_MARK
+from dpol.show.entries import BLACK, GREY, OUR_MARK
 from dpol.show.table import Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title

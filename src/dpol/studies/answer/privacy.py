@@ -14,8 +14,8 @@ from dpol.privacy.account import best_guess
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.losses import Loss
 from dpol.privacy.stays import STAYS
+from dpol.show.entries import noise_entry
 from dpol.show.footers import AS_HARD_AS, SAMPLERS, describe_public
-from dpol.show.names import name_of
 from dpol.show.table import Table, TableCell, one_section
 from dpol.show.words import each, mu_title
 from dpol.studies.answer.systems import lines_of
@@ -44,7 +44,7 @@ def privacy_table(frames: Frames, facts: Facts) -> Table:
         for line in lines_of(frames["standings"])
     }
     for noise, rows in summary[summary["noise_memory"] != ""].groupby("noise"):
-        systems[name_of(str(noise)).long] = rows
+        systems[noise_entry(str(noise)).long] = rows
     private = {
         name: rows[(rows["model"] != "none") & (rows["epsilon"] < math.inf)]
         for name, rows in systems.items()

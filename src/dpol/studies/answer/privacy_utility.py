@@ -17,8 +17,7 @@ from matplotlib.figure import Figure
 from dpol.core.rounding import AtMost, percent
 from dpol.privacy.account import best_guess
 from dpol.show import panels
-from dpol.show.looks import REFERENCES
-from dpol.show.names import OUR_MARK
+from dpol.show.entries import OUR_MARK, REFERENCES, reference
 from dpol.show.table import Line, Table, TableCell, number, one_section
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import (
@@ -37,7 +36,7 @@ from dpol.studies.answer.systems import (
 )
 from dpol.studies.comparison.names import OUR_METHOD
 from dpol.studies.games.levels import ordered_levels
-from dpol.studies.games.names import BEST_FIXED, REFERENCE_NAMES
+from dpol.studies.games.names import BEST_FIXED
 from dpol.studies.study import Facts, Frames
 
 Y_LABEL = "share of the possible gain"
@@ -69,7 +68,7 @@ def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
     with panels.panels(len(groups), 2, size, Y_LABEL, form=facts.form, shared="y") as drawn:
         for ax, (title, rows) in zip(drawn.axes, groups.items(), strict=True):
             panels.name_panel(ax, title)
-            fixed = REFERENCE_NAMES[BEST_FIXED]
+            fixed = reference(BEST_FIXED)
             if not named and rows["best_fixed"].iloc[0]:
                 fixed = textwrap.fill(f"always {rows['best_fixed'].iloc[0]}", 22)
             _draw_panel(drawn, ax, rows, lines, facts, fixed)
@@ -114,7 +113,7 @@ def _draw_panel(
     end = len(levels) - 0.5
     panels.set_guesses(ax, [best_guess(mu) for mu in levels])
     for share in rows["best_fixed_share"].dropna().head(1):
-        ax.axhline(share, label=REFERENCE_NAMES[BEST_FIXED], **look.line)
+        ax.axhline(share, label=reference(BEST_FIXED), **look.line)
         drawn.name_line(ax, (end, share), f"{fixed} {percent(share)}", look.colour)
     for line in lines:
         points = points_of(line.among(rows), levels)
@@ -213,9 +212,7 @@ def _lines(rows: pd.DataFrame, lines: Sequence[SystemLine], mus: Sequence[float]
     always, share = rows[["best_fixed", "best_fixed_share"]].iloc[0]
     if not math.isnan(share):
         fixed = number(share, percent(share, 1))
-        name = f"{REFERENCE_NAMES[BEST_FIXED]}, in hindsight" + (
-            f": always {always}" if always else ""
-        )
+        name = f"{reference(BEST_FIXED)}, in hindsight" + (f": always {always}" if always else "")
         yield name, (*[fixed] * len(mus), TableCell("—"))
 
 

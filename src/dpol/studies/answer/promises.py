@@ -15,8 +15,7 @@ from dpol.privacy.account import best_guess
 from dpol.privacy.losses import Promise
 from dpol.privacy.noise_laws import LAWS
 from dpol.show import footers, panels
-from dpol.show.looks import GREY, Look, looks_of
-from dpol.show.names import OUR_MARK, marked, name_of
+from dpol.show.entries import GREY, OUR_MARK, Look, looks_of, marked, noise_entry
 from dpol.show.table import Column, Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title, power
 from dpol.studies.comparison.promises import EPSILON, GUESS, PURE, SAME, promises_of
@@ -93,7 +92,7 @@ def promises_table(frames: Frames, facts: Facts) -> Table:
                     for weeks in stays
                     for reader in readers
                 ]
-                name = name_of(noise)
+                name = noise_entry(noise)
                 lines.append((marked(name.long, name.ours), tuple(line)))
             groups.append(Group(promise_in_words(same, promise), tuple(lines)))
         size = f"best guess {AtMost(100 * best_guess(mu))}%"
@@ -172,7 +171,10 @@ def draw_promises(frames: Frames, facts: Facts) -> Figure:
         )
         drawn.find(_finding(shares))
         drawn.legend(
-            [panels.key(name_of(noise).long, **looks[it].points) for noise, it in labels.items()]
+            [
+                panels.key(noise_entry(noise).long, **looks[it].points)
+                for noise, it in labels.items()
+            ]
         )
     return drawn.figure
 
@@ -204,7 +206,7 @@ def _finding(shares: pd.DataFrame) -> str:
         own = shares[shares["weeks"] == weeks]
         best = own.loc[own.groupby("same", sort=False)["share"].idxmax()]
         kept = (
-            f"{name_of(str(noise)).short} for {listed(rows['same'].map(_SHORT), 4)}"
+            f"{noise_entry(str(noise)).short} for {listed(rows['same'].map(_SHORT), 4)}"
             for noise, rows in best.groupby("noise", sort=False)
         )
         parts.append(f"For stays of {counted(weeks, 'week')}, the best noise is {'; '.join(kept)}.")

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.show import panels
-from dpol.show.looks import GREY
+from dpol.show.entries import GREY
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import SystemLine, lines_of
 from dpol.studies.comparison.names import OUR_METHOD

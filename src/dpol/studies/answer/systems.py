@@ -13,13 +13,22 @@ from dpol.core.rounding import AtMost, percent
 from dpol.data.stream import unmeasured_in_words
 from dpol.privacy.account import best_guess
 from dpol.privacy.guarantee import NO_NOISE
+from dpol.show.entries import (
+    DASHED,
+    GREY,
+    SHORT,
+    SOLID,
+    Look,
+    looks_of,
+    marked,
+    noise_entry,
+    reference,
+)
 from dpol.show.footers import plus_minus
-from dpol.show.looks import DASHED, GREY, SHORT, SOLID, Look, looks_of
-from dpol.show.names import marked, name_of
 from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
 from dpol.studies.comparison.standings import is_system
 from dpol.studies.games.levels import headline_level, ordered_levels
-from dpol.studies.games.names import REFERENCE_NAMES, REFERENCE_TOTALS
+from dpol.studies.games.names import REFERENCE_TOTALS
 from dpol.studies.study import Facts
 from dpol.studies.verdicts import BEHIND, BELOW
 
@@ -184,13 +193,13 @@ def system_title(algorithm: str, noise: str) -> str:
     """
     if noise == NO_NOISE:
         return algorithm
-    return f"{algorithm}, {marked(f'{noise} noise', name_of(noise).ours)}"
+    return f"{algorithm}, {marked(f'{noise} noise', noise_entry(noise).ours)}"
 
 
 def describe_stream(row: Mapping[Any, Any] | pd.Series[Any]) -> str:
     """Describe the size of a stream and its reference gains, from a row of the summary."""
     gains = ", ".join(
-        f"{name} {row[REFERENCE_TOTALS[label]]:.2f}" for label, name in REFERENCE_NAMES.items()
+        f"{reference(label)} {row[column]:.2f}" for label, column in REFERENCE_TOTALS.items()
     )
     size = f"n = {row['n_experts']}, T = {row['n_rounds']}; {gains}"
     if not row["unmeasured_periods"]:

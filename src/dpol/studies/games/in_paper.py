@@ -1,24 +1,66 @@
-"""Where a paper shows games: three columns of the result tables."""
+"""Which exhibit of the first paper a game belongs to, and what a run lacks of its Table 2."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dpol.core.words import listed
+from dpol.experts.interface import Member
+from dpol.experts.registry import make_members
+from dpol.studies.games.names import (
+    BEST_LINEAR,
+    LINEAR,
+    NOWHERE,
+    PAPER_NOISE,
+    PAPERS,
+    TABLE_2,
+    InPaper,
+)
 
 
-@dataclass(frozen=True)
-class InPaper:
-    """Place of games in a paper.
+def papers_members() -> list[tuple[Member, str]]:
+    """Return RW-Meta, both trees, and the linear models, each with its column of Table 2."""
+    columns = {**{label: label for label in PAPERS}, LINEAR: BEST_LINEAR}
+    return [(member, column) for name, column in columns.items() for member in make_members(name)]
 
-    Args:
-        exhibit: exhibit that shows them; empty for none.
-        column: their column of the exhibit; a variant has its label.
-        variant: whether they are a variant of the paper's, in a column beside its own.
+
+def places_in_paper(members: Iterable[Member], noise: str) -> list[InPaper]:
+    """Return the place in the first paper of each algorithm with a noise.
+
+    A variant of RW-Meta or of a tree has a column of its own beside those of Table 2.
     """
+    known, places = papers_members() if noise == PAPER_NOISE else [], []
+    for member in members:
+        papers = (InPaper(TABLE_2, column) for it, column in known if it == member)
+        beside = InPaper(TABLE_2, member.label, variant=True)
+        places.append(next(papers, beside if known and member.family in PAPERS else NOWHERE))
+    return places
 
-    exhibit: str = ""
-    column: str = ""
-    variant: bool = False
+
+def lacks_of_table_2(suites: Iterable[tuple[Sequence[Member], Sequence[str]]]) -> str:
+    """Say how the suites, each with its noises, differ from the paper's Table 2; empty if nowhere.
+
+    >>> lacks_of_table_2([([*make_members("ridge"), *make_members("rw-meta")], ["isotropic"])])
+    'tree-ftpl-min-noise and tree-ftpl-min-regret: no suite plays them'
+    """
+    played, reasons = [*suites], dict[str, list[str]]()
+    for papers, _ in papers_members():
+        own = [(it, noises) for made, noises in played for it in made if it.label == papers.label]
+        here = [it for it, noises in own if PAPER_NOISE in noises]
+        if papers in here:
+            continue
+        reason = f"not with {PAPER_NOISE} noise" if own else "no suite plays them"
+        for member in here:
+            ours, theirs = (_parameters(it) for it in (member, papers))
+            names = [name for name, value in theirs.items() if ours.get(name) != value]
+            same = names and member.family == papers.family
+            other = f"other {listed(names)} than the paper’s" if same else "another algorithm"
+            reason = f"{other}; a label of its own keeps both"
+        reasons.setdefault(reason, []).append(papers.label)
+    return "; ".join(f"{listed(labels)}: {reason}" for reason, labels in reasons.items())
 
 
-NOWHERE = InPaper()
-"""Place of games that no exhibit shows."""
+def _parameters(member: Member) -> dict[str, Any]:
+    """Return the parameters of an algorithm, or of the learners that it plays one of."""
+    return vars(getattr(member.algorithm, "bank", member.algorithm))

@@ -5,11 +5,13 @@ Jobs that draw read these and import no algorithm.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 PAPER_NOISE = "isotropic"
 """Noise behind the first paper's numbers."""
 META, MIN_NOISE, MIN_REGRET = "rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"
-TITLES = {META: "RW-Meta", MIN_NOISE: "Min Noise", MIN_REGRET: "Min Regret"}
-"""The paper's names for single algorithms, by label."""
+PAPERS = META, MIN_NOISE, MIN_REGRET
+"""The single algorithms of the paper, by label; `dpol.show.entries` has the paper's names."""
 LINEAR, BEST_LINEAR = "ridge", "best-linear-model"
 """The family of the paper's linear models, and the column of the best of them."""
 TABLE_2 = "paper 1, Table 2"
@@ -22,5 +24,22 @@ ORACLE = "oracle"
 """Label of the best expert of every round, in the same curves."""
 REFERENCE_TOTALS = {UNIFORM: "uniform_gain", BEST_FIXED: "best_fixed_gain", ORACLE: "oracle_gain"}
 """Columns of the summary with the total gain of each reference, by label."""
-REFERENCE_NAMES = {UNIFORM: "uniform random", BEST_FIXED: "best fixed expert", ORACLE: "oracle"}
-"""Names that readers see."""
+
+
+@dataclass(frozen=True)
+class InPaper:
+    """Place of games in a paper.
+
+    Args:
+        exhibit: exhibit that shows them; empty for none.
+        column: their column of the exhibit; a variant has its label.
+        variant: whether they are a variant of the paper's, in a column beside its own.
+    """
+
+    exhibit: str = ""
+    column: str = ""
+    variant: bool = False
+
+
+NOWHERE = InPaper()
+"""Place of games that no exhibit shows."""

@@ -19,7 +19,7 @@ from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions
 from dpol.noise import is_ours
 from dpol.privacy.guarantee import Guarantee, Origin
-from dpol.studies.games.in_paper import NOWHERE, InPaper
+from dpol.studies.games.names import NOWHERE, InPaper
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from dpol.studies.study import Exhibit, Section
 SECTIONS = (
     Section(
         name="paper",
-        chapter="first",
+        chapter="paper1",
         title="Table 2 and Figure 2: gains of the algorithms",
         about="The paper’s algorithms on the data of this run. Numbers in grey are the paper’s"
         " own, for the same question.",

@@ -23,9 +23,16 @@ from dpol.data.stream import GainStream, unmeasured_of
 from dpol.privacy.guarantee import NO_NOISE
 from dpol.privacy.losses import Loss
 from dpol.privacy.settings import label_of_level
-from dpol.studies.games.in_paper import NOWHERE
 from dpol.studies.games.levels import keeps_level
-from dpol.studies.games.names import BEST_FIXED, LINEAR, ORACLE, REFERENCE_TOTALS, TABLE_2, UNIFORM
+from dpol.studies.games.names import (
+    BEST_FIXED,
+    LINEAR,
+    NOWHERE,
+    ORACLE,
+    REFERENCE_TOTALS,
+    TABLE_2,
+    UNIFORM,
+)
 from dpol.studies.games.scores import KEY
 from dpol.studies.games.settings import GamesSettings
 from dpol.studies.study import Facts, schemas_in

@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 
 from dpol.core.rounding import AtMost
 from dpol.show import panels
-from dpol.show.looks import ALGORITHMS, DASHED, REFERENCES, Look
-from dpol.show.names import BATCHES
+from dpol.show.entries import ALGORITHMS, BATCHES, DASHED, REFERENCES, Look
 from dpol.show.words import mu_title
 from dpol.studies.study import Facts, Frames
 

@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 
 from dpol.data.stream import MANY_UNMEASURED, UNMEASURED_SHARES
 from dpol.show import panels
-from dpol.show.looks import ENVELOPE, GREY, REFERENCES, Look, looks_of
+from dpol.show.entries import ENVELOPE, GREY, PAPER_1, REFERENCES, Look, looks_of, reference
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import sized_titles
 from dpol.studies.games.levels import ordered_levels
@@ -26,9 +26,7 @@ from dpol.studies.games.names import (
     LINEAR,
     META,
     PAPER_NOISE,
-    REFERENCE_NAMES,
     TABLE_2,
-    TITLES,
 )
 from dpol.studies.paper1.table_2 import variants_of
 from dpol.studies.study import Facts, Frames
@@ -105,7 +103,7 @@ def _draw_panel(ax: Axes, rows: pd.DataFrame) -> None:
 def _looks(rows: pd.DataFrame) -> dict[str, Look]:
     """Return the looks of the paper's single algorithms, and of their variants, by label."""
     # Without markers, which would look like measured points.
-    looks = looks_of([*TITLES, *variants_of(rows)])
+    looks = looks_of([*PAPER_1, *variants_of(rows)])
     return {label: replace(look, marker="") for label, look in looks.items()}
 
 
@@ -126,12 +124,12 @@ def _set_scales(ax: Axes, most: int, *, dated: bool) -> None:
 
 
 def _legend_keys(rows: pd.DataFrame) -> list[Artist]:
-    fixed = panels.key(REFERENCE_NAMES[BEST_FIXED], **REFERENCES[BEST_FIXED].line)
+    fixed = panels.key(reference(BEST_FIXED), **REFERENCES[BEST_FIXED].line)
     linear = rows.loc[rows["family"] == LINEAR, "algorithm"].nunique()
     range_name = f"range of the {linear} linear models"
     band = "shade in a line's colour: its interval"
     return [
-        *(panels.key(TITLES.get(it, it), **look.line) for it, look in _looks(rows).items()),
+        *(panels.key(PAPER_1.get(it, it), **look.line) for it, look in _looks(rows).items()),
         fixed,
         Patch(facecolor=ENVELOPE, alpha=_RANGE_ALPHA, label=range_name),
         Patch(facecolor=GREY, alpha=panels.BAND_ALPHA, label=band),
@@ -157,7 +155,7 @@ def _finding(rows: pd.DataFrame, facts: Facts) -> str:
     lead = meta["mean_cumulative_gain"] - meta["stream"].map(fixed)
     verdicts = list(map(verdict_on, lead, meta["ci_half_width"]))
     return (
-        f"{TITLES[META]} ends above the best fixed expert in"
+        f"{PAPER_1[META]} ends above the best fixed expert in"
         f" {verdicts.count(ABOVE)} of {len(verdicts)} panels, and below it in"
         f" {verdicts.count(BELOW)}."
     )

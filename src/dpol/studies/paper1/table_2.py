@@ -14,6 +14,7 @@ import pandas as pd
 
 from dpol.core.rounding import fixed
 from dpol.show import footers
+from dpol.show.entries import PAPER_1
 from dpol.show.papers import EXPERTS, cited
 from dpol.show.reported import (
     PAPER_FIRST,
@@ -34,7 +35,6 @@ from dpol.studies.games.names import (
     MIN_NOISE,
     PAPER_NOISE,
     TABLE_2,
-    TITLES,
 )
 from dpol.studies.games.order import ORDER, column_pairs
 from dpol.studies.study import Facts, Frames
@@ -55,7 +55,7 @@ NOT_PUBLISHED = [
 """Those of them that are empty in the paper's rows."""
 _TO_META = ["to_baseline", "to_baseline_half_width"]
 """Columns of the standings: how far a variant is from RW-Meta, in shares of the possible gain."""
-HEADERS = {**TITLES, BEST_LINEAR: "best linear model"}
+HEADERS = {**PAPER_1, BEST_LINEAR: "best linear model"}
 """Headers by column."""
 FurtherColumn: TypeAlias = tuple[Column, Callable[[pd.DataFrame, Facts], TableCell | None]]
 """A column beside the means, and a function that makes its cell of a line of the run, or None.
@@ -269,6 +269,6 @@ def _footers(summary: pd.DataFrame, facts: Facts) -> Iterator[str]:
     yield footers.describe_interval(facts.confidence, summary["ci_comparisons"].iloc[0])
     free = summary[(summary["mu"] == math.inf) & (summary["noise"] == PAPER_NOISE)]
     noisy = free.loc[free["guaranteed_mu"] < math.inf, "algorithm"].unique()
-    if named := [title for label, title in TITLES.items() if label in noisy]:
+    if named := [title for label, title in PAPER_1.items() if label in noisy]:
         yield f"{' and '.join(named)}: adds noise even where no privacy is requested."
     yield footers.describe_data(facts.simulated)

@@ -15,8 +15,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpol.show import panels
-from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Look, looks_of
-from dpol.show.names import OUR_MARK, marked
+from dpol.show.entries import (
+    BAND,
+    BLACK,
+    LABEL_LEARNERS,
+    OUR_MARK,
+    REFERENCES,
+    SHORT,
+    Look,
+    looks_of,
+    marked,
+)
 from dpol.show.words import SYMBOLS, power
 from dpol.studies.paper3.settings import COLUMN_OF, HOSPITALS
 from dpol.studies.study import Facts, Frames

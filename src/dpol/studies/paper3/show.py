@@ -6,7 +6,7 @@ from dpol.studies.study import Exhibit, Section
 SECTIONS = (
     Section(
         name="labels",
-        chapter="third",
+        chapter="paper3",
         about="A learner predicts labels from messages that hide each label. This is the"
         f" system of {cited(DISTRIBUTIONS)}, which reports no experiments. Measured"
         " risk is drawn beside the rate of its Theorem 5.",

@@ -9,7 +9,6 @@ import pandas as pd
 
 from dpol.studies.jobs import read_points
 from dpol.studies.robustness.fillings import play_fillings
-from dpol.studies.robustness.fixed_share import best_pairs, play_settings
 from dpol.studies.robustness.regressors import play_regressors
 from dpol.studies.robustness.settings import Robustness, RobustnessPoint
 from dpol.studies.robustness.worlds import play_worlds
@@ -22,7 +21,6 @@ _PLAYS: Mapping[str, Callable[[Any, RobustnessPoint, Inputs], pd.DataFrame]] = {
     "regressors": play_regressors,
     "fillings": play_fillings,
     "zeros": play_zeros,
-    "fixed_share": play_settings,
 }
 
 
@@ -34,9 +32,7 @@ def run(point: RobustnessPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
 
 
 def collect(files: FileLists, settings: Robustness, facts: Facts) -> dict[str, pd.DataFrame]:
-    """Return the result tables; of `fixed_share`, the pairs of settings that keep most."""
+    """Return the result tables."""
     tables = {name: read_points(paths) for name, paths in files.items() if name in _PLAYS}
-    if settings.fixed_share:
-        tables["fixed_share"] = best_pairs(tables["fixed_share"])
     columns = {name: list(schemas_in(__package__)[name].columns) for name in tables}
     return {name: frame[columns[name]] for name, frame in tables.items()}

@@ -18,8 +18,8 @@ from dpol.studies.comparison.settings import StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.games.collect import results_from
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.exhibits import lacks_of_table_2
-from dpol.studies.games.names import LINEAR, TITLES
+from dpol.studies.games.in_paper import lacks_of_table_2
+from dpol.studies.games.names import LINEAR, PAPERS
 from dpol.studies.games.scores import score_tables
 from dpol.studies.games.settings import GamesSettings
 from dpol.studies.games.summary import join_jobs
@@ -31,7 +31,7 @@ from dpol.studies.study import Facts, Inputs
 def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd.DataFrame:
     """Play all suites at all levels; rows of local systems and of the columns of Table 2."""
     table = filled(block.table, point.of, point.read_as)
-    panel = panel_of(table, inputs.seed)
+    panel = panel_of(table)
     streams = {label: build_stream(panel, label, 1.0, {}) for label in table.streams}
     played = list[tuple[pd.DataFrame, pd.DataFrame]]()
     members = {
@@ -70,7 +70,7 @@ def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd
     of = ["stream", "family", "noise", "mu"]
     best = rows.sort_values(["mean_gain", "strongest"]).drop_duplicates(of, keep="last").index
     rows = rows[(rows["family"] != LINEAR) | rows.index.isin(best)]
-    return rows[(rows["model"] == "local") | rows["family"].isin(TITLES)]
+    return rows[(rows["model"] == "local") | rows["family"].isin(PAPERS)]
 
 
 def filled(table: Table, treatment: str, read_as: float) -> Table:

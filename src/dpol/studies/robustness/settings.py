@@ -18,8 +18,6 @@ from dpol.studies.comparison.settings import System
 from dpol.studies.games.settings import Report, Suites
 
 Number = Annotated[int, Field(ge=2, le=1_000_000)]
-WORLDS = "worlds"
-"""Name of the simulated worlds among the kinds of data of `fixed_share`."""
 TREATMENTS: Mapping[str, tuple[str, tuple[str, ...], str]] = {
     "averages": ("hidden averages, beds carried", (), "carry"),
     "counts": ("measured counts, beds carried", ("count_days",), "carry"),
@@ -38,7 +36,7 @@ class Table(Settings):
     """A table with its streams and questions, as in a config."""
 
     dataset: Dataset
-    """The table; local or simulated."""
+    """The table, a local file."""
     streams: Annotated[dict[Label, Stream], Field(min_length=1)]
     """Its gain streams."""
     questions: dict[Label, Gain] | None = None
@@ -87,21 +85,6 @@ class Zeros(Part):
     """Draws of each share above 0."""
 
 
-class FixedShare(Part):
-    """Rates and shares of `fixed-share`."""
-
-    rates: Several[Annotated[float, Field(gt=0)]]
-    """Rates; those below 1 are gentle."""
-    shares: Several[Annotated[float, Field(gt=0, le=1)]]
-    """Shares."""
-    tables: dict[Label, Table]
-    """Tables, which count the same, and as the simulated worlds do."""
-    weeks: dict[Label, Number] = {}
-    """Number of first weeks that play, for tables of which not all do."""
-    streams: Number = 200
-    """Simulated streams of each world."""
-
-
 class Robustness(Settings):
     """How results depend on what nobody measured, says or knows."""
 
@@ -115,8 +98,6 @@ class Robustness(Settings):
     """A table in which nobody measured some cells, filled in several ways."""
     zeros: Zeros | None = None
     """Tables whose zeros may hide counts, with a share of them hidden at random."""
-    fixed_share: FixedShare | None = None
-    """Settings of `fixed-share`, compared on data on which nothing else is chosen."""
 
     @property
     def system(self) -> tuple[str, str]:
@@ -131,8 +112,8 @@ class RobustnessPoint:
     Args:
         settings: our method, and the one block that plays.
         confidence: joint confidence of the intervals.
-        mu: Gaussian-DP parameter; `fillings` and `fixed_share` play all levels.
-        of: a treatment of `fillings`, a table of `zeros`, or a kind of data of `fixed_share`.
+        mu: Gaussian-DP parameter; `fillings` plays all levels.
+        of: a treatment of `fillings`, or a table of `zeros`.
         question: label of the question of `zeros`.
         read_as: value of a suppressed cell, and of a suppressed sum.
     """

@@ -7,10 +7,10 @@ from typing import Any
 
 from dpol.experts.registry import modules_of
 from dpol.noise import module_of_noise
-from dpol.studies.robustness.settings import TREATMENTS, WORLDS, Robustness, RobustnessPoint
+from dpol.studies.robustness.settings import TREATMENTS, Robustness, RobustnessPoint
 from dpol.studies.study import Facts, Job, Study
 
-_SECONDS = {"worlds": 75.0, "regressors": 15.0, "fillings": 25.0, "zeros": 70.0, "fixed_share": 60}
+_SECONDS = {"worlds": 75.0, "regressors": 15.0, "fillings": 25.0, "zeros": 70.0}
 """Expected seconds of a job of config/robustness.yaml, by its block."""
 
 
@@ -44,9 +44,6 @@ def jobs(settings: Robustness, facts: Facts) -> dict[str, Job[RobustnessPoint]]:
         for (of, table), mu in product(settings.zeros.tables.items(), settings.zeros.mus):
             for question in table.gains:
                 add("zeros", of, question, f"mu-{mu:g}", of=of, question=question, mu=mu)
-    if settings.fixed_share:
-        for of in (*settings.fixed_share.tables, WORLDS):
-            add("fixed_share", of, of=of)
     return made
 
 
@@ -60,7 +57,7 @@ STUDY = Study(
     title="What results depend on",
     settings=Robustness,
     package="dpol.studies.robustness",
-    results=("worlds", "regressors", "fillings", "zeros", "fixed_share"),
+    results=("worlds", "regressors", "fillings", "zeros"),
     optional=not_asked,
     jobs=jobs,
 )

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
 
+from dpol.core.errors import ConfigError
 from dpol.core.randomness import Floats
 from dpol.core.shipped import place_of
 from dpol.data.cleaning import clean_table
-from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import GainStream
-from dpol.data.tables.raw_table import write_raw_table
 from dpol.experts.interface import Actions, Member
 from dpol.experts.registry import make_members
 from dpol.noise.noisy_gains import privatize
@@ -62,19 +59,14 @@ def totals_of(gains: Floats, actions: Actions) -> tuple[Floats, Floats]:
     return np.asarray(own - uniform), np.asarray(best - uniform)
 
 
-def panel_of(table: Table, seed: int) -> pd.DataFrame:
+def panel_of(table: Table) -> pd.DataFrame:
     """Return the clean panel of a table.
 
-    Args:
-        table: the table, local or simulated.
-        seed: seed of a simulated table.
+    Raises:
+        ConfigError: it is no file on this machine.
     """
-    dataset, source = table.dataset, table.dataset.source
+    source = table.dataset.source
+    if source.kind != "local":
+        raise ConfigError(f"a table of robustness must be local, not {source.kind}; name its file")
     gains = [*table.gains.values()]
-    if source.kind != "simulated":
-        return clean_table(place_of(source.file), dataset, table.streams, gains)[0].table
-    made = simulate_hospitals(source.hospitals, source.weeks, source.first_week, seed)
-    with TemporaryDirectory() as folder:
-        file = Path(folder, "simulated.csv.gz")
-        write_raw_table(made, file)
-        return clean_table(file, dataset, table.streams, gains)[0].table
+    return clean_table(place_of(source.file), table.dataset, table.streams, gains)[0].table

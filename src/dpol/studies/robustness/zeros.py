@@ -204,7 +204,7 @@ def _rows(block: Zeros, point: RobustnessPoint) -> Iterator[dict[str, Any]]:
             ]
             for hidden in block.hidden
         ]
-        for label, rows in panel_of(table, block.seed).groupby("stream", sort=False)
+        for label, rows in panel_of(table).groupby("stream", sort=False)
     }
     at = local_systems(block.suites, next(iter(streams.values()))[0][0], point.mu)
     paper = (at["algorithm"] == META) & (at["noise"] == PAPER_NOISE)

@@ -5,7 +5,7 @@ import pytest
 
 from dpol.noise import NOISES, noise_scale
 from dpol.noise.noisy_gains import achieved_mu
-from dpol.privacy.auditing.bounds import AuditResult
+from dpol.privacy.auditing import AuditResult
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.jobs import compute
 from dpol.studies.ledger.audits import adabatch, experts

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpol.show.looks import BLACK, GREY, looks_of
-from dpol.show.names import LAZY
+from dpol.show.entries import BLACK, GREY, algorithm_entry, looks_of
 from dpol.studies.paper2.lazy.exhibits import draw_learned
 from dpol.studies.paper2.lazy.rates import draw_rates
 from dpol.studies.study import Facts
@@ -84,7 +83,8 @@ def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(
     game, idle, free = words
     assert ax.get_title(loc="left") == f"{game}, ε = 1"
     names = [label.get_text() for label in ax.get_yticklabels()]
-    assert names == [LAZY["l2p-sound"], LAZY[best]]  # the best on top
+    name = algorithm_entry(best).marked
+    assert names == [algorithm_entry("l2p-sound").marked, name]  # the best on top
     marks = [line for line in ax.lines if line.get_marker() not in ("", "None")]
     shares = {(round(float(y)), mark.get_markerfacecolor() == "white"): float(x)
               for mark in marks for x, y in points(mark)}  # fmt: skip
@@ -97,7 +97,7 @@ def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(
     shown = " ".join(" ".join(text.get_text() for text in figure.texts).split())
     assert f"0%: {idle}; 100%: the best without privacy, {free} ·" in shown
     assert figure.get_label() == (
-        f"{LAZY[best][:1].upper()}{LAZY[best][1:]} is best in 2 of 2 games."
+        f"{name[:1].upper()}{name[1:]} is best in 2 of 2 games."
         " In 1 of them another may be as good. The best learns 75% to 100% of the most that is"
         " learned without privacy."
     )

@@ -15,7 +15,7 @@ from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.interface import Actions, Observation
 from dpol.experts.play import rounds, setup_of
 from dpol.noise import NoisyGains
-from dpol.privacy.auditing.bounds import with_fitted_direction
+from dpol.privacy.auditing import with_fitted_direction
 from dpol.studies.ledger.audits.core import Audited, Subject, by_covariance, by_event, replicates_of
 from dpol.studies.ledger.audits.settings import MU, Audits
 from dpol.studies.paper1.batching.compute import analytic_mixture, noisy_game
@@ -44,7 +44,7 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
     for gains, replicates in zip((one, other), replicates_of(settings), strict=True):
         stream = synthetic_stream("audit: vectors", gains)
         noisy, unused = noisy_game(stream, local, seed, replicates)
-        played.append(_readings(noisy, unused))
+        played.append(_read_sums(noisy, unused))
     made = noisy.guarantee
     subject = Subject(
         mechanism="RW-AdaBatch, actions",
@@ -155,10 +155,10 @@ def play_against(
     return actions
 
 
-def _readings(noisy: NoisyGains, generators: ReplicateGenerators) -> tuple[Floats, list[Floats]]:
-    """Play a game, and return its actions (R, T) and the readings of its first two batches.
+def _read_sums(noisy: NoisyGains, generators: ReplicateGenerators) -> tuple[Floats, list[Floats]]:
+    """Play a game, and return its actions (R, T) and the sums that its first two batches read.
 
-    Readings (N, n) are the sums of gains that the batch adds, divided by the square root of its
+    These are (N, n): the sum of gains that the batch adds, divided by the square root of its
     recorded size, for the N replicates that read it before the game ends.
     """
     played = list(rounds(ALGORITHM, noisy, generators))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 
 import pandas as pd
 
@@ -16,28 +17,22 @@ from dpol.studies.ledger.audits.experts import (
     audit_trees,
 )
 from dpol.studies.ledger.audits.labels import audit_messages
-from dpol.studies.ledger.audits.settings import AuditPoint, Audits
+from dpol.studies.ledger.audits.settings import Attacked, AuditPoint, Audits
 from dpol.studies.study import Inputs
 
 POINT = AuditPoint
-AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
-    "noisy-gains": audit_noises,
-    "tree": audit_trees,
-    "sums": audit_sums,
-    "stays": audit_stays,
-    "streams": audit_streams,
-    "rw-adabatch": audit_adabatch,
-    "reactions": audit_reactions,
-    "labels": audit_messages,
+AUDITS: Mapping[Attacked, tuple[Callable[[Audits, int], Iterator[Audited]], ...]] = {
+    "noises": (audit_noises, audit_trees, audit_sums, audit_stays, audit_streams),
+    "actions": (audit_adabatch, audit_reactions, audit_messages),
 }
-"""Functions from settings and root seed to audits, by auditor."""
+"""Functions from settings and root seed to audits, by what they attack."""
 SAMPLED = 49
 """Number of sampled bounds of the study, which share the error that the settings allow."""
 
 
 def run(point: AuditPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Return the rows of one auditor, a key of `AUDITS`."""
+    """Return the rows of the audits of one kind, a key of `AUDITS`."""
     error = 1 - point.audits.confidence
     each = point.audits.model_copy(update={"confidence": 1 - error / SAMPLED})
-    audits = AUDITS[point.auditor](each, inputs.seed)
+    audits = chain.from_iterable(audit(each, inputs.seed) for audit in AUDITS[point.of])
     return {"audits": pd.DataFrame([audited.as_row() for audited in audits])}

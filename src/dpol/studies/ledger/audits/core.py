@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.privacy.auditing.bounds import (
+from dpol.privacy.auditing import (
     AuditResult,
     Parameter,
+    audit_covariance,
     audit_runs,
     exceeds,
     with_fitted_direction,
 )
-from dpol.privacy.auditing.covariance import audit_covariance
 from dpol.studies.ledger.audits.settings import Audits
 
 OUTSIDE = "outside the promise"

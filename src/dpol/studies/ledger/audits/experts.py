@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from dpol.core.randomness import Floats, SeedKey, replicate_generators
 from dpol.data.stream import GainStream
+from dpol.data.synthetic import adjacent_streams, largest_changes
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.noisy_max import NoisyMax
 from dpol.experts.play import RawGains, guarantee_of, rounds
@@ -26,7 +26,7 @@ from dpol.noise import (
     NoisyGains,
     privatize,
 )
-from dpol.privacy.auditing.bounds import with_fitted_direction
+from dpol.privacy.auditing import with_fitted_direction
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.tree_noise import tree_nodes
 from dpol.studies.ledger.audits.core import (
@@ -271,10 +271,7 @@ def one_moved(
     """
     beds = np.array(capacity, dtype=float)
     gains = np.full(beds.shape, 0.5)
-    half = persons / beds[:stay, [FIRST, LAST]] / 2 * (1.0, -1.0)
-    gains[:stay, [FIRST, LAST]] += half
-    moved = gains.copy()
-    moved[:stay, [FIRST, LAST]] -= 2 * half
+    gains[:stay, [FIRST, LAST]] -= persons / beds[:stay, [FIRST, LAST]] / 2
     periods = np.datetime64("2000-01-01") + np.arange(len(gains))
     stream = GainStream(
         label=label if stay == 1 else f"{label}, stays of {stay}",
@@ -285,7 +282,7 @@ def one_moved(
         count_sensitivity=persons,
         stay=stay,
     )
-    return stream, dataclasses.replace(stream, gains=moved)
+    return adjacent_streams(stream, range(stay), (FIRST, LAST))
 
 
 def moves(sizes: Floats) -> Floats:
@@ -304,7 +301,7 @@ def moves(sizes: Floats) -> Floats:
 
 def changes_of(stream: GainStream) -> Floats:
     """Return the changes (k, T, n) of the gains by one person, in each round or each stay."""
-    sizes = stream.count_sensitivity / stream.capacities_for("an audit")
+    sizes = largest_changes(stream)
     only = np.eye(stream.n_rounds)[:, :, None]
     rounds = np.array([moves(sizes[t])[:, None] * only[t] for t in range(stream.n_rounds)])
     last = stream.n_rounds - stream.stay + 1

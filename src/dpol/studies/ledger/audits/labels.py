@@ -20,7 +20,7 @@ from dpol.labels.clients import (
 from dpol.labels.clipping import Clipping
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.scheffe import ScheffeClient
-from dpol.privacy.auditing.bounds import with_fitted_direction
+from dpol.privacy.auditing import with_fitted_direction
 from dpol.privacy.settings import DELTA
 from dpol.studies.ledger.audits.core import Audited, Subject, by_computation, by_event
 from dpol.studies.ledger.audits.settings import Audits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -31,14 +31,18 @@ class Audits(Settings):
     """Joint confidence of all sampled lower bounds."""
 
 
+Attacked = Literal["noises", "actions"]
+"""What an audit attacks: noises on gains and sums, or actions and messages about labels."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class AuditPoint:
-    """All audits of one auditor.
+    """All audits of one kind.
 
     Args:
-        auditor: name of the auditor.
+        of: what they attack.
         audits: settings that all audits share.
     """
 
-    auditor: str
+    of: Attacked
     audits: Audits

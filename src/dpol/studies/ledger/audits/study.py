@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from dpol.studies.ledger.audits.settings import AuditPoint, Audits
-from dpol.studies.study import Facts, Job, Study
+from typing import get_args
 
-_AUDITORS = {
-    "noises": ("noisy-gains", "tree", "sums", "stays", "streams"),
-    "actions": ("rw-adabatch", "reactions", "labels"),
-}
-"""Names of auditors, by what they attack. Their settings change together: two share the time."""
+from dpol.studies.ledger.audits.settings import Attacked, AuditPoint, Audits
+from dpol.studies.study import Facts, Job, Study
 
 
 def jobs(settings: Audits, facts: Facts) -> dict[str, Job[AuditPoint]]:
-    """Return a job for the auditors of noises, and one for those of actions and messages."""
+    """Return a job for the audits of noises, and one for those of actions and messages."""
     return {
-        place: Job(
-            points=tuple(AuditPoint(auditor=name, audits=settings) for name in names),
-            seconds=4.0 * len(names),
-        )
-        for place, names in _AUDITORS.items()
+        kind: Job(points=(AuditPoint(of=kind, audits=settings),), seconds=16.0)
+        for kind in get_args(Attacked)
     }
 
 

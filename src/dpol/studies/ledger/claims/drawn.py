@@ -8,10 +8,9 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.words import counted
-from dpol.show.marks import Mark
-from dpol.show.names import marked
+from dpol.show.entries import marked
 from dpol.show.papers import EXPERTS, cited
-from dpol.show.table import Column, Line, Table, TableCell, one_section
+from dpol.show.table import Column, Line, Mark, Table, TableCell, one_section
 from dpol.studies.ledger.claims.core import OF_SUBSTANCE, ClaimVerdict
 from dpol.studies.study import Facts, Frames
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpol.core.rounding import AtMost, fixed
 from dpol.show import footers
-from dpol.show.names import BATCHES, OUR_MARK
+from dpol.show.entries import BATCHES, OUR_MARK
 from dpol.show.papers import EXPERTS
 from dpol.show.table import Group, Line, Table, TableCell, TableSection
 from dpol.show.words import mu_title

@@ -6,7 +6,7 @@ from dpol.studies.study import Exhibit, Section
 SECTIONS = (
     Section(
         name="batching",
-        chapter="first",
+        chapter="paper1",
         title="Figure 1 and Table 1: amplified privacy and regret",
         about="RW-AdaBatch repeats its action while its leader is far ahead. Somebody who"
         " sees only the actions then learns less about one round than the noise alone would"

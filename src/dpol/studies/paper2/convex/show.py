@@ -6,7 +6,7 @@ from dpol.studies.study import Exhibit, Section
 SECTIONS = (
     Section(
         name="convex",
-        chapter="second",
+        chapter="paper2",
         title="Table 1: convex losses",
         about="L2P for online convex optimisation on a ball, as in"
         f" {cited(LAZY)}. Theorem 3.12 covers other convex sets and Lipschitz losses too.",

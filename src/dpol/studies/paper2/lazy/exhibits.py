@@ -10,8 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.show import panels
-from dpol.show.looks import ALGORITHMS, GREY, RIVALS, looks_of
-from dpol.show.names import LAZY, OUR_MARK
+from dpol.show.entries import GREY, OUR_MARK, algorithm_entry, looks_of
 from dpol.studies.study import Facts, Frames
 from dpol.studies.verdicts import UNDECIDED
 
@@ -31,7 +30,7 @@ def draw_learned(frames: Frames, facts: Facts) -> Figure:
     games = learned[["adversary", "epsilon"]].drop_duplicates().to_numpy().tolist()
     cells = sorted(games, key=lambda game: (list(dict(games)).index(game[0]), -game[1]))
     most = max(Counter(game for game, _ in cells).values())
-    looks = looks_of(LAZY, {**ALGORITHMS, **RIVALS})
+    looks = looks_of(ranked)
     size = max(6.6 / most, 2.2), 0.24 * len(ranked) + 0.5
     with panels.panels(len(cells), most, size, form=facts.form, shared="xy") as drawn:
         for ax, (game, epsilon) in zip(drawn.axes, cells, strict=True):
@@ -45,13 +44,13 @@ def draw_learned(frames: Frames, facts: Facts) -> Figure:
                 ax.plot([share], [place], **look.points | _fill(side))
             for end in (0.0, 1.0):
                 ax.axvline(end, color=GREY, linewidth=0.8, zorder=0)
-            ax.set_yticks(range(len(ranked)), [LAZY[name] for name in ranked])
+            ax.set_yticks(range(len(ranked)), [algorithm_entry(name).marked for name in ranked])
             ax.tick_params(axis="y", length=0)
             panels.set_percent(ax.xaxis)
         full: dict[str, Any] = {"color": GREY, "marker": "o", "linestyle": "none"}
         drawn.legend([panels.key(f"d = {d}", **full | _fill(side)) for side, d in enumerate(sizes)])
         first = learned.iloc[0]
-        free = [LAZY[name].split(",")[0] for name in learned["algorithm_free"].unique()]
+        free = [_inline(name).split(" (")[0] for name in learned["algorithm_free"].unique()]
         drawn.caption(
             f"What is learned in T = {first['T']:,} rounds",
             f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}%"
@@ -74,7 +73,7 @@ def draw_learned(frames: Frames, facts: Facts) -> Figure:
 
 def _inline(algorithm: str) -> str:
     """Return the name of an algorithm within a sentence."""
-    name, *variant = LAZY[algorithm].split(", ")
+    name, *variant = algorithm_entry(algorithm).marked.split(", ")
     return " ".join([name, *(f"({it})" for it in variant)])
 
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from dpol.core.randomness import Floats
 from dpol.show import panels
-from dpol.show.looks import BAND, REFERENCES
+from dpol.show.entries import BAND, REFERENCES
 from dpol.show.papers import LAZY
 from dpol.show.table import Column, Group, Table, TableCell, TableSection
 from dpol.studies.study import Facts, Frames

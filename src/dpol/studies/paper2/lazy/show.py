@@ -7,7 +7,7 @@ from dpol.studies.study import Exhibit, Section
 SECTIONS = (
     Section(
         name="lazy",
-        chapter="second",
+        chapter="paper2",
         title="Table 1 and Figure 1: experts",
         about="L2P rarely redraws its action, and hides the reason. The study measures the"
         f" regret of the algorithms of {cited(LAZY)}. Its Table 1 and Figure 1 are stated"

@@ -1,4 +1,4 @@
-"""The record of a finished run: what its RO-Crate says, and the files that differ from it."""
+"""A finished run: what its RO-Crate says, and the files that differ from it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BESIDE = "logs", "benchmarks"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record(RunFiles):
+class Crate(RunFiles):
     """What the crate of a run says; its files include the crate, as its job noted it.
 
     Args:
@@ -49,7 +49,7 @@ class Record(RunFiles):
         return super().file(name)
 
 
-def read_record(folder: Path) -> Record:
+def read_crate(folder: Path) -> Crate:
     """Read the crate of a run.
 
     Args:
@@ -69,7 +69,7 @@ def read_record(folder: Path) -> Record:
         listed = {unquote(it["@id"]): it["sha256"] for it in nodes if "contentSize" in it}
         (data,) = (it["sha256"] for it in nodes if it["@id"] == "#data-0")
         versions = ((it["name"], it["softwareVersion"]) for it in nodes if "softwareVersion" in it)
-        return Record(
+        return Crate(
             folder=folder,
             files={CRATE: noted_sums(read_notes(folder)).get(CRATE) or sha256(crate), **listed},
             data=data,
@@ -101,15 +101,15 @@ def disagreements(folder: Path) -> list[tuple[str, str]]:
         `changed`, `missing` or `new`, and the file below the folder, for each difference.
 
     Raises:
-        DataError: the run is not finished, or its record cannot be read.
+        DataError: the run is not finished, or its crate cannot be read.
     """
-    record = read_record(folder)
+    crate = read_crate(folder)
     below = (it.relative_to(folder).as_posix() for it in folder.rglob("*") if it.is_file())
     present = {name for name in below if name.partition("/")[0] not in _BESIDE}
     noted = noted_sums(read_notes(folder))
     return [
-        *(("changed", name) for name in changed_files(folder, record.files)),
-        *(("missing", name) for name in sorted(record.files.keys() - present)),
-        *(("new", name) for name in sorted(present - record.files.keys() - noted.keys())),
+        *(("changed", name) for name in changed_files(folder, crate.files)),
+        *(("missing", name) for name in sorted(crate.files.keys() - present)),
+        *(("new", name) for name in sorted(present - crate.files.keys() - noted.keys())),
         *([] if CRATE in noted else [("missing", "logs")]),
     ]

@@ -3,13 +3,15 @@
 A mechanism runs on two adjacent inputs. On one half of the runs, an event is chosen that tells the
 inputs apart. On the other half the event is counted, and Clopper-Pearson bounds on its two error
 rates give a lower confidence bound on the privacy parameter. A bound above the claim refutes the
-claim. A bound below it proves nothing, unless the runs suffice for a bound near the claim.
+claim. A bound below it proves nothing, unless the runs suffice for a bound near the claim. Of noise
+that is known to be Gaussian, the covariance gives a sharper bound.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -136,6 +138,60 @@ def audit_runs(
         runs=runs,
         method="event",
         delta=delta,
+    )
+
+
+def audit_covariance(
+    outputs: Sequence[Floats], changes: Floats, *, claimed: float, confidence: float = 0.95
+) -> AuditResult:
+    """Audit a mu claim by the covariance of the outputs, assumed to be Gaussian.
+
+    This assumption is not audited. With it an audit is sharper than by events: it sees every
+    coordinate, and few runs show a small fault.
+
+    If outputs are N(m, C), with the same C for every input, and one change moves m by d, then
+    mu = sqrt(d' C^-1 d). Let S be the sum of squares and products with f degrees of freedom in p
+    coordinates. Then d' C^-1 d over d' S^-1 d has a chi-squared distribution with f - p + 1 degrees
+    of freedom (Wishart), whose quantile gives an exact bound for every change; Bonferroni over the
+    changes. Noise that is missing in a coordinate, too small, or used twice makes the bound large.
+
+    Args:
+        outputs: (n, p) outputs of independent runs, an array for each of several inputs.
+        changes: (k, p) moves of the mean between neighbours, one row per change.
+        claimed: claim to audit; inf claims nothing.
+        confidence: confidence of the lower bound, in (0, 1).
+
+    Raises:
+        ValueError: a number is out of range, or the runs are too few.
+
+    >>> noise = np.random.default_rng(2).standard_normal((2, 5000, 3))
+    >>> changes = np.eye(3)
+    >>> audit_covariance(noise, changes, claimed=1.0).verdict
+    'consistent'
+    >>> audit_covariance(0.9 * noise, changes, claimed=1.0).verdict
+    'violated'
+    """
+    from scipy import stats
+
+    check_number("claimed", claimed, "[0, inf]")
+    check_number("confidence", confidence, "(0, 1)")
+    size = changes.shape[1]
+    runs = min(len(sample) for sample in outputs)
+    freedom = sum(len(sample) - 1 for sample in outputs) - size + 1
+    if freedom < 1:
+        raise ValueError(f"{runs} runs are too few for {size} coordinates")
+    centred = (sample - sample.mean(axis=0) for sample in outputs)
+    squares = sum(np.einsum("ni,nj->ij", x, x, optimize=True) for x in centred)
+    ratios = np.einsum("kp,pk->k", changes, directions(squares, changes.T))
+    quantile = float(stats.chi2.ppf((1 - confidence) / len(changes), freedom))
+    lower = math.sqrt(float(ratios.max()) * quantile)
+    return AuditResult(
+        parameter="mu",
+        claimed=claimed,
+        lower_bound=lower,
+        confidence=confidence,
+        runs=runs,
+        method="covariance",
     )
 
 

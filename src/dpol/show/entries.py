@@ -1,4 +1,4 @@
-"""Looks of lines in figures (colour, dashes, marker, width), from `looks.yaml`."""
+"""Names of things in exhibits, and looks of their lines, from `entries.yaml`."""
 
 from __future__ import annotations
 
@@ -50,6 +50,30 @@ class Look:
         return self.points | self.line
 
 
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What is shown of a thing.
+
+    Args:
+        short: its name in tables and on axes.
+        long: its name in legends and sentences.
+        paper1: the first paper's name for it, if it is a column of Table 2.
+        ours: whether it is ours, not in the papers, and bears a mark.
+        look: look of its line, if it has one of its own.
+    """
+
+    short: str
+    long: str
+    paper1: str = ""
+    ours: bool = False
+    look: Look | None = None
+
+    @property
+    def marked(self) -> str:
+        """Short name, with the mark † if it is ours."""
+        return marked(self.short, self.ours)
+
+
 _FILE: Any = read_yaml(Path(__file__).with_suffix(".yaml"))
 _COLOURS: Mapping[str, str] = _FILE["colours"]
 _DASHES: Mapping[str, Dashes] = {name: tuple(own) for name, own in _FILE["dashes"].items()}
@@ -60,18 +84,33 @@ def _look(block: Mapping[str, Any]) -> Look:
     return Look(**{**block, "colour": _COLOURS.get(colour, colour), "dashes": _DASHES[dashes]})
 
 
-def _looks(section: str) -> Mapping[str, Look]:
-    return {label: _look(block) for label, block in _FILE[section].items()}
+def _entry(name: str, block: Mapping[str, Any], noun: str) -> Entry:
+    names = {key: block[key] for key in ("short", "long", "paper1", "ours") if key in block}
+    look = {key: value for key, value in block.items() if key not in names}
+    usual = {"short": name, "long": f"{names.get('short', name)}{noun}"}
+    return Entry(**usual | names, look=_look(look) if look else None)
 
 
-ALGORITHMS = _looks("algorithms")
-"""Looks of algorithms, by label."""
-RIVALS = _looks("rivals")
-"""Looks of rivals of L2P that no suite names, by label."""
-LABEL_LEARNERS = _looks("label_learners")
-"""Looks of the learners of distributions, by name."""
-REFERENCES = _looks("references")
-"""Looks of lines that belong to no algorithm, by name."""
+_KINDS = "algorithms", "noises", "batches", "label_learners", "references"
+ENTRIES: Mapping[str, Mapping[str, Entry]] = {
+    kind: {
+        name: _entry(name, block, " noise" * (kind == "noises"))
+        for name, block in _FILE[kind].items()
+    }
+    for kind in _KINDS
+}
+"""The entries, by kind and name."""
+ALGORITHMS, LABEL_LEARNERS, REFERENCES = (
+    {name: entry.look for name, entry in ENTRIES[kind].items() if entry.look}
+    for kind in ("algorithms", "label_learners", "references")
+)
+"""Looks of algorithms, by label; of learners of distributions, and of lines of no algorithm."""
+BATCHES = ENTRIES["batches"]
+"""Entries of the bounds on switches of RW-AdaBatch and of the kinds of its curves; no others."""
+PAPER_1 = {name: entry.paper1 for name, entry in ENTRIES["algorithms"].items() if entry.paper1}
+"""The first paper's names for single algorithms, by label."""
+OUR_MARK = "†: ours, not in the paper"
+"""The mark of our own work, and its meaning."""
 _PAIRS = product(_FILE["others"]["dashes"], _FILE["others"]["colours"])
 OTHERS = tuple(
     _look({"colour": colour, "dashes": dashes, "marker": marker})
@@ -110,3 +149,45 @@ def _likeness(look: Look, taken: Iterable[Look]) -> tuple[int, int, int]:
         colour += look.colour == other.colour
         rest += (look.dashes == other.dashes) + (look.marker == other.marker)
     return both, colour, rest
+
+
+def algorithm_entry(label: str) -> Entry:
+    """Return the entry of an algorithm; any other label is shown as it is."""
+    return ENTRIES["algorithms"].get(label, Entry(short=label, long=label))
+
+
+def noise_entry(name: str) -> Entry:
+    """Return the entry of a noise; one of another package is shown by its own name.
+
+    >>> noise_entry("capacity").marked, noise_entry("steady").long
+    ('capacity †', 'steady noise')
+    """
+    return ENTRIES["noises"].get(name, Entry(short=name, long=f"{name} noise"))
+
+
+def reference(label: str) -> str:
+    """Return the name that readers see of a reference, such as the best fixed expert."""
+    return ENTRIES["references"][label].short
+
+
+def marked(title: str, ours: bool) -> str:
+    """Add the mark † to a title if it is ours."""
+    return f"{title} †" if ours else title
+
+
+def refuse_unnamed(registered: Mapping[str, Iterable[str]]) -> None:
+    """Check that all names of registries of dpol have an entry.
+
+    Args:
+        registered: names by kind, as in `entries.yaml`.
+
+    Raises:
+        ValueError: one has none.
+    """
+    for kind, names in registered.items():
+        for name in names:
+            if name not in ENTRIES[kind]:
+                raise ValueError(
+                    f"{name} has no entry in src/dpol/show/entries.yaml; add `{name}: {{}}` to its"
+                    f" {kind}, with a name and a look if it needs them"
+                )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dpol.experts.registry import make_members
-from dpol.studies.games.exhibits import places_in_paper
-from dpol.studies.games.in_paper import InPaper
+from dpol.studies.games.in_paper import places_in_paper
+from dpol.studies.games.names import InPaper
 
 TABLE = "paper 1, Table 2"
 
