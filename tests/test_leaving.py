@@ -45,12 +45,13 @@ ASKS = {
 """Doors that ask `warning_of`, and what comes of it."""
 NO_COUNTS = {
     "dpol.cli.account": "promises",
-    "dpol.cli.choose": "the answer from released numbers",
+    "dpol.cli.choose": "names of periods and places; the answer from released numbers",
+    "dpol.core": "writes what its caller gives",
+    "dpol.report.decision.release_ended": "noisy counts, which are made to be shown",
     "dpol.cli.compare._plain": "for its only caller, _compare",
     "dpol.cli.config": "a config that comes with dpol",
     "dpol.cli.extensions": "a template of a package; verdicts on simulated games",
     "dpol.config.league": "a config",
-    "dpol.core": "writes what its caller gives",
     "dpol.show": "draws and writes what its caller gives",
     "dpol.data.stream.write_stream": "writes what its caller gives, as a user's own call does",
     "dpol.data.fetch": "a public table that it fetched",
@@ -61,7 +62,6 @@ NO_COUNTS = {
 }
 BELOW_RESULTS = {
     "dpol.data.panel.write_panel",
-    "dpol.report.page.write_templates",
     "dpol.reruns.notes.write_note",
     "dpol.studies.jobs",
     "dpol.studies.showing",

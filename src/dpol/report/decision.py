@@ -155,7 +155,8 @@ def release_ended(
     counts = _counts(config, noise, mu, today)
     with locked(path):
         before = read_own_release(file)[1] if path.exists() else pd.DataFrame()
-        if before.empty and not secret.exists():
+        if before.empty and not (secret.exists() and secret.stat().st_size):
+            secret.unlink(missing_ok=True)  # a killed process left it empty
             make_secret(secret)
         made = release(
             counts,

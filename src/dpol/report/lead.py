@@ -161,7 +161,8 @@ def _against(rule: Row | None, at: pd.DataFrame) -> str:
         beaten = "it is not" if (_least(rules) > kept).any() else "no rule is"
         said = f"Always {always} would have kept {100 * kept:.0f} in hindsight"
         return f"{said}: {beaten} above that at this level."
-    for best in () if rule["role"] or rule["strongest"] else at[at["strongest"]].to_dict("records"):
+    more = at[at["strongest"] & (at["gain_share"] > rule["gain_share"])]
+    for best in () if rule["role"] else more.to_dict("records"):
         name = f"{best['algorithm']} with {best['noise']} noise"
         return f"{name} keeps {_points(best)}: the runs do not show which of the two is better."
     return ""
