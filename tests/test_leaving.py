@@ -227,7 +227,6 @@ def test_no_count_and_no_name_leaves_results(tmp_path: Path) -> None:
     refused = dpol_("league", *mine, "--record", "ann.parquet")
     assert refused.returncode == 1
     assert "a row has the choices and the seed, which gives the table away" in refused.stderr
-    succeed(dpol_("choose", "window-mean", "results/league-wards/choose/mu-1.csv"))
     broken = table.assign(patients=table["patients"].astype(str).where(table.index != 9, "123456x"))
     broken.to_csv(tmp_path / "wards.csv", index=False)
     assert "123456x" in dpol_("run", "wards.yaml", "--cores", "1").stderr

@@ -160,7 +160,7 @@ EITHER = "needs rows with either shares or counts"
         ("rw-meta", table(), {}, "rw-meta draws random numbers; give the name that you chose"),
         ("rw-meta", table(**CHAINS), {"name": "x"}, "noise as independent.*correlated; choose"),
         ("window-mean", table(), {"period": "9999-12-27"}, "more than a year after the last of"),
-        ("window-mean", table(share=50.0), {}, "half of the shares lie outside -1 to 2; if.*percent"),
+        ("window-mean", table(share=50.0), {}, "shares lie outside -1 to 2; if.*percent"),
         ("split-budget", table(), {}, "split-budget draws random numbers"),
         ("random-effects", table(**CHAINS).drop(columns="b"), {}, "lacks the columns a and b"),
     ],
@@ -258,10 +258,8 @@ def test_the_command_prints_the_choice_and_what_it_rests_on(tmp_path) -> None:
         "Then a person who changes two counts by 1 in a period has mu = 1.415.",
     ]
     code, _, wrong = command("choose", "window-mean", tmp_path / "none.csv")
-    assert wrong.endswith(
-        "none.csv: no such file; give a CSV table of released numbers, in UTF-8 and"
-        " with commas, as TABLE\n"
-    )
+    remedy = "give a CSV table of released numbers, in UTF-8 and with commas, as TABLE"
+    assert wrong.endswith(f"none.csv: no such file; {remedy}\n")
     made = json.loads(command("choose", "window-mean", file, "--json")[1])
     assert (made["place"], made["silent"], [*made["ranking"]]) == ("b", [], ["b", "a"])
     block = "{algorithm: window-mean, window: 1}"

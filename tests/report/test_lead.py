@@ -200,8 +200,9 @@ def test_the_simplest_rule_that_is_not_below_the_best_is_named(
 def test_what_speaks_against_a_rule_stands_beside_it() -> None:
     """A fixed choice, above which another rule may be; else the strongest rule."""
     rows = own([54.0, 48.0, 36.0], [54.0, 44.0, 30.0])
-    for row, gain in ((1, 48.0), (2, 36.0), (4, 44.0), (5, 30.0)):
-        rows[row] |= {"totals": [gain - 9 * (row > 3), gain + 9 * (row > 3)]}
+    for row in rows:
+        spread = 14 * (row["algorithm"] == "persistence")
+        row["totals"] = [row["mean_gain"] + (-1) ** k * spread for k in range(20)]
     free, low, high = leads_of(standings_of(rows), FACTS, config())
     assert free.against == ""
     assert low.answer.startswith("Let persistence with capacity")
