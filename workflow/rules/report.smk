@@ -8,8 +8,7 @@ SHOWING = [
 
 
 PAGE = [
-    f"{RESULTS}/{name}"
-    for name in ("report/index.html", "ro-crate-metadata.json", "decision.yaml")
+    f"{RESULTS}/{name}" for name in ("report/index.html", "ro-crate-metadata.json", "decision.yaml")
 ]
 
 

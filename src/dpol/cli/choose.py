@@ -62,13 +62,11 @@ def _release(options: argparse.Namespace) -> None:
     from dpol.cli.pipeline import config_named
     from dpol.report.decision import read_decision, release_ended
 
-    file = str(config_named(options.config, "dpol release CONFIG"))
-    experiment, level = read_decision(file)
-    noise, mu, again = level["played"]["noise"], level["mu"], options.again
-    today = datetime.date.today()
-    path, made = release_ended(file, experiment.config, noise, mu, today=today, again=again)
+    file, today = str(config_named(options.config, "dpol release CONFIG")), datetime.date.today()
+    config, _, noise, mu = read_decision(file)
+    path, made = release_ended(file, config, noise, mu, today=today, again=options.again)
     told = {"released": str(path), "new": made.new, "changed": made.changed}
-    answer(options, _released(f"{path}", made, noise, mu, again=again), told)
+    answer(options, _released(f"{path}: ", made, noise, mu, again=options.again), told)
 
 
 def _released(path: str, made: Release, noise: str, mu: float, *, again: bool) -> Iterator[str]:
@@ -77,31 +75,14 @@ def _released(path: str, made: Release, noise: str, mu: float, *, again: bool) -
     from dpol.privacy.account import best_guess
 
     periods = counted(len({period for _, period in made.new}), "period")
-    if made.new:
-        rows = f"{counted(len(made.new), 'count')} of {periods}"
-        yield f"{path}: {rows} released, with {noise} noise"
-    else:
-        yield f"{path}: every count of an ended period is released already"
+    rows = f"{counted(len(made.new), 'count')} of {periods} released, with {noise} noise"
+    yield path + (rows if made.new else "every count of an ended period is released already")
     if made.changed:
         before, after = (AtMost(100 * best_guess(mu * math.sqrt(made.times + n))) for n in (0, 1))
         which = f"changed after the release ({listed(map(' '.join, made.changed), 5)})"
         done = "Released another time: an" if again else "Not released again. With --again, an"
         yield f"warning: {counted(len(made.changed), 'count')} {which}."
         yield f"{done} attacker is right about a person at most {after} times in 100, not {before}."
-
-
-def _decided(name: str) -> tuple[Any, str, float, str, Any]:
-    """Return rule, seed, largest gain and released table, with its file, of a config."""
-    from dpol.cli.pipeline import config_named
-    from dpol.noise.keyed import key_of
-    from dpol.report.decision import algorithms_of, read_decision, read_own_release, read_own_secret
-
-    file = str(config_named(name, "dpol choose CONFIG"))
-    experiment, level = read_decision(file)
-    path, table = read_own_release(file)
-    rule = algorithms_of(experiment)[level["played"]["algorithm"]]
-    (gain, *_), seed = experiment.config.gains.values(), key_of(read_own_secret(file), "choose")
-    return rule, seed.hex(), gain.largest, f"{path}", table.drop(columns="noise")
 
 
 def _choose(options: argparse.Namespace) -> None:
@@ -114,20 +95,28 @@ def _choose(options: argparse.Namespace) -> None:
     size: dict[str, Any] = {"gain_range": options.range, "n_rounds": options.rounds}
     rule: Any = options.rule
     if options.table is None:
-        if given := [it for it, value in (more | size).items() if value and it != "period"]:
-            raise UsageError(f"{given[0]} is said by the config; give it with RULE TABLE only")
-        rule, name, size["gain_range"], file, cells = _decided(rule)
-        more["name"] = name
+        from dpol.cli.pipeline import config_named
+        from dpol.noise.keyed import key_of
+        from dpol.report.decision import read_decision, read_own_release, read_own_secret
+
+        if any(value for it, value in (more | size).items() if it != "period"):
+            raise UsageError("of these options only --period goes with CONFIG, which says the rest")
+        config_file = str(config_named(rule, "dpol choose CONFIG, or dpol choose RULE TABLE"))
+        config, rule, *_ = read_decision(config_file)
+        file, cells = read_own_release(config_file)
+        cells = cells.drop(columns="noise")  # several after another decision, all of one law
+        more["name"] = key_of(read_own_secret(config_file), "choose").hex()
+        size["gain_range"] = next(iter(config.gains.values())).largest
     else:
-        file = str(options.table)
+        file = options.table
         try:
-            cells = read_raw_table(options.table).cells
+            cells = read_raw_table(file).cells
         except DataError as error:
             raise DataError(without_keys(error.args, _TABLE)) from None
         block = parse_yaml(rule, "RULE")
         rule = block if isinstance(block, dict) else rule
     try:
-        made = choose(rule, cells, file=file, **more, **size)
+        made = choose(rule, cells, file=str(file), **more, **size)
     except DataError as error:  # of several lines
         raise ConfigError(*error.args) from None
     except ValueError as error:

@@ -55,7 +55,7 @@ def decision_of(standings: pd.DataFrame, experiment: Experiment, file: str) -> d
         file: the config. Its owner decides by it in every period, if it is there and its table is
             no simulated one, nor one that comes with dpol.
     """
-    config, algorithms = experiment.config, algorithms_of(experiment)
+    config, algorithms = experiment.config, _algorithms_of(experiment)
     facts, dataset = config.facts, config.dataset
     own = dataset.source.kind == "local" and not dataset.simulated and Path(file).is_file()
     owner = file if own and not is_shipped(config.raw_file) else ""
@@ -93,13 +93,12 @@ def decision_of(standings: pd.DataFrame, experiment: Experiment, file: str) -> d
     }
 
 
-def algorithms_of(experiment: Experiment) -> dict[str, AnyAlgorithm]:
-    """Return the algorithms of a config by label."""
+def _algorithms_of(experiment: Experiment) -> dict[str, AnyAlgorithm]:
     return {it.label: it.algorithm for suite in experiment.members.values() for it in suite}
 
 
-def read_decision(file: str) -> tuple[Experiment, dict[str, Any]]:
-    """Return a config, and what its run says of the level of which it tells at first.
+def read_decision(file: str) -> tuple[Config, AnyAlgorithm, str, float]:
+    """Return a config with the algorithm, noise and level that its commands play.
 
     Raises:
         DataError: the run is not finished, is of another config, or names no rule that commands
@@ -115,7 +114,8 @@ def read_decision(file: str) -> tuple[Experiment, dict[str, Any]]:
     if not level["command"]:
         why = level["next"] or "its table is simulated, comes with dpol, or is no table of counts"
         raise DataError(f"{record.folder}: no command carries its decision out: {why}")
-    return experiment, level
+    played, algorithms = level["played"], _algorithms_of(experiment)
+    return experiment.config, algorithms[played["algorithm"]], played["noise"], level["mu"]
 
 
 def read_own_release(file: str) -> tuple[Path, pd.DataFrame]:
