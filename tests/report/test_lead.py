@@ -206,7 +206,7 @@ def test_what_speaks_against_a_rule_stands_beside_it() -> None:
     free, low, high = leads_of(standings_of(rows), FACTS, config())
     assert free.against == ""
     assert low.answer.startswith("Let persistence with capacity")
-    rival = "ridge-w8-weak with isotropic noise keeps 80: the runs do not show which of the two is"
+    rival = "ridge-w8-weak with isotropic noise keeps 80: the runs do not show which is"
     assert low.against == f"{rival} better."
     assert high.answer.startswith("Let persistence with capacity")
     assert high.against == NONE_ABOVE.replace("no rule is", "it is not")

@@ -164,7 +164,7 @@ def _against(rule: Row | None, at: pd.DataFrame) -> str:
     more = at[at["strongest"] & (at["gain_share"] > rule["gain_share"])]
     for best in () if rule["role"] else more.to_dict("records"):
         name = f"{best['algorithm']} with {best['noise']} noise"
-        return f"{name} keeps {_points(best)}: the runs do not show which of the two is better."
+        return f"{name} keeps {_points(best)}: the runs do not show which is better."
     return ""
 
 
