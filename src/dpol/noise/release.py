@@ -9,6 +9,7 @@ S / (scale - 1), as `dpol.noise.keyed` shows.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -51,6 +52,7 @@ def release(
     released: pd.DataFrame,
     *,
     secret: bytes,
+    purpose: Sequence[str | int],
     noise: str,
     change: float,
     again: bool = False,
@@ -64,6 +66,7 @@ def release(
             an experiment, in people).
         released: the table so far, as text; empty before the first release.
         secret: 32 random bytes.
+        purpose: what sets this release apart from others of the same secret.
         noise: name of the noise.
         change: the most by which one person can change one count.
         again: whether a count that has changed is released another time, in place of the first.
@@ -88,9 +91,7 @@ def release(
         place, period = key
         fields: dict[str, Any] = {"place": place, "period": period, "version": version}
         steps = _steps(count)
-        return steps + keyed_noise(
-            secret, ["release", DECIMALS], **fields, steps=steps, scale=scale
-        )
+        return steps + keyed_noise(secret, purpose, **fields, steps=steps, scale=scale)
 
     new, changed, times = list[tuple[str, str]](), list[tuple[str, str]](), 0
     for it in counts.to_dict("records"):

@@ -53,12 +53,14 @@ def decision_of(standings: pd.DataFrame, experiment: Experiment, file: str) -> d
         standings: the standings of the run.
         experiment: its config, with its algorithms.
         file: the config. Its owner decides by it in every period, if it is there and its table is
-            no simulated one, nor one that comes with dpol.
+            no simulated one, nor one that comes with dpol. The config of a league has another one
+            beside it, which releases the table.
     """
     config, algorithms = experiment.config, _algorithms_of(experiment)
     facts, dataset = config.facts, config.dataset
     own = dataset.source.kind == "local" and not dataset.simulated and Path(file).is_file()
-    owner = file if own and not is_shipped(config.raw_file) else ""
+    own &= not is_shipped(config.raw_file) and not config.run.startswith("league-")
+    owner = file if own else ""
     rules, rows = chosen_rules(standings, facts), first_group(standings, facts)[1]
     played = {
         mu: played_rule(it, rows, RELEASED_NOISES)
@@ -107,7 +109,7 @@ def read_decision(file: str) -> tuple[Config, AnyAlgorithm, str, float]:
     experiment = load_experiment(file)
     record = read_record(Path("results", experiment.config.run))
     told: Any = read_yaml(record.file(DECISION))
-    if record.file(CONFIG).read_bytes() != Path(file).read_bytes():
+    if record.file(CONFIG).read_text("utf-8") != Path(file).read_text("utf-8"):
         remedy = f"run dpol run {file}, which decides anew"
         raise DataError(f"{record.folder}: {file} has changed since this run; {remedy}")
     level = told["levels"][told["shown"]]
@@ -162,6 +164,7 @@ def release_ended(
             counts,
             before,
             secret=read_own_secret(file),
+            purpose=["release", *config.dataset.periods.length],
             noise=noise,
             change=config.privacy.count_sensitivity,
             again=again,
