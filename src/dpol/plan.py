@@ -290,7 +290,9 @@ def make_plan(
         text = paths[0].read_text(encoding="utf-8")
     else:
         text = yaml.safe_dump(dict(raw), sort_keys=False, allow_unicode=True)
-    name = " + ".join(path.name for path in paths) or f"module {module}"
+    here = Path.cwd()
+    named = [it.relative_to(here) if it.is_relative_to(here) else it.name for it in paths]
+    name = " + ".join(map(str, named)) or f"module {module}"
     return Plan(config=config, place=place, name=name, text=text)
 
 

@@ -158,7 +158,9 @@ EITHER = "needs rows with either shares or counts"
         ("rw-adabatch", table(noise="laplace-uniform"), {"n_rounds": 9}, "needs Gaussian noise"),
         ("rw-adabatch", table(**UNEQUAL), {"n_rounds": 9}, "RW-AdaBatch needs noise of one scale"),
         ("rw-meta", table(), {}, "rw-meta draws random numbers; give the name that you chose"),
-        ("rw-meta", table(**CHAINS), {"name": "x"}, "RWMeta takes noise as independent"),
+        ("rw-meta", table(**CHAINS), {"name": "x"}, "noise as independent.*correlated; choose"),
+        ("window-mean", table(), {"period": "9999-12-27"}, "more than a year after the last of"),
+        ("window-mean", table(share=50.0), {}, "shares lie outside -1 to 2; if.*percent"),
         ("split-budget", table(), {}, "split-budget draws random numbers"),
         ("random-effects", table(**CHAINS).drop(columns="b"), {}, "lacks the columns a and b"),
     ],
@@ -255,6 +257,9 @@ def test_the_command_prints_the_choice_and_what_it_rests_on(tmp_path) -> None:
         "This rests on 3 periods, and on Gaussian noise as told.",
         "Then a person who changes two counts by 1 in a period has mu = 1.415.",
     ]
+    code, _, wrong = command("choose", "window-mean", tmp_path / "none.csv")
+    remedy = "give a CSV table of released numbers, in UTF-8 and with commas, as TABLE"
+    assert wrong.endswith(f"none.csv: no such file; {remedy}\n")
     made = json.loads(command("choose", "window-mean", file, "--json")[1])
     assert (made["place"], made["silent"], [*made["ranking"]]) == ("b", [], ["b", "a"])
     block = "{algorithm: window-mean, window: 1}"

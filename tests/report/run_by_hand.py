@@ -6,18 +6,22 @@ import json
 import shutil
 from collections.abc import Iterable
 from html.parser import HTMLParser
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from claims_by_hand import claim_by_hand, ledger_of
+from dpol.config.experiment import Experiment
 from dpol.config.models import WHOLE, Config
 from dpol.core.files import sha256, write_json, write_text
 from dpol.core.schemas import Schema, write_frame
 from dpol.data.panel import IDLE
 from dpol.data.stream import write_stream
+from dpol.experts.registry import REGISTRY, make_members
 from dpol.report.crate import WORKFLOW, build_crate
+from dpol.report.decision import decision_of
 from dpol.report.door import RunFiles
 from dpol.report.finished import CONFIG, CRATE
 from dpol.report.page import build_page
@@ -235,8 +239,16 @@ def write_run(folder: Path) -> None:
         (folder / f"tables/{name}.fragment.html").write_text(render(table, ".fragment.html"))
 
 
-def page(folder: Path, *studies: str, **changes: Any) -> str:
-    return build_page(files_of(folder), config(*studies, **changes), PROVENANCE)
+def page(folder: Path, *studies: str, provenance: Provenance = PROVENANCE, **changes: Any) -> str:
+    files, settings = files_of(folder), config(*studies, **changes)
+    return build_page(files, settings, provenance, decided(folder, settings))
+
+
+def decided(folder: Path, settings: Config, file: str = "") -> dict[str, Any]:
+    """Return the decision of a run; commands carry it out if the file of its config is given."""
+    standings = pd.read_parquet(folder / "standings.parquet")
+    members = tuple(chain.from_iterable(map(make_members, REGISTRY)))
+    return decision_of(standings, Experiment(settings, {"all": members}), file)
 
 
 def files_of(folder: Path) -> RunFiles:

@@ -7,28 +7,35 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dpol.core.errors import DataError
+from dpol.report.decision import DECISION
 from dpol.report.door import answers
 from dpol.report.page import last_lines
 from dpol.reruns.notes import Note, checksums, digest, write_note
-from report.run_by_hand import CLEANING, config
+from report.run_by_hand import CLEANING, config, decided
 
 UNFINISHED = "not finished: the answer follows when all jobs ran"
-TABLES = "data/panel.parquet", "summary.parquet", "standings.parquet"
+TABLES = "data/panel.parquet", "summary.parquet", "standings.parquet", DECISION
+JOBS = "clean", "sum", "rank", "decide"
 RUN = Path("results/hand")
 
 
 @pytest.fixture
 def jobs(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """What is asked of three jobs that ran one after the other, by their logs."""
+    """What is asked of four jobs that ran one after the other, by their logs."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(folder, RUN)
     (RUN / TABLES[0]).write_text("the panel")
+    Path("hand.yaml").touch()
+    decision = decided(RUN, config("comparison"), "hand.yaml")
+    (RUN / DECISION).write_text(yaml.safe_dump(decision, allow_unicode=True))
     note("clean", [], [TABLES[0], "data/cleaning.json"])
     note("sum", TABLES[:1], TABLES[1:2])
-    note("rank", TABLES[1:2], TABLES[2:])
-    return {f"{RUN}/logs/{name}.log": digest({"seed": "1"}) for name in ("clean", "sum", "rank")}
+    note("rank", TABLES[1:2], TABLES[2:3])
+    note("decide", TABLES[2:3], TABLES[3:])
+    return {f"{RUN}/logs/{name}.log": digest({"seed": "1"}) for name in JOBS}
 
 
 def note(name: str, read: Sequence[str], wrote: Sequence[str]) -> None:
@@ -44,15 +51,13 @@ def lines(jobs: dict[str, str]) -> list[str]:
 
 def test_a_run_that_answers_its_plan_tells_doubts_and_answer(jobs: dict[str, str]) -> None:
     assert lines(jobs)[0] == f"warning: {CLEANING['warnings'][0]}"
-    *_, answer, command = lines(jobs)
+    *_, answer, why, command = lines(jobs)
+    assert why.startswith("Shown: the strictest level")
     assert answer.startswith("Let ridge-w64-strong with")
-    assert command == (
-        "Next week: dpol choose ridge results/hand/choose/mu-1.csv --learner ridge-w64-strong"
-        " --name hand"
-    )
+    assert command == "Next week: dpol release hand.yaml && dpol choose hand.yaml"
 
 
-@pytest.mark.parametrize("name", ["clean", "sum", "rank"])
+@pytest.mark.parametrize("name", JOBS)
 def test_a_job_that_was_asked_something_else_leaves_no_answer(
     jobs: dict[str, str], name: str
 ) -> None:
@@ -64,7 +69,7 @@ def test_a_job_that_was_asked_something_else_leaves_no_answer(
     assert not [line for line in told if line.startswith("Let")]
 
 
-@pytest.mark.parametrize("name", ["standings.parquet", "data/cleaning.json"])
+@pytest.mark.parametrize("name", [DECISION, "data/cleaning.json"])
 def test_a_file_that_has_changed_is_refused(jobs: dict[str, str], name: str) -> None:
     (RUN / name).write_bytes(b"other")
     with pytest.raises(DataError, match=f"{name} is not as a job of this run wrote it; delete it"):
@@ -79,6 +84,6 @@ def test_a_file_that_no_job_of_the_plan_wrote_is_refused(jobs: dict[str, str]) -
 def test_a_run_whose_results_are_with_a_storage_provider_says_no_word_on_them(
     jobs: dict[str, str],
 ) -> None:
-    for name in ("clean", "sum", "rank"):
+    for name in JOBS:
         note(name, [], [])
     assert lines(jobs) == []

@@ -10,8 +10,15 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from dpol.noise.release import RELEASED_NOISES
 from dpol.report.lead import leads_of
-from dpol.studies.answer.systems import first_level
+from dpol.studies.answer.systems import (
+    chosen_rules,
+    first_group,
+    first_level,
+    played_rule,
+    why_first,
+)
 from dpol.studies.study import Facts
 from report.run_by_hand import config
 from standings_by_hand import Row, standings_of
@@ -43,10 +50,12 @@ def attacked(mu: float) -> str:
 def leads(frame: pd.DataFrame, facts: Facts = FACTS, **changes: Any) -> list[str]:
     """Return each answer, which is short, and what stands below it; the config may be changed."""
     told = leads_of(frame, facts, config(**changes))
-    for answer, *_ in told:
+    for answer, against, rest, *_ in told:
         assert len(answer.split()) <= 60
+        assert len(against.split()) <= 20
         assert max(len(it.split()) for it in re.split(r"(?<=\.) (?=[A-Z])", answer)) <= 25
-    return [f"{answer} {rest}" for answer, rest, *_ in told]
+        assert max(len(it.split()) for it in re.split(r"(?<=\.) (?=[A-Z])", rest)) <= 25
+    return [" ".join(filter(None, it[:3])) for it in told]
 
 
 def at_levels(algorithm: str, *gains: float, **changes: Any) -> list[Row]:
@@ -79,7 +88,8 @@ def test_ours_stands_beside_the_papers_method_and_the_strongest_rival() -> None:
     free, low, high = leads(frame)
     assert low == (
         f"Your method keeps 50 {POINTS}. It is above the paper’s method (30) and below the"
-        f" strongest rival in hindsight (60). {attacked(1.0)} {DECIDED} Your method is rw-ftpl,"
+        f" strongest rival in hindsight (60). {attacked(1.0)}"
+        f" {NONE_ABOVE.replace('no rule is', 'it is not')} {DECIDED} Your method is rw-ftpl,"
         " capacity noise †. The strongest rival is persistence, isotropic noise. The attacker"
         " guesses about one person in one week."
     )
@@ -156,25 +166,24 @@ def own(ridge: Sequence[float], persistence: Sequence[float]) -> list[Row]:
 
 CASES = [
     # The simplest rule where it is as good as the best, else the best.
-    ([54.0, 48.0, 36.0], [54.0, 48.0, 36.0], ["persistence"] * 3, 55),
-    ([54.0, 48.0, 36.0], [54.0, 47.0, 24.0], ["persistence", *["ridge-w8-weak"] * 2], 55),
+    ([54.0, 48.0, 36.0], [54.0, 48.0, 36.0], ["persistence"] * 3, 2),
+    ([54.0, 48.0, 36.0], [54.0, 47.0, 24.0], ["persistence", *["ridge-w8-weak"] * 2], 2),
     # 30 is what the fixed choice gains: no more.
-    ([54.0, 48.0, 30.0], [50.0, 40.0, 20.0], ["ridge-w8-weak"] * 3, 69.2),
-    ([54.0, 30.0, 20.0], [50.0, 20.0, 30.0], [*["ridge-w8-weak"] * 2, "persistence"], None),
+    ([54.0, 48.0, 30.0], [50.0, 40.0, 20.0], ["ridge-w8-weak"] * 3, 1),
+    ([54.0, 30.0, 20.0], [50.0, 20.0, 30.0], [*["ridge-w8-weak"] * 2, "persistence"], 0),
 ]
+NONE_ABOVE = "Always North would have kept 50 in hindsight: no rule is above that at this level."
 
 
-@pytest.mark.parametrize(("ridge", "persistence", "rules", "down_to"), CASES)
+@pytest.mark.parametrize(("ridge", "persistence", "rules", "above"), CASES)
 def test_the_simplest_rule_that_is_not_below_the_best_is_named(
     ridge: list[float],
     persistence: list[float],
     rules: list[str],
-    down_to: float | None,
+    above: int,
 ) -> None:
+    """`above` is the number of levels with noise at which a rule is above the fixed choice."""
     frame = standings_of(own(ridge, persistence))
-    ends = "No rule with noise is above that."
-    if down_to is not None:
-        ends = f"A rule is above that down to {down_to} right guesses in 100."
     free, *_ = kept = [
         gains[rule == "persistence"] for rule, *gains in zip(rules, ridge, persistence, strict=True)
     ]
@@ -183,16 +192,35 @@ def test_the_simplest_rule_that_is_not_below_the_best_is_named(
         assert lead.startswith(f"Let {rule} with {noise} noise choose. It keeps")
         assert f"It keeps {round(100 * gain / 60)} {POINTS}." in lead
         assert "It is the simplest rule that is not below the best in hindsight." in lead
-        assert f"Always North keeps 50 in hindsight. {ends}" in lead
+        assert (NONE_ABOVE in lead) == (place > above)
         # The gain is a share of beds.
         cost = f"Privacy costs {100 * (free - gain) / 148:.1f} ± 0.0 c per 100 k a week."
         assert (cost in lead) == (place > 0)
-    assert first_level(frame, FACTS) == (1 if down_to == 69.2 else 2)
+    assert first_level(frame, FACTS) == (above or 2)
+    down_to = " down to which a rule is above every fixed choice" * (above > 0)
+    assert why_first(frame, FACTS) == f"Shown: the strictest level{down_to}."
 
 
-@pytest.mark.parametrize(("totals", "down_to"), [([36.0, 36.0], 55), ([32.0, 40.0], 69.2)])
+def test_what_speaks_against_a_rule_stands_beside_it() -> None:
+    """A fixed choice, above which another rule may be; else the strongest rule."""
+    rows = own([54.0, 48.0, 36.0], [54.0, 44.0, 30.0])
+    for row in rows:
+        spread = 14 * (row["algorithm"] == "persistence")
+        row["totals"] = [row["mean_gain"] + (-1) ** k * spread for k in range(20)]
+    free, low, high = leads_of(standings_of(rows), FACTS, config())
+    assert free.against == ""
+    assert low.answer.startswith("Let persistence with capacity")
+    rival = "ridge-w8-weak with isotropic noise keeps 80: the runs do not show which is"
+    assert low.against == f"{rival} better."
+    assert high.answer.startswith("Let persistence with capacity")
+    assert high.against == NONE_ABOVE.replace("no rule is", "it is not")
+    ours = standings_of(compared([30.0, 36.0, 24.0]), MINE)
+    assert leads_of(ours, FACTS, config())[2].against == NONE_ABOVE
+
+
+@pytest.mark.parametrize(("totals", "is_above"), [([36.0, 36.0], True), ([32.0, 40.0], False)])
 def test_a_rule_is_above_a_fixed_choice_by_its_whole_interval(
-    totals: list[float], down_to: float
+    totals: list[float], is_above: bool
 ) -> None:
     """Both means are 36, above the 30 of the fixed choice; the second interval contains 30.
 
@@ -204,7 +232,7 @@ def test_a_rule_is_above_a_fixed_choice_by_its_whole_interval(
     frame = standings_of(rows)
     (at,) = frame[(frame["mu"] == 0.25) & (frame["shown_as"] == "ridge")].to_dict("records")
     assert (at["gain_share"], at["best_fixed_share"]) == (0.6, 0.5)
-    assert f"down to {down_to} right guesses" in leads(frame)[0]
+    assert first_level(frame, FACTS) == 1 + is_above
 
 
 def test_the_cost_is_the_mean_over_streams_in_the_unit_of_the_count() -> None:
@@ -237,7 +265,6 @@ def test_a_rule_alone_and_levels_that_nobody_keeps() -> None:
     assert free == f"No private algorithm was played at no privacy (μ = ∞). {DECIDED}"
     assert "Let rw-meta with isotropic noise choose" in low
     assert "Privacy costs" not in low
-    assert "above that down to 69.2 right guesses in 100." in low
     assert high == f"No private algorithm was played at μ = 0.25. {DECIDED}"
     weak = [run("rw-meta", mu, 40.0, guaranteed_mu=2.0) for mu in (INF, 1.0, 0.25)]
     told = leads(standings_of(weak))
@@ -268,19 +295,36 @@ def test_a_table_of_gains_has_experts() -> None:
 # --- The command that carries it out ---
 
 
-def nexts(frame: pd.DataFrame, facts: Facts = FACTS) -> list[tuple[str, str]]:
-    return [it[2:] for it in leads_of(frame, facts, config(run="mine"))]
+def nexts(frame: pd.DataFrame, facts: Facts = FACTS, file: str = "my wards.yaml") -> list[Any]:
+    played = {
+        mu: played_rule(rule, first_group(frame, facts)[1], RELEASED_NOISES)
+        for mu, rule in chosen_rules(frame, facts).items()
+    }
+    return [it[3:] for it in leads_of(frame, facts, config(run="mine"), played, file)]
 
 
-def test_each_lead_ends_with_the_command_for_the_rule_that_it_names() -> None:
+def test_the_level_shown_ends_with_the_commands_of_its_owner() -> None:
     frame = standings_of(own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0]))
-    free, *noisy = nexts(frame)
-    assert free == ("A command chooses from noisy numbers only: take another level.", "")
-    words = "dpol choose ridge results/mine/choose/{}.csv --learner ridge-w8-weak --name mine"
-    assert noisy == [("Next week:", words.format(it)) for it in ("mu-1", "mu-0.25")]
+    words = "dpol release 'my wards.yaml' && dpol choose 'my wards.yaml'"
+    assert nexts(frame) == [("", ""), ("", ""), ("Next week:", words)]
+    assert nexts(frame, file="") == [("", "")] * 3
     rows = own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0])
     rows += [it | {"stream": "pa"} for it in rows]
-    assert nexts(standings_of(rows), TWO)[1][0] == "Next week, in Here:"
+    assert nexts(standings_of(rows), TWO)[2][0] == "Next week, in Here:"
+
+
+def test_noise_with_memory_has_the_rule_with_other_noise_beside_it() -> None:
+    """Of two such, that with which it keeps more; without any, no command."""
+    rows = [
+        *at_levels("window-mean", 54.0, 48.0, 42.0, noise="capacity-memory"),
+        *at_levels("window-mean", 54.0, 46.0, 36.0, noise="capacity"),
+        *at_levels("window-mean", 54.0, 40.0, 33.0),
+    ]
+    frame = standings_of(rows)
+    assert nexts(frame)[2][0] == "Next week, with capacity noise:"
+    (said, command) = nexts(standings_of(rows[:3]))[2]
+    assert said == "Commands play rules with Gaussian noise that is independent in each week."
+    assert command == ""
 
 
 def test_an_answer_that_needs_a_curator_says_who_must_be_trusted() -> None:
@@ -301,4 +345,4 @@ def test_too_few_runs_to_decide_are_said_and_not_advised_on() -> None:
         f" {attacked(0.25)} {DECIDED}"
     )
     assert nexts(frame)[2] == ("", "")
-    assert nexts(frame)[1][1]
+    assert leads(frame)[1].startswith("Let ridge-w8-weak")

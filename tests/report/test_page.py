@@ -17,10 +17,10 @@ import yaml
 
 from dpol.core.errors import DpolError
 from dpol.report.finished import read_crate
-from dpol.report.page import build_page, write_report
+from dpol.report.page import write_report
 from dpol.reruns.notes import Note, checksums, digest, write_note
 from report.crates import checked_crate
-from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, files_of, page
+from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
 
 CHAPTERS = {
     "answer": ["privacy-utility"],
@@ -185,7 +185,7 @@ def test_the_page_has_the_provenance(folder: Path, whole: str) -> None:
     cited = text[text.index("@software{dpol-hand,") :]
     for part in ("version = {0.1.0}", f"commit 0123abc; data with SHA-256 {'ab' * 32}; seed 7"):
         assert part in cited
-    text = build_page(files_of(folder), config(), replace(PROVENANCE, commit=None))
+    text = page(folder, provenance=replace(PROVENANCE, commit=None))
     assert "commit when" not in text
     assert "commit unknown; data" in text
 
@@ -211,7 +211,7 @@ def test_a_page_is_written_only_of_files_as_their_jobs_wrote_them(copy: Path) ->
     )
     own()
     assert checked_crate(copy)
-    written = {"report/index.html", "summary.parquet", "choose/mu-1.csv"}
+    written = {"report/index.html", "summary.parquet", "decision.yaml"}
     assert written <= read_crate(copy).files.keys()
     (copy / "tables/answer.csv").write_text("another")
     with pytest.raises(DpolError, match="not as this run asks: tables/answer.csv; the config"):
@@ -256,7 +256,7 @@ def test_each_figure_and_table_names_its_results_and_the_function_that_made_it(
     """Its address is that of the commit, where a forge has it."""
     shown, facts = config(*STUDIES).studies(), config(*STUDIES).facts
     source = "https://github.com/a/b/blob/0123abc"
-    linked = build_page(files_of(folder), config(*STUDIES), replace(PROVENANCE, source=source))
+    linked = page(folder, *STUDIES, provenance=replace(PROVENANCE, source=source))
     for section in (it for study, block in shown for it in study.sections_of(block, facts)):
         made = [("figures", it.name, "svg", it.function) for it in section.figures]
         made += [("tables", it.name, "csv", it.function) for it in section.tables]

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 import dpol
 from dpol.data.stream import PUBLIC
 from dpol.report.finished import disagreements
-from pipeline import ROOT, snakemake, succeed, write_config
+from pipeline import ROOT, run, snakemake, succeed, write_config
 from report.crates import checked_crate
+from report.test_monday import Own, by_the_game
 from streams_by_hand import assert_same
 
 COUNTS = {"A": "27 27 27 3 3 3 3 3", "B": "<5 <5 <5 <5 <5 <5 <5 <5", "C": "1 1 1 1 1 1 1 1"}
@@ -86,3 +91,62 @@ def test_the_stream_of_a_config_is_that_of_a_run(tmp_path: Path) -> None:
     # No file of a run says whether everyone may see its table; its config does.
     assert_same(own, replace(made, provenance=made.provenance | {PUBLIC: True}))
     assert own.stay == made.stay
+
+
+@pytest.mark.workflow
+def test_two_mondays_of_an_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a folder with a table to two choices; a correction stays as released.
+
+    Ward 1 is the fullest in most weeks, so always choosing it beats every rule.
+    """
+    monkeypatch.chdir(tmp_path)
+    rng, days = np.random.default_rng(5), pd.date_range("2024-01-01", periods=32, freq="7D")
+    rows = [
+        (f"Ward {k}", f"{day:%Y-%m-%d}", int(rng.binomial(40, 0.9 if k == 1 else 0.8)), 40)
+        for day in days
+        for k in (1, 2, 3)
+    ]
+    table = pd.DataFrame(rows, columns=["ward", "week", "patients", "beds"])
+    table[:-3].to_csv("own.csv", index=False)
+
+    def dpol_(*words: str) -> str:
+        return succeed(run(sys.executable, "-m", "dpol", *words, folder=tmp_path))
+
+    asked = ("--entity", "ward", "--period", "week", "--count", "patients", "--capacity", "beds")
+    dpol_("new", "dataset", "own.csv", *asked, "--row", "number")
+    own = yaml.safe_load(Path("own.yaml").read_text()) | {"replicates": 20}
+    own["suites"] = {"local": {"noises": ["capacity"], "algorithms": ["window-mean"]}}
+    own["privacy"]["levels"] = [float("inf"), 2]
+    Path("own.yaml").write_text(yaml.safe_dump(own))
+    said = dpol_("run", "own.yaml", "--cores", "2")
+    against = re.search(r"Always Ward 1 would have kept \d+ in hindsight: no rule is above", said)
+    assert against
+    assert against[0] in Path("results/own/report/index.html").read_text()
+    assert "Next week: dpol release own.yaml && dpol choose own.yaml" in said
+
+    decided = yaml.safe_load(Path("results/own/decision.yaml").read_text())
+    level = decided["levels"][decided["shown"]]
+    assert (level["mu"], level["played"]["noise"]) == (2.0, "capacity")
+    mine = Own(rule=level["played"]["algorithm"])
+    said = dpol_("release", "own.yaml")
+    assert "93 counts of 31 periods released, with capacity noise" in said
+    for rests in (31, 32):
+        place, day = by_the_game(mine)
+        said = dpol_("choose", "own.yaml")
+        assert f"{mine.rule} chooses for {day}: {place}\nThis rests on {rests} periods" in said
+        assert "changes two counts by 1 in a period has mu = 2.\n" in said
+        table.loc[4, "patients"] -= 1
+        table.to_csv("own.csv", index=False)
+        again = dpol_("release", "own.yaml")
+        assert "warning: 1 count changed after the release (Ward 2 2024-01-08)." in again
+    both = pd.read_csv("own-released.csv").merge(
+        table, left_on=["place", "period"], right_on=["ward", "week"]
+    )
+    assert len(both) == len(table)
+    assert (both["count"] != both["patients"]).all(), "one is equal with probability 3e-5"
+    assert Path("own.secret").stat().st_mode & 0o777 == 0o600
+    kept = {"results", ".snakemake", "own.csv", "own.yaml", "own-released.csv", "own.secret"}
+    assert {it.name for it in tmp_path.iterdir()} == {*kept, ".own-released.csv.lock"}
+    Path("own.yaml").write_text(yaml.safe_dump(own | {"replicates": 21}))
+    changed = run(sys.executable, "-m", "dpol", "choose", "own.yaml", folder=tmp_path)
+    assert "own.yaml has changed since this run; run dpol run own.yaml" in changed.stderr

@@ -8,7 +8,6 @@ from dpol.core.errors import DpolError, in_one_line
 from dpol.core.words import listed
 from dpol.data.leaving import HOLDS, warning_of
 from dpol.plan import code_of, inputs_of, make_plan
-from dpol.privacy.settings import label_of_level
 from dpol.reruns.code_hashes import code_of_job
 from dpol.reruns.notes import asked as as_asked, digest
 from dpol.studies.registry import EVERY_RUN, load_studies
@@ -130,7 +129,8 @@ def told_last():
     try:
         from dpol.report.page import last_lines
 
-        return last_lines(Path(RESULTS), settings, dict(digests()))
+        log, page = job_of("render_report")
+        return last_lines(Path(RESULTS), settings, {**dict(digests()), log: digest(page)})
     except Exception as error:
         why = error if isinstance(error, DpolError) else in_one_line(error)
         return [f"not finished: {why}"]

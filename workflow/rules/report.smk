@@ -7,26 +7,22 @@ SHOWING = [
 ]
 
 
-PAGE = [f"{RESULTS}/report/index.html", f"{RESULTS}/ro-crate-metadata.json"]
+PAGE = [
+    f"{RESULTS}/{name}" for name in ("report/index.html", "ro-crate-metadata.json", "decision.yaml")
+]
 
 
 rule render_report:
-    """Write the page of the run and its RO-Crate."""
+    """Write the decision of the run, its page and its RO-Crate."""
     input:
         asked("render_report"),
         DATA,
         SHOWN,
-        STREAM.format(stream=next(iter(settings.played))),
     output:
         page=PAGE[0],
         crate=PAGE[1],
         parts=[f"{RESULTS}/provenance/{name}" for name in ("Snakefile", "config.yaml")],
-        # Without numbers; `dpol choose` reads them with numbers.
-        templates=[
-            f"{RESULTS}/choose/{label_of_level(mu)}.csv"
-            for mu in settings.privacy.levels
-            if mu < float("inf")
-        ],
+        decision=PAGE[2],
     log:
         local(f"{RESULTS}/logs/render_report.log"),
     benchmark:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from dpol.core.extras import needs_pipeline
 from dpol.core.randomness import replicate_generators
 from dpol.core.words import shortened
 from dpol.experts.games import Entry, members_of
-from dpol.experts.interface import Member
+from dpol.experts.interface import Member, can_read
 from dpol.experts.play import rounds
 
 if TYPE_CHECKING:
@@ -32,13 +32,14 @@ class Choice:
         rule: label of the rule.
         period: first day of the period that it is for.
         place: the place to choose.
-        periods: number of periods since the first released number; 0: it rests on nothing.
+        periods: number of periods with a released number; 0: it rests on nothing.
         ranking: scores of the places, the largest first, None where the rule cannot judge a place;
             empty for a rule without scores.
         reports: age in periods of each place's last number, and its period; None without one.
         law: law of the noise, as told.
-        mu: mu of a person who in one period changes two counts by 1, if noise and capacities are as
-            told; None where that does not say.
+        change: the most by which one person changes a count, as told.
+        mu: mu of a person who in one period changes two counts by that, if noise and capacities are
+            as told; None where that does not say.
     """
 
     rule: str
@@ -48,6 +49,7 @@ class Choice:
     ranking: Mapping[str, float | None]
     reports: Mapping[str, tuple[int, str] | None]
     law: str
+    change: float
     mu: float | None
 
     @property
@@ -69,14 +71,15 @@ def choose(
 ) -> Choice:
     """Return a local rule's choice for the next period, from released numbers.
 
-    The rule plays all periods before it, with one replicate and without initial noise.
+    The rule plays all periods before it, with one replicate. The initial noise of an experiment is
+    not released: here it is drawn from the name, or 0 without one.
 
     Args:
         rule: a name, `package.module:Class`, a block of a config, or an algorithm.
         frame: released numbers, in the columns of `dpol.noise.released`.
         period: first day of the period to choose for; by default the one after the last number.
         name: for rules that draw: a name that the owner gave before the first release. Rule, name
-            and period seed the draws.
+            and period seed the draws, name and place the initial noise.
         learner: label of the learner, for a bank of several.
         gain_range: largest possible gain, 1 by default; for counts without capacities, which have
             no default, the largest possible count.
@@ -102,6 +105,11 @@ def choose(
     if n_rounds is None and algorithm.needs_rounds:
         raise ValueError(f"{label} must know how many periods the game has; give --rounds")
     seen = read_released(frame, period=period, gain_range=gain_range, n_rounds=n_rounds, file=file)
+    if not can_read(algorithm.reads_noise, seen.noisy.memory_kind):
+        raise ValueError(
+            f"{label} takes noise as independent between periods, but that of {file} is correlated;"
+            " choose with random-effects"
+        )
     places, days, periods = seen.places, seen.days, len(seen.days) - 1
     known = np.ones((periods, len(places)))
     if seen.noisy.reported is not None:
@@ -113,7 +121,12 @@ def choose(
         )
     draws = [replicate_generators(0, (member.family, name or "", it), [0], "choice") for it in days]
     unused = [it.generators[0].bit_generator.state for it in draws]
-    ((state, actions),) = deque(rounds(algorithm, seen.noisy, draws), maxlen=1)
+    noisy = seen.noisy
+    if name:  # for each place by itself, so that a new place redraws no other
+        first = [replicate_generators(0, (name, it), [0], "initial") for it in places]
+        drawn = np.concatenate([it.standard_normal(1) for it in first], axis=1)
+        noisy = replace(noisy, initial=noisy.noise_scale[:1] * drawn)
+    ((state, actions),) = deque(rounds(algorithm, noisy, draws), maxlen=1)
     if not name and [it.generators[0].bit_generator.state for it in draws] != unused:
         raise ValueError(
             f"{label} draws random numbers; give the name that you chose before the first release"
@@ -128,13 +141,14 @@ def choose(
         rule=label,
         period=days[-1],
         place=places[actions[0]],
-        periods=periods,
+        periods=int(known.any(axis=1).sum()),
         ranking=ranking,
         reports={
             place: (periods - t[0], days[t[0]]) if t else None
             for place, t in zip(places, last, strict=True)
         },
         law=seen.law,
+        change=seen.change,
         mu=seen.mu,
     )
 

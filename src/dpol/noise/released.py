@@ -7,6 +7,8 @@ A table has a row per place and period, with these columns:
 - `deviation`: standard deviation of the noise of this number;
 - `capacity`: public, divides the count. Optional for shares, and for counts with a known range;
 - `noise`: name of the noise, one for the table; independent Gaussian noise without this column;
+- `change`: the most by which one person can change the count, 1 without this column;
+- `version`: how many times this number was released, 1 without this column;
 - `a` and `b`: memory of the place's noise (`dpol.privacy.chains`), for the noise capacity-memory.
 """
 
@@ -22,12 +24,11 @@ import pandas as pd
 from dpol.core.arguments import check_number, check_whole
 from dpol.core.errors import DataError
 from dpol.core.words import listed
-from dpol.data.stream import GainStream
 from dpol.data.tables.bad_cells import BadCells, Texts, refuse_cells
 from dpol.data.tables.parse import parse_dates
 from dpol.data.tables.table_format import DEFAULT
-from dpol.noise.noises import ISOTROPIC, MemoryChoice, find_noise, memory_of
-from dpol.noise.noisy_gains import NoisyGains, noise_scale
+from dpol.noise.noises import ISOTROPIC, find_noise
+from dpol.noise.noisy_gains import NoisyGains
 from dpol.privacy.chains import Chains
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.privacy.stays import mu_of_stays
@@ -35,6 +36,8 @@ from dpol.privacy.stays import mu_of_stays
 _LIMITS = {
     "deviation": (0, math.inf, " above 0"),
     "capacity": (0, math.inf, " above 0"),
+    "change": (0, math.inf, " above 0"),
+    "version": (0, math.inf, " above 0"),
     "a": (-1, 1, " between -1 and 1"),
     "b": (-1, 1, " between -1 and 1"),
 }
@@ -51,13 +54,16 @@ class Released:
             a rule chooses.
         noisy: the game, of T + 1 rounds or more, of which later ones are made up.
         law: law of the noise.
-        mu: mu of a person who changes two counts of a period by 1; None if the table does not say.
+        change: the most by which one person changes a count, as told.
+        mu: mu of a person who changes two counts of a period by that; None if the table does not
+            say.
     """
 
     places: tuple[str, ...]
     days: tuple[str, ...]
     noisy: NoisyGains
     law: str
+    change: float
     mu: float | None
 
 
@@ -124,16 +130,22 @@ def read_released(
         memory = Chains(grids["a"][0], grids["b"][0])
         ratios = memory.deviations(*gains.shape)
         fresh = scale / np.take_along_axis(ratios, reported.cumsum(axis=0) - reported, axis=0)
-    moved, mu = (1 if capacity is None else 1 / capacity), None
+    most = check_number("gain_range", 1.0 if gain_range is None else gain_range, "(0, inf)")
+    if number == "share" and reported.any() and not -most <= np.median(gains[reported]) <= 2 * most:
+        raise DataError(
+            f"{file}: half of the shares lie outside {-most:g} to {2 * most:g}; if they are in"
+            " percent, divide them and their deviations by 100, or give their largest (--range)"
+        )
+    change = grids.get("change", np.ones_like(gains))
+    moved = change * np.sqrt(grids.get("version", 1)) / (1 if capacity is None else capacity)
+    mu = None
     if reported.any() and (counts or capacity is not None) and not (noise.mechanism or chains):
         mu = mu_of_stays(reported * moved / scale, None, 1)
     noisy = NoisyGains(
         initial=np.zeros((1, len(places))),
         gains=np.nan_to_num(gains)[None],
         noise_scale=scale,
-        gain_range=check_number(
-            "gain_range", 1.0 if gain_range is None else gain_range, "(0, inf)"
-        ),
+        gain_range=most,
         guarantee=NO_PRIVACY,
         memory=memory,
         fresh_scale=fresh,
@@ -142,7 +154,14 @@ def read_released(
         reported=None if reported[: len(known) - 1].all() else reported.astype(float),
     )
     starts = tuple(known.strftime("%Y-%m-%d"))
-    return Released(places=tuple(places), days=starts, noisy=noisy, law=noise.law.name, mu=mu)
+    return Released(
+        places=tuple(places),
+        days=starts,
+        noisy=noisy,
+        law=noise.law.name,
+        change=float(change.max()),
+        mu=mu,
+    )
 
 
 def _texts(column: Texts) -> Texts:
@@ -201,6 +220,11 @@ def _periods(rows: Texts, last: pd.Timestamp, given: str | None, file: str) -> p
     except ValueError:
         raise ValueError(f"period must be a date like 2024-05-20, got {given!r}") from None
     known = pd.DatetimeIndex(rows.unique()).sort_values()
+    if period is not None and period > (latest := known[-1] + pd.DateOffset(years=1)):
+        raise ValueError(
+            f"period {period:%Y-%m-%d} is more than a year after the last of {file}; give one up to"
+            f" {latest:%Y-%m-%d} (--period)"
+        )
     if len(known) == 1 and period is not None:
         known = known.union([period])
     if len(known) == 1 and period is None and pd.notna(last):
@@ -227,34 +251,3 @@ def _apart(known: pd.DatetimeIndex) -> tuple[pd.Index[int], pd.DateOffset]:
     places = 12 * known.year + known.month if monthly else (known - known[0]).days
     step = int(np.diff(places).min()) if len(known) > 1 else 7
     return places, pd.DateOffset(months=step) if monthly else pd.DateOffset(days=step)
-
-
-def template_of(stream: GainStream, noise: str, mu: float, memory: MemoryChoice) -> pd.DataFrame:
-    """Return a table of the two periods after a stream, without numbers.
-
-    It has the places, their last capacities, and the deviation that each number must have.
-
-    Args:
-        stream: raw gains; none is in the table.
-        noise: name of the noise.
-        mu: privacy level.
-        memory: memory of the noise `capacity-memory`.
-    """
-    known, n, made = pd.DatetimeIndex(stream.periods), stream.n_experts, find_noise(noise)
-    days = [f"{known[-1] + k * _apart(known)[1]:%Y-%m-%d}" for k in (1, 2)]
-    table = pd.DataFrame(
-        {
-            "place": [*(stream.names if len({*stream.names}) == n else stream.entities)] * 2,
-            "period": np.repeat(days, n),
-            "share": "",
-            "deviation": np.tile(noise_scale(stream, noise, mu)[-1], 2),
-            "noise": noise,
-        }
-    )
-    if chains := memory_of(made, stream, mu, memory):
-        fresh = made.scale(stream, mu)[-1] * chains.norm(stream.stay)
-        table["deviation"] = (fresh * chains.deviations(2, n)).ravel()
-        table = table.assign(a=np.tile(chains.a, 2), b=np.tile(chains.b, 2))
-    if stream.capacity is not None:
-        table["capacity"] = np.tile(stream.capacity[-1], 2)
-    return table

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shlex
 from collections.abc import Mapping
-from itertools import chain
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from dpol.config.models import Config
-from dpol.core.rounding import AtMost, fixed
+from dpol.core.rounding import fixed
 from dpol.core.words import counted
 from dpol.data.stream import MANY_UNMEASURED, unmeasured_in_words
-from dpol.experts.registry import REGISTRY, make_members
-from dpol.privacy.settings import label_of_level
+from dpol.experts.registry import REGISTRY
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import (
     Row,
-    above_fixed,
     attacked,
     chosen_rules,
     first_group,
+    first_level,
     names_ours,
     system_title,
 )
-from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
+from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
 from dpol.studies.games.levels import ordered_levels
 from dpol.studies.study import Facts
 from dpol.studies.verdicts import ABOVE, AHEAD, BEHIND, BELOW, EQUAL, UNDECIDED
@@ -41,22 +39,44 @@ _WORDS = {
 """What a verdict says before the name of the other system."""
 _Said = tuple[list[str], list[str]]
 """Sentences of the answer, and sentences below it."""
-Lead = tuple[str, str, str, str]
-"""The answer; what is decided, and what bounds the answer; for when a command chooses, or why there
-is none; and the command. All but the command are short sentences."""
 
 
-def leads_of(standings: pd.DataFrame, facts: Facts, config: Config) -> list[Lead]:
+class Lead(NamedTuple):
+    """What a page says of a level, in short sentences.
+
+    Args:
+        answer: what a system keeps, and how well it hides a person.
+        against: the sentence that speaks against it; empty if none does.
+        rest: what is decided, and what bounds the answer.
+        next: for when commands choose, or why there are none.
+        command: the commands.
+    """
+
+    answer: str
+    against: str
+    rest: str
+    next: str
+    command: str
+
+
+def leads_of(
+    standings: pd.DataFrame,
+    facts: Facts,
+    config: Config,
+    played: Mapping[float, Row | None] | None = None,
+    owner: str = "",
+) -> list[Lead]:
     """Say what a system keeps at each level and how well it hides a person, and what else to know.
 
     A run that names our method compares it with the paper's and with the strongest rival. Any other
-    run gets a decision: the simplest rule that is not below the best, what privacy costs there, and
-    down to which level a rule keeps more than the best fixed choice.
+    run gets a decision: the simplest rule that is not below the best, and what privacy costs there.
 
     Args:
         standings: the table; the lead describes its first group.
         facts: facts of the run.
         config: config of the run.
+        played: the row that commands play at each level at which they can.
+        owner: file of the config, if its owner decides by it in every period.
     """
     title, rows = first_group(standings, facts)
     where = f" in {title}" if len(facts.streams) > 1 else ""
@@ -83,7 +103,10 @@ def leads_of(standings: pd.DataFrame, facts: Facts, config: Config) -> list[Lead
             unit = rule["unit"].replace("round", period)
             more.append(f"The attacker guesses about {unit}.")
         rest = filter(None, (*_decided(config), *more, *bounds))
-        leads.append((" ".join(answer), " ".join(rest), *_next(rule, facts, config)))
+        against = _against(rule, rows[rows["mu"] == mu])
+        shown = owner * (mu == ordered_levels(facts.levels)[first_level(standings, facts)])
+        following = _next(rule, (played or {}).get(mu), facts, config, shown)
+        leads.append(Lead(" ".join(answer), against, " ".join(rest), *following))
     return leads
 
 
@@ -126,16 +149,29 @@ def _of_the_rule(
         lost = per * (free["gain_per_round"] - rule["gain_per_round"])
         half = per * (free["gain_per_round_half_width"] + rule["gain_per_round_half_width"])
         answer.append(f"Privacy costs {fixed(lost, 1)} ± {fixed(half, 1)} {unit}.")
-    always = rule["best_fixed"] or "the best of each stream"
-    down_to = "No rule with noise is above that."
-    if above := above_fixed(rules):
-        guesses = AtMost(100 * rules[above[-1]]["right_guesses"])
-        down_to = f"A rule is above that down to {guesses} right guesses in 100."
-    return answer, [
-        "It is the simplest rule that is not below the best in hindsight.",
-        f"Always {always} keeps {100 * rule['best_fixed_share']:.0f} in hindsight.",
-        down_to,
-    ]
+    return answer, ["It is the simplest rule that is not below the best in hindsight."]
+
+
+def _against(rule: Row | None, at: pd.DataFrame) -> str:
+    """Say which fixed choice, or else which other rule, speaks against a rule at its level."""
+    if rule is None or _undecided(rule):
+        return ""
+    always, kept = rule["best_fixed"] or "the best of each stream", rule["best_fixed_share"]
+    if _least(rule) <= kept:
+        rules = at[(at["model"] == "local") & (at["promise"] == THE_LEVEL)]
+        beaten = "it is not" if (_least(rules) > kept).any() else "no rule is"
+        said = f"Always {always} would have kept {100 * kept:.0f} in hindsight"
+        return f"{said}: {beaten} above that at this level."
+    more = at[at["strongest"] & (at["gain_share"] > rule["gain_share"])]
+    for best in () if rule["role"] else more.to_dict("records"):
+        name = f"{best['algorithm']} with {best['noise']} noise"
+        return f"{name} keeps {_points(best)}: the runs do not show which is better."
+    return ""
+
+
+def _least(row: Any) -> Any:
+    """Return the lower end of the interval of the share, of a row or of each of several."""
+    return row["gain_share"] - row["gain_share_half_width"]
 
 
 def _undecided(rule: Row) -> bool:
@@ -144,34 +180,23 @@ def _undecided(rule: Row) -> bool:
     return bool(rule["gain_share"] <= half)
 
 
-def _next(rule: Row | None, facts: Facts, config: Config) -> tuple[str, str]:
-    """Say how the rule chooses next, with the command; or why there is no command."""
+def _next(
+    rule: Row | None, played: Row | None, facts: Facts, config: Config, owner: str
+) -> tuple[str, str]:
+    """Say which commands choose next; or why none do."""
+    period = config.dataset.period
     if rule is None or (_undecided(rule) and not rule["role"]):
         return "", ""
-    table = f"results/{config.run}/choose/{label_of_level(rule['mu'])}.csv"
-    command = _command(rule, table, config)
-    if not command:
+    if rule["model"] != "local":
         return "It needs a curator, somebody whom all trust with the raw numbers.", ""
-    if rule["mu"] == math.inf:
-        return "A command chooses from noisy numbers only: take another level.", ""
+    if not owner:
+        return "", ""
+    if played is None:
+        return f"Commands play rules with Gaussian noise that is independent in each {period}.", ""
     streams = f", in {next(iter(facts.streams.values()))}" * (len(facts.streams) > 1)
-    return f"Next {config.dataset.period}{streams}:", command
-
-
-def _command(rule: Row, table: str, config: Config) -> str:
-    """Return the command with which a local algorithm chooses; empty for any other algorithm."""
-    label = rule["algorithm"]
-    source, (gain, *_) = config.dataset.source, config.gains.values()
-    largest = source.gain_range if source.kind == "gains" else gain.largest
-    for _, entry in chain.from_iterable(suite.entries for suite in config.suites.values()):
-        members = make_members(entry)
-        for member in (it for it in members if it.label == label and it.algorithm.model == "local"):
-            spec = shlex.quote(entry if isinstance(entry, str) else json.dumps(entry))
-            options = f" --learner {label}" * (len(members) > 1)
-            options += f" --range {largest:g}" * (largest != 1)
-            options += f" --rounds {rule['n_rounds']}" * member.algorithm.needs_rounds
-            return f"dpol choose {spec} {table}{options} --name {config.run}"
-    return ""
+    other = f", with {played['noise']} noise" * (played["noise"] != rule["noise"])
+    file = shlex.quote(owner)
+    return f"Next {period}{streams}{other}:", f"dpol release {file} && dpol choose {file}"
 
 
 def _unit(config: Config) -> tuple[float, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -18,24 +17,20 @@ from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
+from dpol.core.yaml_files import read_yaml
 from dpol.data.leaving import HOLDS, warning_of
 from dpol.data.panel import last_warnings
-from dpol.data.stream import read_stream
-from dpol.noise.released import template_of
-from dpol.privacy.settings import label_of_level
 from dpol.report.chapters import Chapter, Part, Picture, Shown, Widget
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
+from dpol.report.decision import DECISION, decision_of
 from dpol.report.door import RunFiles, answers, read_fragment, read_image
 from dpol.report.finished import CONFIG, CRATE
-from dpol.report.lead import leads_of
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.replay import replay_widget
 from dpol.report.slider import answer_widget
 from dpol.reruns.notes import check_notes, checksums, read_notes
 from dpol.show.pages import load_template
-from dpol.studies.answer.systems import chosen_rules, first_level
-from dpol.studies.games.levels import ordered_levels
 from dpol.studies.showing import frames_of
 from dpol.studies.study import Exhibit, Section
 
@@ -67,36 +62,19 @@ def write_report(
     there = RunFiles(folder=folder, files=checksums(folder, files))
     noted = there.files if folder == logs.parent else {}  # not those with a storage provider
     made = check_notes(logs.parent, read_notes(logs.parent), noted, jobs)
-    config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
+    experiment = parse_experiment(yaml.safe_load(params.config_text), params.config_name)
+    config = experiment.config
     provenance = provenance_of(params, made, checkout)
-    write_text(page, build_page(there, config, provenance))
-    templates = write_templates(there, config)
+    decision = decision_of(_standings(there), experiment, params.config_name)
+    text = yaml.safe_dump(decision, sort_keys=False, allow_unicode=True, width=100)
+    write_text(
+        folder / DECISION, f"# What this run decided; dpol release and dpol choose read it.\n{text}"
+    )
+    write_text(page, build_page(there, config, provenance, decision))
     write_text(folder / WORKFLOW, params.snakefile)
     write_text(folder / CONFIG, params.config_text)
-    outputs = {**checksums(folder, [page, *templates]), **there.files}
+    outputs = {**checksums(folder, [page, folder / DECISION]), **there.files}
     write_json(folder / CRATE, build_crate(folder, config, provenance, outputs))
-
-
-def write_templates(files: RunFiles, config: Config) -> list[Path]:
-    """Write the table that the command of each lead reads, without numbers; return their files.
-
-    Where no rule can choose from noisy numbers, the table is empty.
-
-    Raises:
-        DataError: a file of the run is missing or invalid.
-    """
-    rules, written = chosen_rules(_standings(files), config.facts), []
-    stream = read_stream(files.file(f"streams/{next(iter(config.played))}.parquet"))
-    for mu in config.privacy.levels:
-        if mu == math.inf:
-            continue
-        rule, table = rules.get(mu), ""
-        if rule and rule["model"] == "local":
-            made = template_of(stream, rule["noise"], mu, config.privacy.memory)
-            table = made.to_csv(index=False, lineterminator="\n")
-        written.append(files.folder / f"choose/{label_of_level(mu)}.csv")
-        write_text(written[-1], table)
-    return written
 
 
 def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[str]:
@@ -110,15 +88,15 @@ def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[st
     Raises:
         DataError: a file of the run has changed since its job wrote it, or is invalid.
     """
-    notes, facts, lines = read_notes(folder), config.facts, list[str]()
+    notes, lines = read_notes(folder), list[str]()
     files = answers(folder, notes, jobs)
     if "data/cleaning.json" in files.files:
         lines += last_warnings(files.file("data/cleaning.json"))
     lines += config.left_out
-    if "standings.parquet" in files.files:
-        standings = _standings(files)
-        answer, _, *following = leads_of(standings, facts, config)[first_level(standings, facts)]
-        return [*lines, answer, *filter(None, [" ".join(following).rstrip()])]
+    if DECISION in files.files:
+        decision: Any = read_yaml(files.file(DECISION))
+        answer, _, *following = _texts(decision)[decision["shown"]]
+        return [*lines, answer, decision["why"], *filter(None, [" ".join(following).rstrip()])]
     try:
         check_notes(folder, notes, {}, jobs)  # and a storage provider has the results
     except DataError:
@@ -126,21 +104,24 @@ def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[st
     return lines
 
 
-def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
-    """Build the page of a run; equal files, config and provenance give an equal page.
+def build_page(
+    files: RunFiles, config: Config, provenance: Provenance, decision: Mapping[str, Any]
+) -> str:
+    """Build the page of a run; equal files, config, provenance and decision give an equal page.
 
     Args:
         files: files of the run.
         config: config of the run, which determines its results.
         provenance: sources of the run that its files do not tell.
+        decision: what `decision_of` returns for it.
 
     Raises:
         DataError: a file of the run is missing or invalid.
     """
-    facts, period, standings = config.facts, config.dataset.period, _standings(files)
-    leads, first = leads_of(standings, facts, config), first_level(standings, facts)
-    rule = chosen_rules(standings, facts).get(ordered_levels(facts.levels)[first])
-    led = (rule["algorithm"], rule["noise"], rule["mu"]) if rule else None
+    facts, period, first = config.facts, config.dataset.period, decision["shown"]
+    leads, shown = _texts(decision), decision["levels"][first]
+    rule = shown["decision"]
+    led = (rule["algorithm"], rule["noise"], shown["mu"]) if rule else None
     interactive = {
         "privacy-utility": partial(answer_widget, facts=facts),
         "replay": partial(replay_widget, facts=facts, config=config, led=led),
@@ -175,6 +156,17 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
         titled=config.report.titles,
         warning=warning_of(config.dataset.private, HOLDS),
     )
+
+
+def _texts(decision: Mapping[str, Any]) -> list[list[str]]:
+    """Return the texts at the head of a page for each level, in the order of their elements."""
+    told = []
+    for k, level in enumerate(decision["levels"]):
+        why = decision["why"] * (k == decision["shown"])
+        pairs = (level["answer"], level["against"]), (why, level["rest"])
+        joined = (" ".join(filter(None, it)) for it in pairs)
+        told.append([*joined, level["next"], level["command"]])
+    return told
 
 
 def _standings(files: RunFiles) -> pd.DataFrame:

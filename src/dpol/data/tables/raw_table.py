@@ -227,6 +227,9 @@ def open_bytes(path: Path) -> IO[bytes]:
 def _undecoded(path: Path, form: Format) -> DataError:
     with open_bytes(path) as table:
         start = table.read(4)
+    parts = zipfile.ZipFile(path).namelist() if zipfile.is_zipfile(path) else ["mimetype"]
+    if {"[Content_Types].xml", "mimetype"}.isdisjoint(parts):
+        return DataError(f"{path}: is a ZIP archive, not CSV; unpack it")
     if start.startswith(WORKBOOKS):
         return DataError(f"{path}: is a workbook, not CSV; save it as a file that ends in .xlsx")
     remedy = keyed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -233,6 +233,29 @@ def chosen_rules(standings: pd.DataFrame, facts: Facts) -> dict[float, Row]:
     if not names_ours(standings):
         return _rules_of(rows)
     return {row["mu"]: row for row in rows[rows["role"] == OUR_METHOD].to_dict("records")}
+
+
+def why_first(standings: pd.DataFrame, facts: Facts) -> str:
+    """Say why the page tells of that level at first."""
+    if names_ours(standings):
+        return "Shown: the middle one of the levels with noise."
+    above = above_fixed(_rules_of(first_group(standings, facts)[1]))
+    down_to = " down to which a rule is above every fixed choice" * bool(above)
+    return f"Shown: the strictest level{down_to}."
+
+
+def played_rule(rule: Row, rows: pd.DataFrame, noises: Sequence[str]) -> Row | None:
+    """Return the row of a rule, or else that with which it keeps most among some noises.
+
+    Args:
+        rule: a row with noise.
+        rows: rows among which the other one is, as of `first_group`.
+        noises: the noises.
+    """
+    same = (rows["algorithm"] == rule["algorithm"]) & (rows["mu"] == rule["mu"])
+    same &= rows["noise"].isin(noises) & (rows["promise"] == THE_LEVEL)
+    others = rows[same].sort_values("gain_share", ascending=False, kind="stable").to_dict("records")
+    return rule if rule["noise"] in noises else next(iter(others), None)
 
 
 def first_group(standings: pd.DataFrame, facts: Facts) -> tuple[str, pd.DataFrame]:
