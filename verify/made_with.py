@@ -16,7 +16,8 @@ import yaml
 import dpol
 from dpol.experts.interface import Member
 from dpol.experts.registry import make_members
-from dpol.noise import ISOTROPIC
+from dpol.experts.suites import by_label
+from dpol.studies.games.settings import Suite
 
 FOLDER = Path(__file__).parent
 CONFIGS = FOLDER.parent / "config"
@@ -25,9 +26,13 @@ MADE_WITH = FOLDER / "runs" / "made-with.yaml"
 
 def read_config(run: str) -> dict[str, Any]:
     """Return the config of a run; that of central-texas is the default."""
-    name = "config" if run == "central-texas" else run
-    config: dict[str, Any] = yaml.safe_load((CONFIGS / f"{name}.yaml").read_text(encoding="utf-8"))
-    return config
+    return read_whole(CONFIGS / f"{'config' if run == 'central-texas' else run}.yaml")
+
+
+def read_whole(file: Path) -> dict[str, Any]:
+    """Return a config with its suites written out."""
+    config: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return config | {"suites": by_label(config["suites"])}
 
 
 def systems_of(config: Mapping[str, Any]) -> list[tuple[str, Member]]:
@@ -35,9 +40,9 @@ def systems_of(config: Mapping[str, Any]) -> list[tuple[str, Member]]:
     return [
         (noise, member)
         for suite in config.get("suites", {}).values()
-        for noise in suite.get("noises", [ISOTROPIC.name])
-        for spec in suite["algorithms"]
-        for member in make_members(spec)
+        for noise, entries in Suite(**suite).by_noise.items()
+        for entry in entries
+        for member in make_members(entry)
     ]
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import yaml
-from made_with import asked, note, read_config, systems_of
+from made_with import asked, note, read_config, read_whole, systems_of
 from scipy.special import ndtr
 
 from dpol.core.intervals import half_width
@@ -228,7 +228,7 @@ def amplification(base: Path) -> pd.DataFrame:
     intervals hold jointly.
     """
     frame = pd.read_parquet(base / "amplification.parquet").query("threshold == 0")
-    config = yaml.safe_load((base / "provenance" / "config.yaml").read_text(encoding="utf-8"))
+    config = read_whole(base / "provenance" / "config.yaml")
     replicates = Batching(**config["batching"]).replicates
     sampled = frame[frame["kind"] == "monte-carlo"]
     for row in sampled.itertuples():
@@ -276,7 +276,7 @@ def plays(config: dict[str, Any]) -> dict[str, Any]:
 
 def main(base: Path) -> None:
     """Write the recorded columns of a run's results, what made them, and how long it took."""
-    config = yaml.safe_load((base / "provenance" / "config.yaml").read_text(encoding="utf-8"))
+    config = read_whole(base / "provenance" / "config.yaml")
     assert config == read_config(base.name), "another config"
     note(base.name, plays(config))
     record_size(base)

@@ -102,13 +102,20 @@ def one_level(
         for key, it in own.items()
         if it["promise"] == "the level" and it["family"] not in families
     ]
-    strongest = sorted(rivals, key=lambda key: -interval(own[key]["shares"])[0])[:1]
+    raw = [
+        key for key, it in own.items() if it["model"] == "central" and it["family"] not in families
+    ]
+    strongest, curator = (
+        sorted(those, key=lambda key: -interval(own[key]["shares"])[0])[:1]
+        for those in (rivals, raw)
+    )
     for key, it in own.items():
-        ahead = [
-            other
-            for other in own.values()
+        ahead = {
+            # Without noise, an algorithm plays one game with all noises.
+            (other["algorithm"], *other["shares"]) if key[-1] == INF else place
+            for place, other in own.items()
             if other["promise"] == it["promise"] and apart(other, it)[0] - apart(other, it)[1] > 0
-        ]
+        }
         share, half = interval(it["shares"])
         found[key] = {
             "promise": it["promise"],
@@ -116,6 +123,7 @@ def one_level(
             "gain_share": share,
             "gain_share_half_width": half,
             "strongest": [key] == strongest,
+            "curator": [key] == curator,
             "ci_comparisons": intervals,
             "role": "our method" if key in ours else "the baseline" if key in baseline else "",
         }
@@ -133,6 +141,7 @@ KINDS = (
     {"algorithm": "rw-ftpl", "noise": "capacity-memory"},
     {"algorithm": "rw-ftpl-slow", "family": "rw-ftpl"},
     {"algorithm": "tree-ftpl-min-noise", "model": "central"},
+    {"algorithm": "mf-ftpl", "noise": "capacity", "model": "central"},
     {"algorithm": "persistence", "weak": True},
     {"algorithm": "ridge-w8-weak", "exhibit": "paper 1, Table 2", "column": "best-linear-model"},
     {"algorithm": "rw-meta", "noise": "capacity", "exhibit": "paper 1, Table 2",
