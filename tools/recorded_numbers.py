@@ -145,7 +145,7 @@ VERDICTS = {
 
 def real_data() -> str:
     """Our method beside the strongest rival of each level, on all real data."""
-    lines, leads = [], []
+    lines, leads, curators = [], [], dict[str, int]()
     for run, data in REAL.items():
         rows, over = standings(run), recorded(run, "spread").set_index("mu")["half_width"]
         for mu in sorted(rows["mu"].unique(), reverse=True):
@@ -167,8 +167,10 @@ def real_data() -> str:
                     verdict,
                 )
             )
-            raw = at[(at["promise"] == "raw") & (at["model"] == "central")]
-            leads.append(100 * (ours["gain_share"] - raw["gain_share"].max()))
+            raw = at[at["model"] == "central"]
+            best = raw.loc[raw["gain_share"].idxmax()]
+            leads.append((ours["gain_share"] - best["gain_share"], data, mu, title(best)))
+            curators[data] = raw["algorithm"].nunique()
     heads = (
         "data",
         "μ",
@@ -178,10 +180,16 @@ def real_data() -> str:
         "over states or weeks",
         "our method is",
     )
-    above = sum(lead > 0 for lead in leads)
+    behind = [
+        f"{data} ({level(mu)}: {-100 * lead:.1f} points behind {best})"
+        for lead, data, mu, best in leads
+        if lead <= 0
+    ]
+    played = ", ".join(f"{data} {count}" for data, count in curators.items())
     return table(heads, lines, words=2) + (
-        f"\nOur method keeps more than the best algorithm of a curator, who sees the raw numbers,"
-        f" in {above} of {len(leads)} rows. Its smallest lead is {min(leads):.1f} points.\n"
+        f"\nOur method keeps more than the best curator of the level, who sees the raw numbers, in"
+        f" {len(leads) - len(behind)} of {len(leads)} rows; not on {'; '.join(behind)}. Curators"
+        f" that played: {played}.\n"
     )
 
 
