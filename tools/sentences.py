@@ -37,6 +37,7 @@ from recorded_numbers import (
     level,
     papers_columns,
     recorded,
+    signs_of,
     systems,
 )
 
@@ -128,12 +129,14 @@ def of_zeros() -> dict[str, Any]:
         for own in [at[(at["run"] == run) & (at["question"] == question)]]
         for column in names
     }
+    single = ZEROS.query("run == 'states' and question == 'share' and stream != '' and mu == 0.25")
     told = HIDDEN[HIDDEN["by"] == "all"].set_index("table").astype({"hidden": int, "weeks": int})
     by = HIDDEN.set_index(["by", "table"])
     lonely = by.loc["nothing else within four weeks"]
     rules = by.loc["every other week", ["right", "right_if_none", "right_if_all"]]
     return {
         "hidden": found,
+        "single states": (int((signs_of(single) == 1).sum()), single["stream"].nunique()),
         "zeros": told.loc[:, ["hidden", "weeks"]].T.to_dict(),
         "hidden cells": HIDDEN[HIDDEN["by"].isin(["cells", "all"])].set_index("table").T.to_dict(),
         "quartiles": by.loc["hidden averages", "value"].tolist()[2:5],
