@@ -14,7 +14,6 @@ from dpol.studies.comparison.settings import StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.games.collect import results_from
 from dpol.studies.games.settings import GamesSettings, Report, Suite
-from dpol.studies.games.study import noises_of
 from dpol.studies.study import Facts
 from game_tables import joined, suite
 from replays import stream_of
@@ -48,10 +47,10 @@ def frames(*, varied: bool = False) -> dict[str, pd.DataFrame]:
     main = VARIED if varied else MAIN
     facts: dict[str, Any] = {"seed": 5, "replicates": range(REPLICATES)}
     played = [
-        suite(stream, own.algorithms, noise=noise, mu=mu, **facts)
+        suite(stream, entries, noise=noise, mu=mu, **facts)
         for stream in streams().values()
         for own in main.suites.values()
-        for noise, mu in product(noises_of(own), FACTS.levels)
+        for (noise, entries), mu in product(own.by_noise.items(), FACTS.levels)
     ]
     made = results_from(*joined(played), streams(), main, FACTS)
     point = StandingsPoint(

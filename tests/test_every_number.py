@@ -58,7 +58,7 @@ MADE = {
 }
 """Records of numbers that dpol made; their classes have no checks."""
 UNUSED = {
-    **{("Choice", it): "of an answer" for it in ("mu", "periods", "ranking", "reports")},
+    **{("Choice", it): "of an answer" for it in ("change", "mu", "periods", "ranking", "reports")},
     ("compare_runs", "confidence"): "it compares two runs; see tests/report/test_compare.py",
     ("trade_off_at", "threshold"): "any number; nan has nan rates",
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from dpol.core.plugins import OF_ANOTHER
-from dpol.core.settings import Label, Settings, Several, all_different
+from dpol.core.settings import Different, Label, Settings, Several, all_different
 from dpol.experts.interface import Member
 from dpol.experts.registry import make_members
 from dpol.experts.suites import by_label
@@ -81,7 +81,7 @@ class Suite(Settings):
     ]
     """Names, or blocks with `algorithm`, parameters, and perhaps `label` and other `noises` than
     those of the suite; all must have the same model."""
-    shown: list[Label] = []
+    shown: Different[Label] = []
     """Labels that tables and figures of the games show; default: all."""
 
     @property
