@@ -80,7 +80,7 @@ format: $(VENV)/.dev ## format the code and renew generated parts of files
 	$(VENV)/bin/python tools/run_notebook.py
 
 bench: $(VENV)/.dev ## measure speed as ratios: benchmarks/results.json
-	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py
+	OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py
 
 lock: ## renew locked packages (needs uv; UPGRADE=--upgrade for newest)
 	$(COMPILE) $(UPGRADE) --extra dev --output-file requirements/dev.txt

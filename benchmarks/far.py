@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import yaml
+from exp3 import peak_mb
 from machine import ROOT, children_seconds, in_own_process
 from whole import SNAKEMAKE, config_of, run
 
@@ -25,7 +26,6 @@ from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.games.scores import Played, PlayedSuite, column, score_tables
 from dpol.studies.games.study import STUDY
 from dpol.studies.jobs import write_results
-from labels import peak_mb
 
 SMALL: dict[str, Any] = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
 PAPER = ROOT / "config/paper.yaml"
@@ -126,7 +126,7 @@ def time_planning() -> list[dict[str, Any]]:
     found = []
     for jobs in JOBS:
         config = SMALL | {
-            "privacy": {"levels": {f"level-{i}": i / 10 for i in range(1, jobs + 1)}},
+            "privacy": {"levels": [i / 10 for i in range(1, jobs + 1)]},
             "suites": {"local": {"noises": ["isotropic", "capacity"], "algorithms": ["rw-meta"]}},
         }
         found.append({"what": f"{jobs:,} levels"} | _dry_run(config))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,16 +13,15 @@ SHORT = 3.0
 """Rules of fewer seconds are left out of the page."""
 
 
-def renew_page() -> str:
+def renew_page(found: Mapping[str, Any]) -> str:
     """Write results.md, and return it."""
-    text = page()
+    text = page(found)
     write_text(ROOT / "benchmarks" / "results.md", text)
     return text
 
 
-def page() -> str:
+def page(found: Mapping[str, Any]) -> str:
     """The page of what results.json holds."""
-    found = json.loads((ROOT / "benchmarks/results.json").read_text(encoding="utf-8"))
     parts = [_head(found), _meta(found["rw_meta"]), _others(found), _scale(found), _far(found)]
     parts += [_whole(found), _paper(found["paper"])]
     made = [line for part in parts for line in part]

@@ -29,6 +29,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from exp3 import time_labels
 from far import time_collecting, time_planning
 from machine import ROOT, in_own_process
 from matrix import time_matrix
@@ -59,20 +60,18 @@ from dpol.experts.learners.ridge import PENALTIES, WINDOWS
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import play_rounds
 from dpol.experts.switching import BOUNDS
-from dpol.lazy import transform
 from dpol.lazy.accounting import LazyGame
 from dpol.lazy.parameters import choose_parameters
 from dpol.lazy.stochastic_losses import GapLosses
+from dpol.lazy.transform import play_measure
 from dpol.lazy.weights import WeightsMeasure
 from dpol.noise import privatize
 from dpol.studies.jobs import compute
 from dpol.studies.paper1.batching.compute import analytic_mixture
 from dpol.studies.paper2.convex.settings import Convex
 from dpol.studies.paper2.convex.study import STUDY as CONVEX
-from labels import time_labels
 
 SIMULATED = ROOT / "config" / "simulated.yaml"
-REPLICATES = 100
 REPEATS = 5
 
 
@@ -93,18 +92,18 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def time_meta(stream: GainStream, mu: float) -> dict[str, float]:
+def time_meta(stream: GainStream, mu: float, replicates: int = 100) -> dict[str, float]:
     """Medians of CPU time over interleaved repeats, per replicate and round, and ratios."""
     one = privatize(stream, "isotropic", mu, seed=1, replicates=[0])
 
     def noise_alone() -> None:
-        for replicate in range(REPLICATES):
+        for replicate in range(replicates):
             rng = np.random.default_rng(replicate)
             rng.standard_normal((stream.n_rounds + 1, stream.n_experts))
 
     def ours() -> None:
-        noisy = privatize(stream, "isotropic", mu, seed=1, replicates=range(REPLICATES))
-        play_rounds(RWMeta(), noisy, replicate_generators(1, ("bench",), range(REPLICATES), "own"))
+        noisy = privatize(stream, "isotropic", mu, seed=1, replicates=range(replicates))
+        play_rounds(RWMeta(), noisy, replicate_generators(1, ("bench",), range(replicates), "own"))
 
     def plain(rng: np.random.Generator | None) -> np.ndarray:
         game = stream, one.noise_scale, one.gains[0], one.initial[0]
@@ -117,8 +116,8 @@ def time_meta(stream: GainStream, mu: float) -> dict[str, float]:
     )
     times: dict[str, list[float]] = {"noise": [], "ours": [], "plain": []}
     for _ in range(REPEATS):
-        times["noise"].append(cpu_seconds(noise_alone, 1) / REPLICATES)
-        times["ours"].append(cpu_seconds(ours, 1) / REPLICATES)
+        times["noise"].append(cpu_seconds(noise_alone, 1) / replicates)
+        times["ours"].append(cpu_seconds(ours, 1) / replicates)
         times["plain"].append(cpu_seconds(lambda: plain(np.random.default_rng(0)), 1))
     median = {name: statistics.median(values) for name, values in times.items()}
     return {
@@ -128,12 +127,12 @@ def time_meta(stream: GainStream, mu: float) -> dict[str, float]:
     }
 
 
-def time_adabatch() -> dict[str, float]:
-    """T = 100,000, n = 100, 100 replicates on two processes, and rounds per second over plain."""
-    rounds, n, mu, alpha = 100_000, 100, 1.0, 0.1
+def time_adabatch(rounds: int = 100_000) -> dict[str, float]:
+    """n = 100, 100 replicates on two processes, and rounds per second over plain."""
+    n, mu, alpha = 100, 1.0, 0.1
     with ProcessPoolExecutor(2) as pool:
-        wall = seconds(lambda: list(pool.map(_play_long, range(0, 100, 20))))
-    stream = synthetic_stream("long", np.zeros((2_000, n)))
+        wall = seconds(lambda: list(pool.map(partial(_play_long, rounds), range(0, 100, 20))))
+    stream = synthetic_stream("long", np.zeros((rounds // 50, n)))
     noisy = privatize(stream, "isotropic-constant", mu, seed=1, replicates=range(20))
     none = replicate_generators(1, ("bench",), range(20), "none")
     ours = cpu_seconds(lambda: play_batches(RWAdaBatch(alpha), noisy, none)) / 20
@@ -142,20 +141,18 @@ def time_adabatch() -> dict[str, float]:
     plain = cpu_seconds(lambda: adabatch_by_root_finding(gains, initial, alpha=alpha, eta=eta))
     curve = synthetic_stream("curve", np.zeros((1_000, 10)))
     return {
-        "rounds": rounds,
-        "replicates": 100,
         "wall_s": wall,
         "speedup_over_root_finding": plain / ours,
         "curve_s": statistics.median(seconds(lambda: _curve_of(curve)) for _ in range(REPEATS)),
-        **_growth_of_adabatch(),
+        **_growth_of_adabatch(rounds // 100),
     }
 
 
-def _growth_of_adabatch() -> dict[str, float]:
+def _growth_of_adabatch(least: int) -> dict[str, float]:
     """Slopes of log CPU time in n and in T, noise included: 1 where time is linear."""
     sizes = {
-        "slope_in_n": [(500, n) for n in (1_000, 2_000, 4_000, 8_000)],
-        "slope_in_T": [(T, 100) for T in (1_000, 2_000, 4_000, 8_000)],
+        "slope_in_n": [(least // 2, k * least) for k in (1, 2, 4, 8)],
+        "slope_in_T": [(k * least, 100) for k in (1, 2, 4, 8)],
     }
     found = {}
     for axis, (name, shapes) in enumerate(reversed(sizes.items())):
@@ -166,8 +163,8 @@ def _growth_of_adabatch() -> dict[str, float]:
     return found
 
 
-def _play_long(first: int) -> float:
-    return _play_all_zero((100_000, 100), range(first, first + 20))
+def _play_long(rounds: int, first: int) -> float:
+    return _play_all_zero((rounds, 100), range(first, first + 20))
 
 
 def _play_all_zero(shape: tuple[int, int], numbers: range = range(4)) -> float:
@@ -181,23 +178,23 @@ def _curve_of(stream: GainStream) -> float:
     return analytic_mixture(RWAdaBatch(0.1), stream.gains.shape, 0.25, 500).epsilon(1e-6)
 
 
-def time_lazy() -> dict[str, float]:
-    """L2P: experts at T = 10^6, d = 300, and convex at T = 10^4, d = 10, 20 replicates each."""
+def time_lazy(rounds: int = 1_000_000) -> dict[str, float]:
+    """L2P: experts at d = 300, and convex at T / 100 rounds, d = 10, 20 replicates each."""
     numbers = range(20)
-    found = choose_parameters(LazyGame(1_000_000, 1e-6), epsilon=4.0, n_experts=300)
+    found = choose_parameters(LazyGame(rounds, 1e-6), epsilon=4.0, n_experts=300)
     measure = WeightsMeasure(300, found.eta)
     long, short = (
         seconds(
-            lambda T=T: transform.play(
+            lambda T=T: play_measure(
                 measure,
                 found,
                 GapLosses(T, 300, 0.1, 1),
                 replicate_generators(1, ("b",), numbers, "x"),
             )
         )
-        for T in (1_000_000, 100_000)
+        for T in (rounds, rounds // 10)
     )
-    study = Convex(n_rounds=[10_000], dimensions=[10], epsilons=[1.0], replicates=20)
+    study = Convex(n_rounds=[rounds // 100], dimensions=[10], epsilons=[1.0], replicates=20)
     return {
         "experts_s": long,
         "cost_per_round_long_over_short": long / short / 10,
@@ -275,7 +272,7 @@ def main(wanted: Sequence[str]) -> None:
         found["dates"][name] = today
         print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
     write_json(results, found)
-    print(renew_page())
+    print(renew_page(found))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from exp3 import peak_mb
 
 from dpol.core.randomness import replicate_generators
 from dpol.core.schemas import write_frame
@@ -31,7 +32,6 @@ from dpol.noise import privatize
 from dpol.noise.noises import EVENT_STREAMS
 from dpol.studies.games.compute import parts, play_suite
 from dpol.studies.games.scores import rounds_of
-from labels import peak_mb
 
 ROOT = Path(__file__).parents[1]
 
@@ -44,6 +44,8 @@ SUITE = (
 
 LEVELS = (np.inf, 1.0, 0.5, 0.25)
 MEMORY_MB = 1_500
+ROUNDS, REPLICATES = 100, 50
+"""Length and number of the games of one algorithm."""
 
 BANKS = {
     13: RidgeBank(),
@@ -177,7 +179,7 @@ def time_filter() -> list[dict[str, Any]]:
     """CPU time of the filter at mu = 0.25, per replicate and round, and over that of the noise."""
     rows = []
     for n in (33, 300):
-        stream, replicates = simulated(n, 100), range(50)
+        stream, replicates = simulated(n, ROUNDS), range(REPLICATES)
         draw = partial(privatize, stream, "capacity", 0.25, seed=1, replicates=replicates)
         noise, noisy = cpu_seconds(draw), draw()
         played = cpu_seconds(partial(play, "random-effects", noisy))
@@ -189,10 +191,10 @@ def time_filter() -> list[dict[str, Any]]:
 def time_rivals() -> list[dict[str, Any]]:
     """CPU time of games of curators' rivals, and of releases under w-event privacy.
 
-    n = 300, T = 100, 50 replicates at mu = 0.25, and w = 4 for releases. Also over the drawing of
+    n = 300 at mu = 0.25, and w = 4 for releases. Also over the drawing of
     `capacity` noise.
     """
-    stream, replicates = replace(simulated(300, 100), stay=4), range(50)
+    stream, replicates = replace(simulated(300, ROUNDS), stay=4), range(REPLICATES)
     draw = partial(privatize, stream, mu=0.25, seed=1, replicates=replicates)
     raw = RawGains(replace(stream, stay=1), 0.25, replicates, seed=1)
     works = {name: partial(play, name, raw) for name in ("l2p", "dartboard", "limited-updates")}

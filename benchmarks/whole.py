@@ -32,9 +32,14 @@ def config_of(name: str) -> dict[str, Any]:
     return config
 
 
+def write_config(folder: str, config: Mapping[str, Any]) -> None:
+    """Write config.yaml into a folder, the suites in their order."""
+    (Path(folder) / "config.yaml").write_text(yaml.safe_dump(dict(config), sort_keys=False))
+
+
 def run(folder: str, config: Mapping[str, Any], command: Sequence[str]) -> str:
     """Write config.yaml into a folder, run a command there, and return what it prints."""
-    (Path(folder) / "config.yaml").write_text(yaml.safe_dump(dict(config), sort_keys=False))
+    write_config(folder, config)
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder)
     return done.stdout + done.stderr
 

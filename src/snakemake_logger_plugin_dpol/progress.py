@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -14,11 +15,11 @@ STAGES = {
 }
 """Stages with the suffixes of their rules; the first match counts."""
 _ENOUGH = 0.1
-"""Share of finished jobs from which the time of the others is estimated."""
-_SLOW = 10.0
-"""Times that a job takes its usual seconds before they are taken for wrong."""
-_SECONDS = 1.5
-"""Seconds of a job about which nothing is known."""
+"""Share of finished jobs from which the time of the others is estimated if nothing is expected."""
+_KNOWN, _KNOWN_OF_ALL = 5, 20
+"""Number of jobs that the expected seconds of a rule, and those of all rules, count for."""
+_SHOWN, _SECONDS = 5.0, 1.5
+"""Seconds of a job that draws figures, and of another, about which nothing is known."""
 
 
 def stage_of(rule: str) -> str | None:
@@ -87,7 +88,7 @@ class Progress:
         return max(work / self.cores, *usual.values())
 
     def _usual(self) -> dict[str, float]:
-        known = self.expected.items()
+        known = {**self.expected, "_shown": _SHOWN}.items()
         return {
             rule: next((seconds for end, seconds in known if rule.endswith(end)), _SECONDS)
             for rule in self.totals
@@ -96,31 +97,30 @@ class Progress:
     def seconds_left(self, now: float) -> float | None:
         """Return an estimate of the time to the end, or None while nothing is known.
 
-        At first the estimate uses the expected seconds. Once enough jobs are finished, a job takes
-        the mean time of its rule so far, or of all jobs if none of its rule is finished, and as
-        many jobs run in parallel as did so far. Once a job takes ten times its seconds, all others
-        are taken to be as much longer as those that began were together.
+        No single job moves it far. The expected seconds of all rules are multiplied by the
+        geometric mean of how much longer jobs took than expected, and then averaged with the times
+        of the rule's own jobs; in both means, what is expected counts as several jobs. At first as
+        many jobs run in parallel as there are cores; the more of the run is done, the more counts
+        how many did so far.
         """
-        spent = [(rule, now - began) for rule, began in self.running.values()]
-        if self.share() >= _ENOUGH and now > self.began:
-            done = [seconds for times in self.took.values() for seconds in times]
-            usual = dict.fromkeys(self.totals, sum(done) / len(done))
-            usual |= {rule: sum(times) / len(times) for rule, times in self.took.items()}
-            at_a_time = (sum(done) + sum(seconds for _, seconds in spent)) / (now - self.began)
-        elif self.seconds_in_all():
-            usual, at_a_time = self._usual(), float(self.cores or 1)
-        else:
+        share = self.share()
+        if now <= self.began or not (self.seconds_in_all() or share >= _ENOUGH):
             return None
-        tried = [*spent, *((rule, it) for rule, times in self.took.items() for it in times)]
-        if any(seconds >= _SLOW * usual[rule] for rule, seconds in tried):
-            slower = sum(seconds for _, seconds in tried) / sum(usual[rule] for rule, _ in tried)
-            usual = {rule: slower * seconds for rule, seconds in usual.items()}
-        left = sum(
-            usual[rule] * (total - len(self.took.get(rule, ())))
-            for rule, total in self.totals.items()
-        )
-        left -= sum(min(seconds, usual[rule]) for rule, seconds in spent)
-        return left / at_a_time if at_a_time else None
+        usual = self._usual()
+        spent = [(rule, now - began) for rule, began in self.running.values()]
+        done = [(rule, seconds) for rule, times in self.took.items() for seconds in times]
+        late = [(rule, seconds) for rule, seconds in spent if seconds > usual[rule]]
+        logs = [math.log(max(seconds, 0.1) / usual[rule]) for rule, seconds in [*done, *late]]
+        slower = math.exp(sum(logs) / (_KNOWN_OF_ALL + len(logs)))
+        left = 0.0
+        for rule, total in self.totals.items():
+            times = self.took.get(rule, [])
+            mean = (_KNOWN * slower * usual[rule] + sum(times)) / (_KNOWN + len(times))
+            left += mean * (total - len(times))
+            left -= sum(min(seconds, mean) for its, seconds in spent if its == rule)
+        busy = sum(seconds for _, seconds in [*done, *spent])
+        so_far = max(busy / (now - self.began), 0.1)  # also if the clock was set back
+        return left / math.pow(self.cores or so_far, 1 - share) / math.pow(so_far, share)
 
 
 def in_words(seconds: float) -> str:

@@ -102,25 +102,27 @@ def test_a_write_that_the_system_refuses_names_the_path_and_the_remedy(
     assert only(target.parent, target.name)
 
 
-A_FILE = "a part of the path is a file, not a folder; rename it or choose another"
+IN_THE_WAY = "a part of the path is a file, or a link to nothing, and no folder; rename it or"
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("file/y.txt", A_FILE),
-        ("file/a/y.txt", A_FILE),
+        ("file/y.txt", IN_THE_WAY),
+        ("file/a/y.txt", IN_THE_WAY),
+        ("link/y.txt", IN_THE_WAY),
         ("folder", "a folder has that name; rename it or choose another name"),
     ],
 )
 def test_what_stands_in_the_way_is_told_with_the_remedy_and_stays(tmp_path, name, message):
     (tmp_path / "file").write_text("here")
     (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     with pytest.raises(OutputError) as caught:
         write_text(tmp_path / name, "text")
     assert str(caught.value).startswith(f"cannot write {tmp_path / name}: {message}")
     assert (tmp_path / "file").read_text() == "here"
-    assert only(tmp_path, "file", "folder")
+    assert only(tmp_path, "file", "folder", "link")
 
 
 def test_whether_a_folder_can_be_written_is_found_without_making_it(tmp_path, monkeypatch):

@@ -236,6 +236,10 @@ def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyP
     with pytest.raises(DataError, match=f"{SCORES} cannot be read .*not a regular file.*; delete"):
         changed()
     SCORES.unlink()
+    SCORES.symlink_to("nothing")
+    with pytest.raises(DataError, match=f"{SCORES} cannot be read .*not a regular file.*; delete"):
+        changed()
+    SCORES.unlink()
     STREAM.unlink()
     STREAM.parent.rmdir()
     STREAM.parent.write_text("")

@@ -154,10 +154,16 @@ def test_the_time_left_follows_from_the_jobs_that_are_done() -> None:
         progress.begin(job, "games_point", 4.0 * (job // 2))
         progress.finish(job, 4.0 * (job // 2 + 1))
     assert progress.share() == 0.2
-    assert progress.seconds_left(20.0) == pytest.approx((30 + 10) * 4 / 2)
-    progress.begin(10, "x_shown", 20.0)
-    progress.finish(10, 40.0)  # dearer than was thought, and alone
-    assert progress.seconds_left(40.0) == pytest.approx((30 * 4 + 9 * 20) / (60 / 40))
+    slower = (4 / 1.5) ** (10 / 30)  # ten jobs, and 20 that took what is expected
+    games, shown = (5 * 1.5 * slower + 10 * 4) / 15, 5 * slower
+    assert progress.seconds_left(20.0) == pytest.approx((30 * games + 10 * shown) / 2)
+    for job in range(10, 40):
+        progress.begin(job, "games_point", 2.0 * job)
+        progress.finish(job, 2.0 * job + 4.0)
+    for job in range(9):
+        progress.begin(40 + job, "x_shown", 82.0 + 20 * job)
+        progress.finish(40 + job, 102.0 + 20 * job)  # dearer than was thought, and alone
+    assert 10 < progress.seconds_left(262.0) < 20
 
 
 def test_before_enough_is_done_the_time_left_follows_from_what_is_known_of_the_jobs() -> None:
@@ -167,22 +173,24 @@ def test_before_enough_is_done_the_time_left_follows_from_what_is_known_of_the_j
     known = {"games_point": 4.0, "y_shown": 99.0}
     assert Progress(totals=rules, began=0.0, expected=known).seconds_in_all() is None  # no cores
     progress = Progress(totals=rules, began=0.0, expected=known, cores=2)
-    assert progress.seconds_in_all() == pytest.approx((40 * 4 + 10 * 1.5) / 2)
+    assert progress.seconds_in_all() == pytest.approx((40 * 4 + 10 * 5) / 2)
     progress.begin(0, "games_point", 1.0)
-    assert progress.seconds_left(3.0) == pytest.approx((40 * 4 + 10 * 1.5 - 2) / 2)
+    assert progress.seconds_left(3.0) == pytest.approx((40 * 4 + 10 * 5 - 2) / 2)
     alone = Progress(totals={"games_point": 2}, began=0.0, expected={"games_point": 9.0}, cores=8)
     assert alone.seconds_in_all() == 9.0
 
 
-def test_a_job_of_ten_times_its_seconds_corrects_the_time_left() -> None:
-    expected = {"games_point": 4.0, "x_shown": 1.0}
-    progress = Progress({"games_point": 40, "x_shown": 10}, 0.0, expected, cores=2)
+def test_the_time_left_follows_a_slow_machine_but_not_one_slow_job() -> None:
+    expected = {"games_point": 4.0, "comparison_point": 1.0}
+    progress = Progress({"games_point": 40, "comparison_point": 10}, 0.0, expected, cores=1)
     progress.begin(0, "games_point", 0.0)
-    progress.begin(1, "games_point", 0.0)
-    assert progress.seconds_left(39.0) == pytest.approx((40 * 4 + 10 - 2 * 4) / 2)
-    progress.finish(1, 4.0)
-    slower = (40 + 4) / (4 + 4)
-    assert progress.seconds_left(40.0) == pytest.approx((39 * 4 + 10) * slower / 2 - 4 * slower / 2)
+    assert progress.seconds_left(4.0) == pytest.approx(39 * 4 + 10)
+    assert progress.seconds_left(40.0) < 2 * (39 * 4 + 10)
+    progress.finish(0, 40.0)
+    for job in range(1, 20):
+        progress.begin(job, "games_point", 40.0 * job)
+        progress.finish(job, 40.0 * (job + 1))
+    assert 0.7 < progress.seconds_left(800.0) / (20 * 40 + 10 * 10) < 1
 
 
 def test_a_file_has_a_line_after_the_first_job_and_one_a_minute(

@@ -20,14 +20,18 @@ from filelock import FileLock
 
 from dpol.core.errors import DataError, OutputError
 
+_IN_THE_WAY = (
+    "a part of the path is a file, or a link to nothing, and no folder; rename it or choose another"
+    " folder"
+)
 _REMEDIES = {
     errno.ENOSPC: "the disk is full; free some space and run again",
     errno.EDQUOT: "the disk quota is used up; free some space and run again",
     errno.EACCES: "permission denied; make the folder writable or choose another one",
     errno.EPERM: "permission denied; make the folder writable or choose another one",
     errno.EROFS: "the file system is read-only; choose another folder",
-    errno.ENOTDIR: "a part of the path is a file, not a folder; rename it or choose another folder",
-    errno.EEXIST: "a part of the path is a file, not a folder; rename it or choose another folder",
+    errno.ENOTDIR: _IN_THE_WAY,
+    errno.EEXIST: _IN_THE_WAY,
     errno.EISDIR: "a folder has that name; rename it or choose another name",
     errno.EFBIG: "the file exceeds the limit on file size; raise it (ulimit -f) and run again",
     errno.EIO: "the disk reports an error; check it, or choose another folder",

@@ -74,7 +74,8 @@ def checksums(folder: Path, files: Iterable[Path | str]) -> dict[str, str]:
     sums = dict[str, str]()
     for file in (it for it in map(Path, files) if folder in it.parents):
         with readable(file), suppress(FileNotFoundError, NotADirectoryError):
-            if file.exists() and not file.is_file():  # a pipe would keep its reader waiting
+            # A pipe would keep its reader waiting, and a link to nothing is not gone.
+            if os.path.lexists(file) and not file.is_file():
                 raise ValueError("it is not a regular file")
             sums[file.relative_to(folder).as_posix()] = sha256(file)
     return sums

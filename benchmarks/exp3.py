@@ -16,11 +16,11 @@ from dpol.labels.registry import make_learner
 REPLICATES = 10
 
 
-def time_labels() -> dict[str, float]:
-    """K = 16, M = 1,000, T = 10^6, 10 replicates in one process; cost per round over plain."""
+def time_labels(rounds: int = 1_000_000) -> dict[str, float]:
+    """K = 16, M = 1,000, 10 replicates in one process; cost per round over plain."""
     hypotheses = random_class(16, 1_000, seed=1)
-    full = play(hypotheses, 1_000_000)
-    short = 3_000
+    full = play(hypotheses, rounds)
+    short = min(rounds, 3_000)
     ours = min(play(hypotheses, short) for _ in range(3)) / REPLICATES
     start = time.perf_counter()
     plain_exp3(hypotheses, short, epsilon=1.0, rng=np.random.default_rng(1))

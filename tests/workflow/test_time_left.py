@@ -1,0 +1,151 @@
+"""The estimates of the time left in three recorded runs, and if their first job took long."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
+
+import pytest
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from dpol.config.experiment import load_experiment
+from dpol.plan import Plan
+from pipeline import ROOT
+from snakemake_logger_plugin_dpol import LogHandler
+
+DATA = {"fetch_dataset": [6.1], "clean_panel": [2.7], "build_stream": [1.0, 2.0, 1.8, 1.9]}
+GAMES = {
+    "games_results": [3.4],
+    "comparison_results": [1.2],
+    "comparison_shown": [5.6],
+    "games_shown": [7.3],
+    "render_report": [5.4],
+}
+# Seconds of jobs, of each rule again and again from the start: the default run on an idle machine,
+# points of the states in the run of config/promises.yaml (the few that took long left out, because
+# an estimate may follow them), and claims in that of config/paper.yaml.
+LEAST = 40.0
+"""Seconds below which an estimate may be any number: lines are a minute apart."""
+RECORDED: Mapping[str, Mapping[str, list[float]]] = {
+    "config": {
+        **DATA,
+        "games_point": [1.3, 1.3, 1.1, 1.0, 3.7, 2.1, 1.2, 1.2, 1.3],
+        "comparison_point": [1.4],
+        "batching_point": [9.0, 6.8],
+        "lazy_point": [29.9, 9.0],
+        "convex_point": [6.9, 22.4],
+        "labels_point": [7.0, 3.7],
+        "audits_point": [10.8, 7.5],
+        **GAMES,
+        "labels_shown": [9.0],
+        "lazy_shown": [4.3],
+        "batching_shown": [3.8],
+        "convex_shown": [2.9],
+        "audits_shown": [1.7],
+    },
+    "states": {
+        **DATA,
+        "games_point": [5.1, 2.9, 1.8, 3.2, 3.1, 14.2, 5.7, 8.7, 1.7, 5.1, 2.0, 5.6],
+        "comparison_point": [
+            16.9,
+            13.7,
+            13.8,
+            22.5,
+            37.1,
+            17.4,
+            17.0,
+            16.2,
+            14.2,
+            22.0,
+            23.1,
+            24.8,
+        ],
+        **GAMES,
+    },
+    "ledger": {
+        **DATA,
+        "games_point": [1.2, 2.1, 3.7, 1.1],
+        "comparison_point": [1.4],
+        "claims_point": [23.0, 9.0, 5.0, 1.0],
+        **GAMES,
+    },
+}
+
+
+def jobs_of(config: str) -> tuple[dict[str, list[float]], dict[str, float]]:
+    """Return the seconds of all jobs of a run by rule, and what dpol expects of its rules."""
+    settings = load_experiment(ROOT / f"config/{config}.yaml").config
+    plan = Plan(config=settings, place="", name="", text="")
+    counts = {f"{study}_point": len(jobs) for study, jobs in plan.jobs.items()}
+    counts["build_stream"] = len(settings.streams)
+    times = {
+        rule: list(itertools.islice(itertools.cycle(seconds), counts.get(rule, 1)))
+        for rule, seconds in RECORDED[config].items()
+    }
+    assert counts.keys() <= times.keys()
+    return times, plan.seconds
+
+
+def ends(times: Mapping[str, list[float]], cores: int) -> Iterator[tuple[str, float, float]]:
+    """Yield the rule, begin and end of each job; the jobs of a rule wait for the rules before."""
+    free, last = [0.0] * cores, 0.0
+    for rule, seconds in times.items():
+        if not rule.endswith(("_point", "_shown")) or rule in ("games_point", "comparison_shown"):
+            free = [last] * cores
+        for it in seconds:
+            free.sort()
+            yield rule, free[0], free[0] + it
+            free[0] += it
+            last = max(last, free[0])
+
+
+def told(
+    config: str, factor: float, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> list[tuple[float, float, float]]:
+    """Return the times of the lines of a run, their estimates, and the truth."""
+    package = "snakemake_logger_plugin_dpol"
+    monkeypatch.setattr(f"{package}.in_words", "{:.6f}".format)
+    times, expected = jobs_of(config)
+    first = next(iter(times))
+    times[first][0] *= factor
+    view = LogHandler(SimpleNamespace(dryrun=False, verbose=False, quiet=None), None)
+
+    def say(event: LogEvent | None, now: float, **facts: object) -> None:
+        record = {"event": event, "levelno": logging.INFO, "created": now, **facts}
+        view.handle(logging.makeLogRecord(record))
+
+    say(None, 0.0, expected_seconds=expected, causes={}, left_out=[])
+    say(LogEvent.RESOURCES_INFO, 0.0, cores=2)
+    say(LogEvent.RUN_INFO, 0.0, stats={rule: len(each) for rule, each in times.items()})
+    jobs = list(enumerate(ends(times, 2)))
+    events = [(began, 1, job, rule) for job, (rule, began, _) in jobs]
+    events += [(end, 0, job, rule) for job, (rule, _, end) in jobs]
+    for now, begins, job, rule in sorted(events):
+        if begins:
+            say(LogEvent.JOB_INFO, now, jobid=job, rule_name=rule, output=["it"])
+        else:
+            say(LogEvent.JOB_FINISHED, now, job_id=job)
+    view.close()
+    whole = max(end for _, (_, _, end) in jobs)
+    lines = re.findall(r"after ([\d.]+), about ([\d.]+) left", capsys.readouterr().err)
+    return [(float(now), float(left), whole - float(now)) for now, left in lines]
+
+
+@pytest.mark.parametrize("factor", [1, 10])
+@pytest.mark.parametrize("config", RECORDED)
+def test_no_estimate_of_a_recorded_run_moves_by_more_than_a_factor_of_two(
+    config: str,
+    factor: float,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = told(config, factor, monkeypatch, capsys)
+    for (before, said, _), (now, left, _) in itertools.pairwise(lines):
+        ratio = max(left, LEAST) / max(said - (now - before), LEAST)
+        assert 1 / 2 <= ratio <= 2, f"at {now:.0f} s: {left:.0f} s left after {said:.0f} s"
+    for now, left, truth in lines[1:]:
+        ratio = max(left, LEAST) / max(truth, LEAST)
+        assert 1 / 2 <= ratio <= 2, f"at {now:.0f} s: {left:.0f} s left, of {truth:.0f} s"
