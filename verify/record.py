@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 from made_with import asked, note, read_config, read_whole, systems_of
 from scipy.special import ndtr
 
