@@ -126,9 +126,9 @@ def _choose(options: argparse.Namespace) -> None:
 
 def _lines(made: Choice) -> Iterator[str]:
     from dpol.core.rounding import AtMost
-    from dpol.core.words import counted
+    from dpol.core.words import counted, one_line
 
-    yield f"{made.rule} chooses for {made.period}: {made.place}"
+    yield f"{made.rule} chooses for {made.period}: {one_line(made.place)}"
     if not made.periods:
         yield "This rests on nothing: no number is released yet."
         return
@@ -138,10 +138,10 @@ def _lines(made: Choice) -> Iterator[str]:
         change = f"{made.change:g} in a period has mu = {mu}."
         yield f"Then a person who changes two counts by {change}"
     yield ""
-    width = max(map(len, made.reports))
+    width = max(len(one_line(it)) for it in made.reports)
     for place in made.ranking or made.reports:
         score, last = made.ranking.get(place), made.reports[place]
         told = "nothing reported" if last is None else f"last number: {last[1]}"
         silent = " (silent in the period before)" * (place in made.silent)
         shown = "" if score is None else f"{score:.4g}"
-        yield f"{place:{width}}  {shown:>9}  {told}{silent}"
+        yield f"{one_line(place):{width}}  {shown:>9}  {told}{silent}"

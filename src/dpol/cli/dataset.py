@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpol.core.errors import Key, in_words
 from dpol.core.options import Commands, add_command, between, given
-from dpol.core.words import listed, shortened
+from dpol.core.words import listed, one_line
 
 if TYPE_CHECKING:
     from dpol.data.second_look import Doubt
@@ -175,7 +175,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     for line in totals:
         print(f"  left out: {line}")
     whole = panel.reports[0]
-    print(f"  play: {listed(map(shortened, panel.table['entity'].unique()), _SHOWN)}")
+    print(f"  play: {listed(map(one_line, panel.table['entity'].unique()), _SHOWN)}")
     changes = [f"  {text}" for text in whole.changes()]
     all_ = "Changes by cleaning:" if changes else "" if whole.dropped else "No gaps."
     print(f"  {whole.entities:,} entities, {whole.periods:,} periods. {all_}", *changes, sep="\n  ")

@@ -15,6 +15,11 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST] + "..."
 
 
+def one_line(name: str) -> str:
+    """Write a name for a line of a message: a line break becomes a space, and the end is cut."""
+    return shortened(" ".join(name.split()))
+
+
 def counted(number: int, what: str) -> str:
     """Return a number with its noun, in the plural if needed.
 

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from dpol.core.words import counted, listed, shortened
+from dpol.core.words import counted, listed, one_line, shortened
 from dpol.data.second_look import telling
 from dpol.data.settings import Dataset
 from dpol.data.several_rows import repeats
@@ -53,6 +53,7 @@ def understand(
     shares = table.pivot(index="period", columns="entity", values="density")
     gains = shares if dataset.needed_columns.capacity else counts
     played = _rows(raw, rows, rows["entity"].isin(counts.columns), dropped, dataset)
+    counts, gains = (it.rename(columns=one_line) for it in (counts, gains))
     return {
         "rows": "; ".join(played),
         "dates": _dates(raw, counts.index, dataset),
@@ -75,7 +76,7 @@ def _rows(
         yield f"{other:,} left out, of other groups, periods or texts"
     sizes, why = rows["entity"].value_counts(), dict[str, list[str]]()
     for one in dropped:
-        named = f"{shortened(one['entity'])} ({sizes[one['entity']]:,})"
+        named = f"{one_line(one['entity'])} ({sizes[one['entity']]:,})"
         why.setdefault(_NUMBER.sub("", one["reason"]), []).append(named)
     for reason, names in why.items():
         does = f"{counted(len(names), 'place')} {'does' if len(names) == 1 else 'do'} not play"
@@ -110,7 +111,7 @@ def _largest(raw: RawTable, rows: pd.DataFrame, table: pd.DataFrame, dataset: Da
     of = "another period"
     if numbers:
         of = f"{listed(numbers, PLACES)} in row {listed(map(str, made['row']), PLACES)}"
-    return f"{shortened(one['entity'])}, {_day(one['period'])}: {one['count']:g}{beside}, from {of}"
+    return f"{one_line(one['entity'])}, {_day(one['period'])}: {one['count']:g}{beside}, from {of}"
 
 
 def _fullest(counts: pd.DataFrame, gains: pd.DataFrame) -> str:

@@ -114,7 +114,8 @@ def read_decision(file: str) -> tuple[Config, AnyAlgorithm, str, float]:
         raise DataError(f"{crate.folder}: {file} has changed since this run; {remedy}")
     level = told["levels"][told["shown"]]
     if not level["command"]:
-        why = level["next"] or "its table is simulated, comes with dpol, or is no table of counts"
+        why = "its table is simulated, comes with dpol, or is no table of counts"
+        why = level["next"] or (level["answer"] if told["released"] else why)
         raise DataError(f"{crate.folder}: no command carries its decision out: {why}")
     played, algorithms = level["played"], _algorithms_of(experiment)
     return experiment.config, algorithms[played["algorithm"]], played["noise"], level["mu"]

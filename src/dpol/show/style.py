@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -94,7 +95,9 @@ class PowerFormatter(LogFormatter):
 @contextmanager
 def figure_style() -> Iterator[None]:
     """Apply the settings of all figures inside the block; the user's do not matter or change."""
-    with matplotlib.rc_context():
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        # A place may be named in any script; the SVG, which the page shows, keeps it as text.
+        warnings.filterwarnings("ignore", "Glyph .* missing|.* does not support .* natively")
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_SETTINGS)
         yield

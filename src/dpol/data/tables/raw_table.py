@@ -56,8 +56,8 @@ AGAIN = "get an intact copy of it; if dpol fetched it, delete it and run again"
 _LOOK = "let dpol look at the table: dpol new dataset TABLE"
 _LAST = re.compile(r"[^0-9]*([0-9]{1,2})(?:\.0)?")
 _MONTH = DEFAULT.model_copy(update={"date": "Mon YYYY"})
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Characters that a terminal may obey."""
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that a terminal may obey, or that turn the direction of the text after them."""
 
 
 @dataclass(frozen=True, kw_only=True)
