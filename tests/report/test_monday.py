@@ -6,7 +6,7 @@ import datetime
 import math
 import os
 import signal
-import time
+import sys
 from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -245,23 +245,38 @@ def test_the_noise_hides_what_the_level_says(own: Own, noise: str) -> None:
 
 
 def test_a_kill_at_any_moment_loses_nothing(own: Own) -> None:
-    """The first kills are before there is a secret, the others after."""
-    began = time.monotonic()
+    """The first kills are before there is a secret, the others after.
+
+    A moment is a call of a function, so it does not depend on how fast the machine is.
+    """
     monday(own, FIRST, table(10))
-    took, rng = time.monotonic() - began, np.random.default_rng(3)
+    own.released.unlink()
     own.secret.unlink()
-    ended = 0
-    for kill in range(20):
+    calls = 0
+
+    def counted(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    last = 0  # never
+    sys.setprofile(counted)
+    own.release(FIRST)
+    sys.setprofile(None)
+    moments, ended = np.random.default_rng(3).uniform(0, 1.2 * calls, 20).astype(int), 0
+    own.secret.unlink()
+    for kill, moment in enumerate(moments.tolist()):
         own.released.unlink(missing_ok=True)
         if kill == 5:
             own.release(FIRST)
             secret, whole = own.secret.read_bytes(), own.released.read_bytes()
             own.released.unlink()
         if (child := os.fork()) == 0:
+            calls, last = 0, 1 + moment
+            sys.setprofile(counted)
             own.release(FIRST)
             os._exit(0)
-        time.sleep(rng.uniform(0, 1.2 * took))
-        os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         ended += own.released.exists()
         assert own.released.exists() is False or len(own.table()) == len(table(10))
