@@ -16,6 +16,7 @@ from dpol.cli import main
 from dpol.noise import NOISES, privatize
 from dpol.privacy.auditing import audit_runs
 from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.privacy.losses import Loss
 
 BROKEN = {
     "NamesNoExpert": "plays small games",
@@ -171,7 +172,7 @@ def test_runs_that_count_do_not_choose_the_outputs():
     second[:200, 0] += 3.0
     played = audits._Played(
         setting=next(fixed_settings("isotropic", stays=False)),
-        record=dataclasses.replace(NO_PRIVACY, mu=1.0, stays=None),
+        record=dataclasses.replace(NO_PRIVACY, loss=Loss(gaussian=1.0), stays=None),
         both=[first, second],
         combined=[*rng.standard_normal((2, 400, 1))],
     )

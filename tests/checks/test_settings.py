@@ -9,9 +9,15 @@ import pytest
 
 from dpol.checks.settings import fixed_settings
 from dpol.privacy.guarantee import AT_ONE_PLACE, NO_PRIVACY
+from dpol.privacy.losses import Loss
 
 FIRST = next(fixed_settings("isotropic", stays=False))
-RECORD = dataclasses.replace(NO_PRIVACY, mu=3.5, stays=(3.0, 4.0, 5.0, 6.0), carried=(2, 4.5))
+RECORD = dataclasses.replace(
+    NO_PRIVACY,
+    loss=Loss(gaussian=3.5),
+    stays=tuple(Loss(gaussian=mu) for mu in (3.0, 4.0, 5.0, 6.0)),
+    carried=(2, Loss(gaussian=4.5)),
+)
 AT_ONE = dataclasses.replace(RECORD, adjacency=RECORD.adjacency + AT_ONE_PLACE)
 
 
