@@ -39,10 +39,9 @@ def jobs(settings: ComparisonSettings, facts: Facts) -> dict[str, Job[Comparison
         )
     }
     if settings.read_as and (ours := settings.system):
-        played = [*chain.from_iterable(suite.entries for suite in settings.suites.values())]
-        entries = [entry for _, entry in played]
-        noises = dict.fromkeys(chain(*(own for own, _ in played)))
-        code = [*chain(*map(modules_of, entries)), *map(module_of_noise, noises)]
+        suites = settings.suites.values()
+        entries = [entry for suite in suites for _, entry in suite.entries]
+        code = [*chain(*(suite.modules for suite in suites))]
         for stream, reading in product(facts.streams, settings.read_as):
             read = reading_label(stream, reading)
             made[read] = Job(

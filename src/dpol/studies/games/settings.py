@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
@@ -11,9 +12,16 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from dpol.core.plugins import OF_ANOTHER
 from dpol.core.settings import Different, Label, Settings, Several, all_different
 from dpol.experts.interface import Member
-from dpol.experts.registry import make_members
+from dpol.experts.registry import make_members, modules_of
 from dpol.experts.suites import by_label
-from dpol.noise import ISOTROPIC, NO_NOISE, NOISES, MemoryChoice, find_noise
+from dpol.noise import (
+    ISOTROPIC,
+    NO_NOISE,
+    NOISES,
+    MemoryChoice,
+    find_noise,
+    module_of_noise,
+)
 from dpol.noise.noises import known_memory
 from dpol.studies.games.names import LINEAR
 
@@ -97,6 +105,13 @@ class Suite(Settings):
             return {NO_NOISE: tuple(entry for _, entry in entries)}
         noises = dict.fromkeys(noise for own, _ in entries for noise in own)
         return {it: tuple(entry for own, entry in entries if it in own) for it in noises}
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The modules of the algorithms and noises, each once."""
+        played = self.by_noise
+        code = [*chain(*map(modules_of, chain(*played.values()))), *map(module_of_noise, played)]
+        return tuple(dict.fromkeys(code))
 
 
 Suites = Annotated[dict[Label, Suite], BeforeValidator(by_label)]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, product
+from itertools import product
 
-from dpol.experts.registry import modules_of
-from dpol.noise import NO_NOISE, module_of_noise
+from dpol.noise import NO_NOISE
 from dpol.privacy.settings import label_of_level
 from dpol.studies.games.settings import GamePoint, GamesSettings
 from dpol.studies.study import Facts, Job, Study
@@ -24,14 +23,14 @@ def jobs(settings: GamesSettings, facts: Facts) -> dict[str, Job[GamePoint]]:
     A suite without privacy plays only at the level without noise.
     """
     made: dict[str, Job[GamePoint]] = {}
-    played = [(label, suite.by_noise) for label, suite in settings.suites.items()]
-    for stream, (label, games), mu, (first, last) in product(
+    suites = settings.suites.items()
+    played = [(label, suite.by_noise, suite.modules) for label, suite in suites]
+    for stream, (label, games, code), mu, (first, last) in product(
         facts.streams, played, facts.levels, blocks_of(settings.replicates)
     ):
         if [*games] == [NO_NOISE] and mu < float("inf"):
             continue
-        entries = [entry for own in games.values() for entry in own]
-        code = [*chain(*map(modules_of, entries)), *map(module_of_noise, games)]
+        entries = sum(map(len, games.values()))
         made[f"{stream}/{label_of_level(mu)}/{label}/{first}-{last}"] = Job(
             points=tuple(
                 GamePoint(
@@ -46,8 +45,8 @@ def jobs(settings: GamesSettings, facts: Facts) -> dict[str, Job[GamePoint]]:
                 for noise, own in games.items()
             ),
             inputs={"stream": f"streams/{stream}.parquet"},
-            code=tuple(dict.fromkeys(code)),
-            seconds=0.3 + _SECONDS_OF_REPLICATE * (last - first + 1) * len(entries),
+            code=code,
+            seconds=0.3 + _SECONDS_OF_REPLICATE * (last - first + 1) * entries,
         )
     return made
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import chain, product
 from typing import Any
 
-from dpol.experts.registry import modules_of
-from dpol.noise import module_of_noise
 from dpol.studies.robustness.settings import TREATMENTS, Robustness, RobustnessPoint
 from dpol.studies.study import Facts, Job, Study
 
@@ -20,9 +18,7 @@ def jobs(settings: Robustness, facts: Facts) -> dict[str, Job[RobustnessPoint]]:
 
     def add(block: str, *place: str, stream: str = "", **at: Any) -> None:
         part = getattr(settings, block)
-        games = [it.by_noise for it in getattr(part, "suites", {}).values()]
-        entries = [entry for own in games for entry in chain(*own.values())]
-        code = [*chain(*map(modules_of, entries)), *map(module_of_noise, chain(*games))]
+        code = chain(*(suite.modules for suite in getattr(part, "suites", {}).values()))
         alone = Robustness.model_validate({"ours": settings.ours, block: part})
         made["/".join([block, *filter(None, place)])] = Job(
             points=(RobustnessPoint(settings=alone, confidence=facts.confidence, **at),),
