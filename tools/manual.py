@@ -44,6 +44,7 @@ def schema() -> str:
     """Return the JSON schema of a config, with the names of algorithms."""
     whole = WHOLE.model_json_schema()
     whole["title"] = "dpol config"
+    del whole["$defs"]["Dataset"]["required"]  # `like` gives the source of another config
     suite = whole["$defs"]["Suite"]["properties"]["algorithms"]["items"]
     suite["anyOf"][:1] = [{"enum": list(REGISTRY)}, {"type": "string", "pattern": OF_ANOTHER}]
     return json.dumps(whole, indent=2) + "\n"

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 
+from dpol.__main__ import main
 from dpol.config.experiment import load_experiment, parse_experiment
 from dpol.config.models import Unit
+from dpol.core.errors import ConfigError
+from dpol.core.yaml_files import read_yaml
 from dpol.noise import find_noise
 from dpol.studies.games import study
 from dpol.studies.games.settings import GamePoint
@@ -53,6 +58,39 @@ def test_every_shipped_config_is_good_and_has_jobs(path):
     assert 0 < len(jobs(loaded)) < 2_000
     ours = loaded.config.comparison.ours
     assert ours is None or find_noise(ours.noise).memory == "none"
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_an_editor_finds_no_fault_in_a_shipped_config(path):
+    schema = json.loads((CONFIG / "schema.json").read_text(encoding="utf-8"))
+    written = json.loads(json.dumps(read_yaml(path), default=str))  # dates as texts
+    assert not [*Draft202012Validator(schema).iter_errors(written)]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_the_whole_config_that_is_shown_makes_the_same_run(path, capsys):
+    main(["config", "show", str(path)])
+    whole = yaml.safe_load(capsys.readouterr().out)
+    assert "like" not in str(whole)
+    assert parse_experiment(whole, "shown").config == load_experiment(path).config
+
+
+def test_a_dataset_is_completed_from_that_of_another_config():
+    own = {"like": "states", "cleaning": {"capacity_zero": "error"}, "readings": {}}
+    made = experiment(dataset=own, streams={"like": "states", "NM": {"title": "ours"}}).config
+    states = load_experiment(CONFIG / "states.yaml").config
+    assert made.dataset.cleaning.capacity_zero == "error"
+    assert made.dataset.cleaning.case_factor == states.dataset.cleaning.case_factor
+    assert made.dataset.readings == {}
+    assert made.dataset.columns == states.dataset.columns
+    assert list(made.streams) == list(states.streams)
+    assert made.streams["NM"].groups == ["NM"]
+    assert made.streams["NM"].title == "ours"
+
+
+def test_a_dataset_like_that_of_no_config_is_refused():
+    with pytest.raises(ConfigError, match="dataset.*no config state comes with dpol; did you mean s"):
+        experiment(dataset={"like": "state"})
 
 
 def test_jobs_come_in_the_order_of_the_config():

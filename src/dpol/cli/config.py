@@ -81,7 +81,6 @@ def _show(options: argparse.Namespace) -> None:
     from dpol.config.experiment import parse_experiment
     from dpol.core.errors import ConfigError
     from dpol.core.yaml_files import read_yaml
-    from dpol.experts.suites import by_label
 
     merged: dict[str, Any] = {}
     for file in options.files:
@@ -89,9 +88,9 @@ def _show(options: argparse.Namespace) -> None:
         if not isinstance(raw, dict):
             raise ConfigError(f"{file}: has no keys; config/config.yaml is an example")
         update_config(merged, raw)
-    parse_experiment(merged, " + ".join(map(str, options.files)))
-    merged["suites"] = by_label(merged["suites"])
-    print(yaml.safe_dump(merged, sort_keys=False, allow_unicode=True), end="")
+    config = parse_experiment(merged, " + ".join(map(str, options.files))).config
+    given = config.model_dump(mode="json", exclude_unset=True)
+    print(yaml.safe_dump(given, sort_keys=False, allow_unicode=True), end="")
 
 
 def _check(options: argparse.Namespace) -> None:

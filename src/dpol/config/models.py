@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, Field, create_model
 from dpol.core.settings import Label, Settings, Several
 from dpol.core.shipped import place_of
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.settings import Dataset, Stream
+from dpol.data.settings import Dataset, Streams
 from dpol.experts.registry import make_members
 from dpol.privacy.settings import DELTA, Mu
 from dpol.studies.comparison.settings import Comparison, ComparisonSettings
@@ -96,8 +96,8 @@ class Config(Settings):
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     """Seed of all random numbers."""
     dataset: Dataset
-    streams: Annotated[dict[Label, Stream], Field(min_length=1)]
-    """The gain streams."""
+    streams: Streams
+    """The gain streams; `{like: states}` stands for those of another config of dpol."""
     gain: Gain = THE_PAPERS
     """The question to ask."""
     questions: dict[Label, Gain] | None = None

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from dpol.core.errors import DpolError
+from dpol.core.suggestions import nearest
+from dpol.core.yaml_files import read_yaml
 
 _TABLES = "data/elsewhere/", "data/examples/", "data/hospitals/"
 
@@ -31,6 +35,36 @@ def known_configs() -> dict[str, Path]:
     """Return the configs that come with dpol, by the name of their run, and by their own."""
     configs = shipped_configs()
     return {_run_of(file): file for file in configs.values()} | configs
+
+
+def completed(block: object, key: str) -> object:
+    """Return a block of a config, completed from the config of dpol that its `like` names.
+
+    Args:
+        block: the block; without `like` it is returned as it is.
+        key: the key of the block in both configs.
+
+    Raises:
+        ValueError: no such config comes with dpol.
+
+    >>> completed({"like": "states", "NM": {"groups": ["88"]}}, "streams")["NM"]
+    {'title': 'New Mexico', 'groups': ['88']}
+    """
+    if not isinstance(block, Mapping) or not isinstance(name := block.get("like"), str):
+        return block
+    configs = known_configs()
+    if name not in configs:
+        raise ValueError(f"like: no config {name} comes with dpol{nearest(name, configs)}")
+    whole: Any = read_yaml(configs[name])
+    own = {other: value for other, value in block.items() if other != "like"}
+    return _over(completed(whole[key], key), own) if own else completed(whole[key], key)
+
+
+def _over(base: Any, own: Any) -> Any:
+    """Return a value whose keys replace those of another, at any depth; `{}` replaces all keys."""
+    if not (own and isinstance(base, Mapping) and isinstance(own, Mapping)):
+        return own
+    return {**base, **{key: _over(base.get(key), value) for key, value in own.items()}}
 
 
 def _run_of(config: Path) -> str:

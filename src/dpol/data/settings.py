@@ -6,10 +6,11 @@ import datetime
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from dpol.core.errors import Key, Text, keyed
 from dpol.core.settings import MISSING, Label, Problem, Settings
+from dpol.core.shipped import completed
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.sources import LocalSource, TableSource
 from dpol.data.tables.settings import CapacityTable, Cleaning, Columns, Titles
@@ -94,6 +95,9 @@ _PERIODS = {
 class Dataset(Settings):
     """The table and how to read it."""
 
+    like: Annotated[str | None, Field(exclude=True)] = None
+    """A config of dpol, such as `states`, whose dataset this is; keys beside `like` replace those of
+    that dataset. `dpol config show` prints all keys."""
     source: TableSource
     """One of four kinds; `gains` allows no other block of the dataset except `format`."""
     licence: str | None = None
@@ -116,6 +120,11 @@ class Dataset(Settings):
 
     Where such numbers are the best in periods with more than 5% of the possible gain, our method is
     said to be above a rival only if it is at every reading."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _completed(cls, raw: object) -> object:
+        return completed(raw, "dataset")
 
     def read_as(self, reading: str) -> Dataset:
         """Return the dataset at one of its readings; the label of the first reading is empty."""
@@ -277,3 +286,14 @@ class Stream(Settings):
     """The paper's label of this state (NM, PA or CA), whose numbers Table 2 shows.
 
     The run warns if hospitals, weeks or fewest beds are not the paper's."""
+
+
+Streams = Annotated[
+    dict[Label, Stream],
+    BeforeValidator(
+        lambda streams: completed(streams, "streams"),
+        json_schema_input_type=dict[Label, Stream | str],
+    ),
+    Field(min_length=1),
+]
+"""Streams by label; `{like: states}` stands for those of a config of dpol."""

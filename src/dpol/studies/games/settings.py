@@ -114,7 +114,10 @@ class Suite(Settings):
         return tuple(dict.fromkeys(code))
 
 
-Suites = Annotated[dict[Label, Suite], BeforeValidator(by_label)]
+Suites = Annotated[
+    dict[Label, Suite],
+    BeforeValidator(by_label, json_schema_input_type=list[str] | dict[Label, Suite | None]),
+]
 """Suites by label, those of dpol written out."""
 
 

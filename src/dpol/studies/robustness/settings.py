@@ -11,7 +11,7 @@ from pydantic import Field
 
 from dpol.core.settings import Label, Settings, Several
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.settings import Dataset, Stream
+from dpol.data.settings import Dataset, Streams
 from dpol.data.tables.setting_types import TableFile
 from dpol.privacy.settings import Mu
 from dpol.studies.comparison.settings import System
@@ -37,7 +37,7 @@ class Table(Settings):
 
     dataset: Dataset
     """The table, a local file."""
-    streams: Annotated[dict[Label, Stream], Field(min_length=1)]
+    streams: Streams
     """Its gain streams."""
     questions: dict[Label, Gain] | None = None
     """Its questions; by default the first paper's."""
@@ -64,7 +64,7 @@ class Fillings(Part):
 
     table: Table
     """The table, with one question."""
-    report: Report
+    report: Report = Report()
     """The algorithms whose intervals hold together."""
     read_as: Several[float]
     """Values of a suppressed cell, and of a suppressed sum."""
