@@ -33,7 +33,7 @@ ledger: $(VENV)/.run ## check what the papers state, row by row (2 minutes)
 verify: $(VENV)/.run ## compare small runs with recorded values (4 minutes)
 	$(VENV)/bin/dpol verify
 
-cluster: $(VENV)/.cluster ## add the packages for Slurm (docs/how-to/elsewhere.md)
+cluster: $(VENV)/.cluster ## add the packages for clusters (docs/how-to/elsewhere.md)
 
 image: ## build localhost/dpol with podman, buildah or docker
 	@engine=$$(command -v podman || command -v buildah || command -v docker) || { \

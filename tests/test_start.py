@@ -85,17 +85,22 @@ def test_a_cache_that_cannot_be_written_moves_to_the_working_folder(
 
 
 @pytest.mark.parametrize(
-    "words", ["--workflow-profile profiles/slurm", "--profile=profiles/slurm/"]
+    "words",
+    [
+        "--workflow-profile profiles/slurm",
+        "--profile=profiles/slurm/",
+        "--profile profiles/cluster-generic",
+    ],
 )
-def test_slurm_without_its_plug_in_is_refused_in_a_line(
+def test_a_cluster_without_its_plug_in_is_refused_in_a_line(
     monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:
     monkeypatch.setattr("sys.argv", ["snakemake", *words.split()])
     monkeypatch.setattr(plugin, "find_spec", lambda name: None)
     with pytest.raises(SystemExit, match="in the clone run make cluster, elsewhere pip install"):
-        plugin._refuse_slurm()
+        plugin._refuse_cluster()
     monkeypatch.setattr(plugin, "find_spec", lambda name: name)
-    plugin._refuse_slurm()
+    plugin._refuse_cluster()
 
 
 def test_a_copied_config_is_run(

@@ -36,21 +36,23 @@ LOOK_SECONDS = 5.0
 """Seconds between looks at a run of which no job ends."""
 
 
-def _refuse_slurm() -> None:
-    """End with one line if a profile asks for Slurm, but Snakemake lacks its plug-in.
+def _refuse_cluster() -> None:
+    """End with one line if a profile asks for a cluster, but Snakemake lacks its plug-in.
 
     Snakemake loads this package before it reads its options. It would print all of them.
     """
     folders = [word.rpartition("=")[2] for word in sys.argv]
-    asks = any(Path(folder).match("profiles/slurm") for folder in folders)
-    if asks and find_spec("snakemake_executor_plugin_slurm") is None:
-        sys.exit(
-            "error: profiles/slurm needs Snakemake's plug-in for Slurm; in the clone run make"
-            " cluster, elsewhere pip install snakemake-executor-plugin-slurm"
-        )
+    for name in ("slurm", "cluster-generic"):
+        asks = any(Path(folder).match(f"profiles/{name}") for folder in folders)
+        plugin = f"snakemake-executor-plugin-{name}"
+        if asks and find_spec(plugin.replace("-", "_")) is None:
+            sys.exit(
+                f"error: profiles/{name} needs Snakemake's plug-in for it; in the clone run make"
+                f" cluster, elsewhere pip install {plugin}"
+            )
 
 
-_refuse_slurm()
+_refuse_cluster()
 
 
 _DRY = "This was a dry-run; with --verbose it names each job and Snakemake's reason for it."
