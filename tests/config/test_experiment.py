@@ -89,7 +89,7 @@ def test_a_dataset_is_completed_from_that_of_another_config():
 
 
 def test_a_dataset_like_that_of_no_config_is_refused():
-    with pytest.raises(ConfigError, match="dataset.*no config state comes with dpol; did you mean s"):
+    with pytest.raises(ConfigError, match="dataset.*no config state comes with dpol; did you mean"):
         experiment(dataset={"like": "state"})
 
 

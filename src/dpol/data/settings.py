@@ -96,8 +96,8 @@ class Dataset(Settings):
     """The table and how to read it."""
 
     like: Annotated[str | None, Field(exclude=True)] = None
-    """A config of dpol, such as `states`, whose dataset this is; keys beside `like` replace those of
-    that dataset. `dpol config show` prints all keys."""
+    """A config of dpol, such as `states`, whose dataset this is; keys beside `like` replace its own.
+    `dpol config show` prints all keys."""
     source: TableSource
     """One of four kinds; `gains` allows no other block of the dataset except `format`."""
     licence: str | None = None
