@@ -98,6 +98,27 @@ def test_the_strongest_of_a_record_is_the_largest_row_that_may_be_compared(name:
         assert level["strongest"].tolist() == strongest(level).tolist()
 
 
+@pytest.mark.parametrize("name", [it for it in WHOLE if it.endswith("standings")])
+@pytest.mark.parametrize("model", ["local", "central"])
+def test_the_rival_and_the_curator_that_pages_show_are_the_maxima(name: str, model: str) -> None:
+    """A row above all others, planted at any level, is shown in their place."""
+    rows = recorded(name)
+    if name in ("states/standings", "held-out/standings"):
+        rows = rows[rows["stream"] == ""]
+    for _, level in rows.groupby(WHOLE[name]):
+        ours = level.loc[level["role"] == "our method", "family"]
+        may = level[(level["model"] == model) & ~level["family"].isin(ours)]
+        may = may[may["promise"] == "the level"] if model == "local" else may
+        if may.empty:
+            continue
+        (shown,) = may.index[strongest(may, model)]
+        assert level.index[strongest(level, model)].tolist() == [shown]
+        assert may.loc[shown, "gain_share"] == may["gain_share"].max()
+        better = may.iloc[[-1]].assign(algorithm="planted", family="planted", gain_share=2.0)
+        planted = pd.concat([level, better], ignore_index=True)
+        assert planted[strongest(planted, model)]["algorithm"].tolist() == ["planted"]
+
+
 def test_a_rival_is_of_another_family_and_keeps_the_promise() -> None:
     rows = pd.DataFrame(
         [
