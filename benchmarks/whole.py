@@ -14,6 +14,7 @@ import pandas as pd
 import yaml
 from machine import ROOT, busy_seconds, children_seconds
 
+from dpol.config.experiment import load_experiment
 from dpol.studies.registry import STUDIES
 
 CORES = 2
@@ -25,7 +26,7 @@ SNAKEMAKE = [
 
 def config_of(name: str) -> dict[str, Any]:
     """Return a config of dpol, with the path of its table if the table comes with dpol."""
-    config: dict[str, Any] = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())
+    config = load_experiment(ROOT / f"config/{name}.yaml").config.whole()
     source = config["dataset"]["source"]
     if source["kind"] == "local":
         source["file"] = str(ROOT / source["file"])

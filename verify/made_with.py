@@ -14,9 +14,9 @@ from typing import Any
 import yaml
 
 import dpol
+from dpol.config.experiment import load_experiment
 from dpol.experts.interface import Member
 from dpol.experts.registry import make_members
-from dpol.experts.suites import by_label
 from dpol.studies.games.settings import Suite
 
 FOLDER = Path(__file__).parent
@@ -25,14 +25,13 @@ MADE_WITH = FOLDER / "runs" / "made-with.yaml"
 
 
 def read_config(run: str) -> dict[str, Any]:
-    """Return the config of a run; that of central-texas is the default."""
-    return read_whole(CONFIGS / f"{'config' if run == 'central-texas' else run}.yaml")
+    """Return the config of a run, with all that it takes from other configs and suites."""
+    return load_experiment(file_of(run)).config.whole()
 
 
-def read_whole(file: Path) -> dict[str, Any]:
-    """Return a config with its suites written out."""
-    config: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return config | {"suites": by_label(config["suites"])}
+def file_of(run: str) -> Path:
+    """Return the path of a run's config; that of central-texas is the default."""
+    return CONFIGS / f"{'config' if run == 'central-texas' else run}.yaml"
 
 
 def systems_of(config: Mapping[str, Any]) -> list[tuple[str, Member]]:

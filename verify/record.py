@@ -19,9 +19,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from made_with import asked, note, read_config, read_whole, systems_of
+import yaml
+from made_with import asked, file_of, note, systems_of
 from scipy.special import ndtr
 
+from dpol.config.experiment import load_experiment
 from dpol.core.intervals import half_width
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
@@ -34,6 +36,7 @@ from dpol.studies.paper1.batching.compute import noisy_game
 from dpol.studies.paper1.batching.settings import Batching
 
 RUNS = Path(__file__).parent / "runs"
+PROVENANCE = "provenance/config.yaml"
 DURATIONS = RUNS / "durations.csv"
 RECORDED = {
     "summary": [
@@ -227,7 +230,7 @@ def amplification(base: Path) -> pd.DataFrame:
     intervals hold jointly.
     """
     frame = pd.read_parquet(base / "amplification.parquet").query("threshold == 0")
-    config = read_whole(base / "provenance" / "config.yaml")
+    config = yaml.safe_load((base / PROVENANCE).read_text(encoding="utf-8"))
     replicates = Batching(**config["batching"]).replicates
     sampled = frame[frame["kind"] == "monte-carlo"]
     for row in sampled.itertuples():
@@ -275,9 +278,9 @@ def plays(config: dict[str, Any]) -> dict[str, Any]:
 
 def main(base: Path) -> None:
     """Write the recorded columns of a run's results, what made them, and how long it took."""
-    config = read_whole(base / "provenance" / "config.yaml")
-    assert config == read_config(base.name), "another config"
-    note(base.name, plays(config))
+    made, now = (load_experiment(it).config for it in (base / PROVENANCE, file_of(base.name)))
+    assert made == now, "another config"
+    note(base.name, plays(now.whole()))
     record_size(base)
     folder = RUNS / base.name
     folder.mkdir(parents=True, exist_ok=True)

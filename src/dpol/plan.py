@@ -49,7 +49,8 @@ class Plan:
         config: config of the run.
         place: origin of the config, for messages.
         name: names of its files, for the report.
-        text: the config as YAML; the unchanged file if it is the only one and nothing overrides it.
+        text: the config as YAML, whole; the unchanged file if it is the only one, nothing overrides
+            it, and it takes nothing from another config.
     """
 
     config: Config
@@ -286,7 +287,9 @@ def make_plan(
     if not module:  # a rule of an importing workflow may make the table
         check_local_table(config)
     check_writable(f"results/{config.run}")
-    if texts == [raw]:
+    if any(key.rpartition(".")[2] == "like" for key, _ in flat(dict(raw))):
+        text = yaml.safe_dump(config.whole(), sort_keys=False, allow_unicode=True)
+    elif texts == [raw]:
         text = paths[0].read_text(encoding="utf-8")
     else:
         text = yaml.safe_dump(dict(raw), sort_keys=False, allow_unicode=True)

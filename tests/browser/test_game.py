@@ -28,7 +28,7 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_run(folder)
     write_frame(lesson_rows().assign(stream="nm"), folder / "replay.parquet")
     path = folder / "index.html"
-    path.write_text(page(folder, dataset=BEYOND["dataset"]))
+    path.write_text(page(folder, dataset=BEYOND.whole()["dataset"]))
     return path
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import dataclasses
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
-import yaml
 
-from dpol.config.experiment import parse_experiment
+from dpol.config.experiment import load_experiment
 from dpol.data.cleaning import clean_panel
 from dpol.data.stream import build_stream
 from dpol.data.tables.raw_table import read_raw_table
@@ -20,7 +18,7 @@ from game_tables import joined, suite
 
 ROOT = Path(__file__).parents[2]
 TEACH = (ROOT / "docs/teach.md").read_text(encoding="utf-8")
-BEYOND: dict[str, Any] = yaml.safe_load((ROOT / "config/beyond.yaml").read_text())
+BEYOND = load_experiment(ROOT / "config/beyond.yaml").config
 MUS = 1.0, 0.25
 AMG = "ALBUQUERQUE - AMG SPECIALTY HOSPITAL, LLC"
 SAN_JUAN = "SAN JUAN REGIONAL MEDICAL CENTER INC"
@@ -29,9 +27,9 @@ SAN_JUAN = "SAN JUAN REGIONAL MEDICAL CENTER INC"
 @cache
 def lesson_rows() -> pd.DataFrame:
     """Return the replay of rw-meta in the first run of config/beyond.yaml, on its first stream."""
-    config = parse_experiment(BEYOND, "beyond.yaml").config
+    config = BEYOND
     dataset, label = config.dataset, next(iter(config.streams))
-    file = ROOT / BEYOND["dataset"]["source"]["file"]
+    file = ROOT / config.whole()["dataset"]["source"]["file"]
     raw = read_raw_table(file, dataset.needed_columns.needed(), dataset.format)
     panel = clean_panel(raw, dataset, {label: config.streams[label]}).table
     stream = build_stream(panel, label, config.privacy.count_sensitivity, {})

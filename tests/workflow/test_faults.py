@@ -15,6 +15,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from dpol.config.experiment import load_experiment
+from dpol.data.sources import LocalSource
 from dpol.studies.registry import STUDIES
 from pipeline import ROOT, fail, run, snakemake, succeed, write_config
 
@@ -35,10 +37,10 @@ def test_every_config_can_be_planned(tmp_path: Path) -> None:
     rules = "import json\nimport yaml\n\n"
     pages = []
     for config in CONFIGS:
-        parsed = yaml.safe_load(config.read_text())
         name = config.stem.replace("-", "_")
-        if parsed["dataset"]["source"]["kind"] == "local":
-            table = tmp_path / parsed["dataset"]["source"]["file"]
+        source = load_experiment(config).config.dataset.source
+        if isinstance(source, LocalSource):
+            table = tmp_path / source.file
             table.parent.mkdir(parents=True, exist_ok=True)
             table.touch()
         rules += f'module {name}:\n    snakefile: "{ROOT / "workflow/Snakefile"}"\n'

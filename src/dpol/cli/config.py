@@ -89,8 +89,7 @@ def _show(options: argparse.Namespace) -> None:
             raise ConfigError(f"{file}: has no keys; config/config.yaml is an example")
         update_config(merged, raw)
     config = parse_experiment(merged, " + ".join(map(str, options.files))).config
-    given = config.model_dump(mode="json", exclude_unset=True)
-    print(yaml.safe_dump(given, sort_keys=False, allow_unicode=True), end="")
+    print(yaml.safe_dump(config.whole(), sort_keys=False, allow_unicode=True), end="")
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -118,6 +118,11 @@ class Config(Settings):
 
     A job plays as many replicates at a time as fit (at least one). Results do not depend on it."""
     report: Report = Report()
+
+    def whole(self) -> dict[str, Any]:
+        """Return what the config sets, with all that it takes from other configs and suites."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
     comparison: Comparison = Comparison()
 
     def studies(self) -> list[tuple[Study, Any]]:
