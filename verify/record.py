@@ -120,7 +120,7 @@ KEPT = {
 """Queries for the rows to keep."""
 _MEANS = "stream == ''"
 _NAMED = "role != '' or strongest or strongest_in_mean"
-_OF_STREAMS = f"question == 'share' and ({_NAMED} or model == 'central' or algorithm == 'rw-meta')"
+_OF_STREAMS = f"question == 'share' and ({_NAMED} or best_curator or algorithm == 'rw-meta')"
 OF_RUN = {
     "flu": {"standings": EVERY, "spread": EVERY, "promises": EVERY},
     "intensive-care": {"standings": EVERY, "spread": EVERY},
@@ -164,12 +164,20 @@ def summary(base: Path) -> pd.DataFrame:
 def standings(base: Path) -> pd.DataFrame:
     """Return the standings, with the rows of each stream that `spread` is computed from marked.
 
-    Column `strongest_in_mean`: the system is the strongest rival in the mean over streams.
+    Column `strongest_in_mean`: the system is the strongest rival in the mean over streams. Column
+    `best_curator`: the best algorithm of its family that sees raw gains, at levels with noise.
     """
     rows = pd.read_parquet(base / "standings.parquet")
     key = ["question", "mu", "algorithm", "noise"]
     named = pd.MultiIndex.from_frame(rows[rows["strongest"] & (rows["stream"] == "")][key])
-    return rows.assign(strongest_in_mean=pd.MultiIndex.from_frame(rows[key]).isin(named))
+    central = rows[(rows["model"] == "central") & np.isfinite(rows["mu"])]
+    best = central.groupby(["question", "stream", "family", "noise", "mu"])[
+        "gain_per_round"
+    ].idxmax()
+    return rows.assign(
+        strongest_in_mean=pd.MultiIndex.from_frame(rows[key]).isin(named),
+        best_curator=rows.index.isin(best),
+    )
 
 
 def order(base: Path) -> pd.DataFrame:
