@@ -144,7 +144,6 @@ OF_RUN = {
     "held-out": {
         "spread": EVERY,
         "standings": f"{_MEANS} or {_NAMED}",
-        "summary": KEPT["summary"],
         "readings": EVERY,
     },
 }
