@@ -47,7 +47,7 @@ from dpol.privacy.account import best_guess, noises_for
 from dpol.privacy.losses import Promise
 from dpol.show.reported import load_reported
 from dpol.studies.comparison.promises import promises_of
-from dpol.studies.games.names import BEST_LINEAR, META, PAPER_NOISE, PAPERS
+from dpol.studies.games.names import BEST_LINEAR, META, PAPER_NOISE
 from dpol.studies.paper1.table_2 import orders_of
 
 EVERYWHERE, SENTENCES = yaml.safe_load_all(
@@ -150,8 +150,7 @@ def of_rivals() -> dict[str, Any]:
     ratios = beside_curators("beyond").query(f"noise == '{PAPER_NOISE}'")
     tree = ratios.filter(like="tree-ftpl-").min(axis=1)
     gains = recorded("beyond", "summary").query("noise == 'isotropic' and 0.25 <= mu < inf")
-    curators = recorded("beyond", "standings").query("model == 'central'")["family"]
-    central = gains[gains["family"].isin({*curators} - {*PAPERS})]
+    central = gains[gains["family"].str.match("mf|noisy")]
     return {
         "ratio to the tree": ends(tree),
         "kept of mu": ends(central["guaranteed_mu"] / central["mu"]),
