@@ -245,7 +245,10 @@ class LogHandler(LogHandlerBase):
             if not written:
                 ends = [f"{log}:\n{end}" for log in logs if (end := end_of(Path(log)))]
                 left = "" if ends else f", and left no {', '.join(logs)}"
-                text = f"error: {rule} did not finish{left}; the same command runs it again"
+                text = (
+                    f"error: {rule} did not finish{left}; the same command runs it again; add"
+                    " --cores 1 if memory ran out"
+                )
                 messages |= dict.fromkeys([*exceptions, *ends, text], "")
         told = [f"{log}\n{text}".lstrip() for text, log in messages.items()]
         return told or list(dict.fromkeys(self._errors))  # the rest only follows failed jobs

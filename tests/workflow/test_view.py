@@ -48,12 +48,13 @@ def fail_job(view: LogHandler, job: int, log: str) -> None:
         (
             "10:00:00 0\n10:00:00 1\n10:00:00 2\n10:00:00 3\n10:00:00 4\n10:00:00 5\n",
             "RuleException: killed\njob.log:\n10:00:00 1\n10:00:00 2\n10:00:00 3\n10:00:00 4\n"
-            "10:00:00 5\nerror: games_point did not finish; the same command runs it again",
+            "10:00:00 5\nerror: games_point did not finish; the same command runs it again; add"
+            " --cores 1 if memory ran out",
         ),
         (
             None,
             "RuleException: killed\nerror: games_point did not finish, and left no job.log; the"
-            " same command runs it again",
+            " same command runs it again; add --cores 1 if memory ran out",
         ),
     ],
 )
