@@ -111,15 +111,16 @@ def _residuals(noisy: NoisyGains, stream: GainStream) -> Floats:
 def _groups(stream: GainStream) -> Iterator[tuple[str, Flags]]:
     """Yield groups of cells (T, n), in words."""
     gains, changes = stream.gains, largest_changes(stream)
-    rounds, places = np.indices(gains.shape)
+    rounds, places = np.arange(len(gains))[:, None], np.arange(gains.shape[1])
+    every = np.ones(gains.shape, dtype=bool)
     yield "where gains are 0", gains == 0
     yield "where gains are full", gains == stream.gain_range
     yield "where counts are large", gains / changes > np.median(gains / changes)
-    yield "where capacities are large", np.asarray(changes < np.median(changes))
-    yield "in later rounds", rounds >= len(gains) // 2
-    yield "in every second round", rounds % 2 == 1
-    yield from ((f"in round {t + 1}", rounds == t) for t in range(len(gains)))
-    yield from ((f"at place {i}", places == i) for i in range(gains.shape[1]))
+    yield "where capacities are large", every & (changes < np.median(changes))
+    yield "in later rounds", every & (rounds >= len(gains) / 2)
+    yield "in every second round", every & (rounds % 2 == 1)
+    yield from ((f"in round {t + 1}", every & (rounds == t)) for t in range(len(gains)))
+    yield from ((f"at place {i}", every & (places == i)) for i in range(gains.shape[1]))
 
 
 def _alike(z: Floats, setting: Setting) -> None:
