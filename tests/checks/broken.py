@@ -189,13 +189,6 @@ class AlwaysNamesPersons(SoundForgetful):
         return dataclasses.replace(super().guarantee(setup), mechanism="noise for a person")
 
 
-class LoudForever(SoundForgetful):
-    """Adds noise that mu does not ask for, at any mu."""
-
-    def scale(self, t, noise, gains):
-        return noise + 5.0
-
-
 class ShrinksWithData(SoundForgetful):
     def scale(self, t, noise, gains):
         return noise * (1.2 - gains)
