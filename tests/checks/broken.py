@@ -402,6 +402,13 @@ class StaysOfOneRound(SoundForgetful):
         return setup.guarantee("fresh noise", setup.mu, lambda weeks: week)
 
 
+class LongerForLess(SoundForgetful):
+    def guarantee(self, setup: Any) -> Any:
+        record = super().guarantee(setup)
+        stays = record.stays and (record.stays[0], *(Loss(gaussian=0.1),) * 3)
+        return dataclasses.replace(record, stays=stays)
+
+
 class CarriedForFree(SoundForgetful):
     def guarantee(self, setup: Any) -> Any:
         record = super().guarantee(setup)

@@ -48,6 +48,7 @@ BROKEN = {
         "actions do not refute the record",
     ),
     "ClaimsMore": "the record is complete",
+    "LongerForLess": "the record is complete",
     "NamesNobody": "the record is complete",
     "AlwaysNamesPersons": "the record is complete",
     "OtherAlone": "learners play their columns",

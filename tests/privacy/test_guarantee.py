@@ -105,8 +105,3 @@ def test_records_of_no_persons_say_nothing_of_stays(random_stream):
     assert all(record.stays is record.carried is None for record in records)
     free = guarantee_of(FollowTheLeader(), RawGains(stream, 1.0))
     assert free.stays == (NOTHING_KEPT,) * len(STAYS)
-
-
-def test_stays_that_fall_are_refused():
-    with pytest.raises(ValueError, match="stays must not lose less in more rounds"):
-        dataclasses.replace(NO_PRIVACY, stays=tuple(map(gaussian, (1.0, 0.5, 1.0, 2.0))))

@@ -10,6 +10,7 @@ import json
 import math
 import pickle
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -240,6 +241,9 @@ def wrong_in_record(
             return f"claims epsilon = {epsilon:g}, more than mu = {mu:g} allows"
     elif not 0 < record.mu <= mu * _ROUNDING:
         return f"claims mu = {record.mu:g} but {mu:g} was requested"
+    guesses = [it.guess for it in record.stays or ()]
+    if any(one > other * _ROUNDING for one, other in pairwise(guesses)):
+        return f"says that longer stays lose less: the guesses are {guesses}"
     if not (0 < record.sensitivity < math.inf and math.isclose(record.sensitivity, expected)):
         return f"has the sensitivity {record.sensitivity:g}, not {expected:g}"
     return ""

@@ -273,7 +273,8 @@ def _spends_what_it_says(made: Mechanism, seed: int) -> float:
         _keeps_the_window(made, release.spent, dearest, stay)
         if said := _fresh_noise(made, release, x, jumped):
             raise CheckError(f"{said} (stay {stay})")
-        _hides_decisions(made, rng) if stay == 1 else None
+        if stay == 1:
+            _hides_decisions(made, rng)
         for share in SHARES:
             if share <= refused:
                 break

@@ -8,7 +8,6 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, Literal
 
 from dpol.core.arguments import check_number, check_whole
@@ -49,8 +48,7 @@ class Guarantee:
         memory: dependence of the noise on earlier noise; empty for independent noise.
 
     Raises:
-        ValueError: a number is no number of its kind, `stays` has other than four losses, or they
-            fall.
+        ValueError: a number is no number of its kind, or `stays` has other than four losses.
 
     >>> one_week = Guarantee(
     ...     mechanism="Gaussian noise on counts",
@@ -85,9 +83,6 @@ class Guarantee:
         object.__setattr__(self, "sampler", "none" if self.model == "none" else "seeded")
         if self.stays is not None and len(self.stays) != len(STAYS):
             raise ValueError(f"stays must have the losses of {STAYS} rounds, got {len(self.stays)}")
-        guesses = [it.guess for it in self.stays or ()]
-        if any(one > other + 1e-9 for one, other in pairwise(guesses)):
-            raise ValueError(f"stays must not lose less in more rounds, got the guesses {guesses}")
         if self.carried is not None:
             check_whole("the rounds of carried", self.carried[0])
 
