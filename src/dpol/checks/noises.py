@@ -105,7 +105,7 @@ def releases_keep_what_is_said(noise: Noise, seed: int = 1) -> str:
     drawn = drawn_settings(seed, [noise.name], stays=True, given=given, last=0)
     verdict = audit(
         _audited(noise),
-        [*few, *drawn],
+        [*few, *islice(drawn, 16)],
         seed=seed,
         games=_GAMES,
         outputs="its releases",
