@@ -189,13 +189,6 @@ class AlwaysNamesPersons(SoundForgetful):
         return dataclasses.replace(super().guarantee(setup), mechanism="noise for a person")
 
 
-class LoudForever(SoundForgetful):
-    """Adds noise that mu does not ask for, at any mu."""
-
-    def scale(self, t, noise, gains):
-        return noise + 5.0
-
-
 class ShrinksWithData(SoundForgetful):
     def scale(self, t, noise, gains):
         return noise * (1.2 - gains)
@@ -407,6 +400,13 @@ class StaysOfOneRound(SoundForgetful):
     def guarantee(self, setup: Any) -> Any:
         week = float(setup.mu / np.sqrt(setup.stay))
         return setup.guarantee("fresh noise", setup.mu, lambda weeks: week)
+
+
+class LongerForLess(SoundForgetful):
+    def guarantee(self, setup: Any) -> Any:
+        record = super().guarantee(setup)
+        stays = record.stays and (record.stays[0], *(Loss(gaussian=0.1),) * 3)
+        return dataclasses.replace(record, stays=stays)
 
 
 class CarriedForFree(SoundForgetful):

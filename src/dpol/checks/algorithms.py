@@ -10,18 +10,20 @@ import json
 import math
 import pickle
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from dpol.checks import CheckError
-from dpol.checks.audits import ERROR, MILLIONTH, Play, audit
+from dpol.checks.audits import ERROR, Play, audit
 from dpol.checks.settings import (
     Setting,
     delta_of,
     drawn_settings,
     fixed_settings,
     in_words,
+    short_settings,
     stream_of,
 )
 from dpol.core.randomness import Floats, ReplicateGenerators, seed_sequence
@@ -239,6 +241,9 @@ def wrong_in_record(
             return f"claims epsilon = {epsilon:g}, more than mu = {mu:g} allows"
     elif not 0 < record.mu <= mu * _ROUNDING:
         return f"claims mu = {record.mu:g} but {mu:g} was requested"
+    guesses = [it.guess for it in record.stays or ()]
+    if any(one > other * _ROUNDING for one, other in pairwise(guesses)):
+        return f"says that longer stays lose less: the guesses are {guesses}"
     if not (0 < record.sensitivity < math.inf and math.isclose(record.sensitivity, expected)):
         return f"has the sensitivity {record.sensitivity:g}, not {expected:g}"
     return ""
@@ -309,7 +314,7 @@ class _Together(ReplicateGenerators):
         return self.normal * self.generators[0].standard_normal((self.n_replicates, *shape))
 
     def of(self, rows: Iterable[int]) -> ReplicateGenerators:
-        return _Together(tuple(self.generators[row] for row in rows), self.normal)
+        return _Together(self.generators[:1] * len([*rows]), self.normal)
 
     def uniforms(self, count: int) -> Floats:
         return self.generators[0].random((self.n_replicates, count))
@@ -320,19 +325,26 @@ class _Together(ReplicateGenerators):
 
 def _audited(algorithm: AnyAlgorithm) -> Play:
     """Return the audited games of a central algorithm; outputs say which expert was chosen."""
+    records: dict[Setting, Guarantee] = {}
 
     def games(
-        setting: Setting, stream: GainStream, count: int, seed: int, quiet: bool
+        setting: Setting, stream: GainStream, count: int, seed: int, share: float
     ) -> tuple[Floats, Guarantee]:
         key = (setting.stream.label, setting.mu, setting.noise)
-        generator = np.random.default_rng(seed_sequence(seed, key))
+
+        def played(normal: float, times: float) -> Actions:
+            generator = np.random.default_rng(seed_sequence(seed, key))
+            asked = dataclasses.replace(source, mu=setting.mu * times)
+            return play_rounds(algorithm, asked, _Together((generator,) * count, normal))
+
         source = RawGains(stream, setting.mu, count, noise=setting.noise)
-        normal, played = 1.0, source
-        if quiet:  # noise need not be proportional to 1 / mu
-            normal, played = MILLIONTH, dataclasses.replace(source, mu=setting.mu / MILLIONTH)
-        actions = play_rounds(algorithm, played, _Together((generator,) * count, normal))
+        actions = played(share, 1.0)
+        if share < 1 and (actions == played(1.0, 1.0)).all():  # it draws no normal numbers
+            actions = played(1.0, 1 / share)
         chosen = actions[..., None] == np.arange(stream.n_experts)
-        return chosen.astype(float), guarantee_of(algorithm, source)
+        if setting not in records:
+            records[setting] = guarantee_of(algorithm, source)
+        return chosen.astype(float), records[setting]
 
     return games
 
@@ -349,7 +361,7 @@ def actions_do_not_refute_the_record(member: Member, seed: int = SEED) -> str:
     return audit(
         _audited(member.algorithm),
         [*fixed, *drawn],
-        fixed[::-3],
+        [*short_settings(ISOTROPIC.name, stays=stays)],
         seed=seed,
         games=_GAMES,
         outputs="its actions",

@@ -9,11 +9,10 @@ An audit of this size cannot see:
 - a fault that needs two rare conditions at once, such as no noise in round 17 of games of 5
   experts: a setting or two have it, and their person must be in that round
 - a fault outside the drawn settings: from round 41 on, at a seventh expert, at capacities above 50
-- a fault in few games, such as no noise in one of twenty
-- noise that is a little too small: choices show less than releases, and the worst choice, last and
-  alone, may not show a person at all
-- records of 8 rounds that are those of 4: a person in 8 rounds shows 1.4 times as much as claimed,
-  but choices show only 0.8 of what releases would
+- a fault in few games, such as no noise in one of a hundred
+- noise that is a little too small in long games: choices show less than releases, and the worst
+  choice, last and alone, may not show a person at all
+- a delta below 1e-3: such events are too rare
 - raw gains in digits that nobody reads, such as the last ones of a noisy release
 """
 
@@ -41,78 +40,89 @@ from dpol.privacy.guarantee import Guarantee
 
 ERROR = 1e-6
 """Largest probability that a statistical check refuses a sound algorithm or noise."""
-MILLIONTH = 1e-6
-"""The noise of a quiet game, in shares of the right noise."""
-Play = Callable[[Setting, GainStream, int, int, bool], tuple[Floats, Guarantee]]
-"""Maps a setting, one of its streams, R, a seed, and whether the game is quiet, to outputs
+SHARES = 0.9, 0.5, 0.3, 0.1
+"""Shares of the right noise with which a check plays again, to tell its power."""
+Play = Callable[[Setting, GainStream, int, int, float], tuple[Floats, Guarantee]]
+"""Maps a setting, one of its streams, R, a seed, and a share of the right noise, to outputs
 (R, T, n) and to the record of the right noise."""
 # Settings that are ranked again, and whose games count, of those with small and with large claims.
 _KEPT, _LAST = 6, 2
 # Outputs that count besides combinations, and quantiles at which a number is an event.
 _COLUMNS, _QUANTILES = 8, (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
 _ROUNDING = 1 + 1e-9
+# Actions of the games of a short setting on each stream, settings that are played with less noise,
+# and the smallest delta that games show.
+_SHORT, _LIKELY, _SEEN = 800_000, 2, 1e-3
 
 
 def audit(
     play: Play,
     settings: Sequence[Setting],
-    few: Sequence[Setting],
+    short: Sequence[Setting] = (),
     *,
     seed: int,
     games: tuple[int, int, int],
     outputs: str,
-    refuse_unseen: bool = False,
+    refused: float | None = None,
 ) -> str:
     """Audit records, and return the verdict; a sound record is refuted with probability `ERROR`.
 
     The error is divided equally among the settings whose games count. The verdict is `cannot tell`
-    if quiet games do not refute their record.
+    if a tenth of the noise does not refute the record either.
 
     Args:
         play: plays the games.
-        settings: the settings.
-        few: settings of the quiet games.
+        settings: the settings, of which the worst count.
+        short: settings of few rounds that all count, with `_SHORT` actions in all.
         seed: root seed.
         games: numbers of games, on each stream: of all settings, of the best of these, and those
             that count.
         outputs: the outputs in words.
-        refuse_unseen: whether to refuse what the audit cannot tell.
+        refused: the share of the noise that another check refuses; None for none.
 
     Raises:
         CheckError: the games refute a record, or its mu is above that of the setting.
     """
-    setting, worst = _worst(play, settings, seed, games)
+    counted = [(each, games[-1]) for each in _worst(play, settings, seed, games)]
+    counted += [(each, _SHORT // each.stream.gains.size) for each in short]
+    error = ERROR / len(counted)
+
+    def bound(setting: Setting, count: int, share: float) -> AuditResult:
+        return _played(play, setting, count, seed, share).bounded(error)
+
+    found = [(setting, bound(setting, count, 1.0)) for setting, count in counted]
+    ratios = [it.lower_bound / max(it.claimed, 1e-9) for _, it in found]
+    setting, worst = found[max(range(len(found)), key=ratios.__getitem__)]
     proved = f"{worst.parameter} >= {AtLeast(worst.lower_bound)}"
     if worst.verdict == "violated":
         raise CheckError(
             f"{setting}, {outputs} prove {proved}, but its record claims {worst.claimed:.3g}; noise"
             " is missing or too small"
         )
-    first, more, _ = games  # without noise, few games tell
-    _, quiet = _worst(play, few, seed, (first, first, more), quiet=True)
+    if refused is None:
+        likely = [counted[i] for i in np.argsort(ratios)[-_LIKELY:]]
+
+        def seen(share: float) -> bool:
+            return any(bound(it, count, share).verdict == "violated" for it, count in likely)
+
+        least = SHARES[-1] if seen(SHARES[-1]) else 0.0
+        refused = next(filter(seen, SHARES[:-1]), least) if least else 0.0
+    unseen = f"; nothing shows its delta of {worst.delta:g}" if 0 < worst.delta < _SEEN else ""
     proved = f"proves {proved} of {worst.claimed:.3g}"
-    if quiet.verdict == "violated":
-        return f"holds, {proved}; would refute a millionth of the noise"
-    unseen = f"with a millionth of the noise, {outputs} do not refute the record either"
-    if refuse_unseen:
-        raise CheckError(f"it cannot be audited: {unseen}; leave it out")
-    return f"cannot tell: {unseen} ({proved})"
+    if not refused:
+        return f"cannot tell, because a tenth of the noise would pass too ({proved}{unseen})"
+    return f"holds, {proved}; would refute {refused:g} of the noise{unseen}"
 
 
 def _worst(
-    play: Play,
-    settings: Sequence[Setting],
-    seed: int,
-    games: tuple[int, int, int],
-    *,
-    quiet: bool = False,
-) -> tuple[Setting, AuditResult]:
-    """Return the setting that proves most of its claim, and its audit.
+    play: Play, settings: Sequence[Setting], seed: int, games: tuple[int, int, int]
+) -> list[Setting]:
+    """Return the settings that seem to exceed their claims most.
 
     Noise that is too small shows best at a large claim, noise that is used again at a small one.
     """
-    first, more, most = games
-    played = [_played(play, each, first, seed, quiet) for each in settings]
+    first, more, _ = games
+    played = [_played(play, each, first, seed) for each in settings]
     for each in played:
         if not each.delta and each.record.mu > each.setting.mu * _ROUNDING:
             raise CheckError(
@@ -122,11 +132,9 @@ def _worst(
     counted = []
     for low, high in ((0.0, 1.0), (1.0, math.inf)):
         best = _best([each for each in played if low <= each.claim < high], _KEPT)
-        again = [_played(play, each.setting, more, seed, quiet) for each in best]
+        again = [_played(play, each.setting, more, seed) for each in best]
         counted += [each.setting for each in _best(again, _LAST)]
-    error = ERROR / len(counted)
-    found = [(each, _played(play, each, most, seed, quiet).bounded(error)) for each in counted]
-    return max(found, key=lambda pair: pair[1].lower_bound / max(pair[1].claimed, 1e-9))
+    return counted
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -191,10 +199,10 @@ class _Played:
         )
 
 
-def _played(play: Play, setting: Setting, count: int, seed: int, quiet: bool) -> _Played:
+def _played(play: Play, setting: Setting, count: int, seed: int, share: float = 1.0) -> _Played:
     seeds = map(int, seed_sequence(seed, ("audit", count)).generate_state(2))
     games = zip(setting.streams(), seeds, strict=True)
-    made = [play(setting, stream, count, own, quiet) for stream, own in games]
+    made = [play(setting, stream, count, own, share) for stream, own in games]
     one, other = setting.experts
     apart = [outputs[..., one] - outputs[..., other] for outputs, _ in made]
     sums = (np.arange(setting.stream.n_rounds) >= setting.rounds[0]).astype(float)[:, None]

@@ -30,6 +30,22 @@ _LONGEST_STAY, _MUS_OF_STAYS, _RANGES = 5, (1.0, 2.0), (0.5, 1.0, 3.0)
 # whoever has the person: a tie. Noise that is too small shows best at a large level, noise that is
 # used again or has ends at a small one.
 _FIXED_MUS, _PLACES, _PEOPLE, _TIED, _STAY = (0.5, 2.0), 20, (10, 7, 15, 19, 12, 4, 0), 5, (2, 3, 4)
+# Level, longest stay, rounds of the person, rounds, lead in deviations of fresh noise; the first
+# ones have a person in one round.
+_SHORT = (
+    (0.19, 1, 1, 2, 0.0),
+    (0.95, 1, 1, 2, 0.0),
+    (0.4, 1, 1, 2, 2.1),
+    (0.95, 1, 1, 2, 2.0),
+    (2.4, 1, 1, 2, 2.3),
+    (1.5, 1, 1, 9, 0.0),
+    (1.7, 5, 5, 6, 0.0),
+    (2.0, 12, 12, 13, 0.0),
+    (0.03, 1, 8, 9, 0.0),
+    (0.6, 1, 4, 5, 0.0),
+    (0.6, 1, 8, 9, 0.0),
+)
+_ALONE, _SHORT_PLACES = 6, 100
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -117,6 +133,19 @@ def fixed_settings(noise: str, *, stays: bool) -> Iterator[Setting]:
         yield Setting(stream=stream, mu=mu, noise=noise, rounds=rounds, experts=pair)
     tiny = stream_of(np.zeros((2, 3)), 1.0)
     yield Setting(stream=tiny, mu=0.1, noise=noise, rounds=(0,), experts=(0, 1))
+
+
+def short_settings(noise: str, *, stays: bool) -> Iterator[Setting]:
+    """Yield settings of two experts and few rounds, of which many games are played.
+
+    The two experts are level, or one leads by some deviations of fresh noise: then tails decide.
+    """
+    for mu, stay, counted, rounds, lead in _SHORT if stays else _SHORT[:_ALONE]:
+        gains = np.full((rounds, 2), 0.5)
+        gains[:, 0] += lead * 2 / mu / _SHORT_PLACES
+        stream = replace(stream_of(gains, float(_SHORT_PLACES)), stay=stay)
+        at = tuple(range(counted))
+        yield Setting(stream=stream, mu=mu, noise=noise, rounds=at, experts=(0, 1))
 
 
 def drawn_settings(

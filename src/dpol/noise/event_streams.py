@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -96,7 +96,7 @@ class Mechanism:
 
     def dearest(self, promise: Promise, stay: int) -> float:
         """Return the largest epsilon of a round at one holder that keeps a promise."""
-        return largest(partial(self.window, stay), promise)
+        return _dearest(self, promise, stay)
 
     def level(self, promise: Promise, stay: int) -> float:
         """Return the largest mu at which the mechanism keeps a promise.
@@ -107,6 +107,11 @@ class Mechanism:
         if promise.mu is not None:
             return promise.mu
         return AtLeast(self.window(stay, self.dearest(promise, stay)).mu, digits=6).rounded
+
+
+@lru_cache(maxsize=512)
+def _dearest(mechanism: Mechanism, promise: Promise, stay: int) -> float:
+    return largest(partial(mechanism.window, stay), promise)
 
 
 def uniform(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:

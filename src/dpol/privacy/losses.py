@@ -409,7 +409,7 @@ def largest(loss_of: Callable[[float], Loss], promise: Promise) -> float:
     A secant in logarithms finds most of its answers before.
 
     Args:
-        loss_of: maps a strength to a loss that rises with it, and consists of draws.
+        loss_of: maps a strength to a loss that rises with it.
         promise: the promise.
 
     Raises:
@@ -417,7 +417,7 @@ def largest(loss_of: Callable[[float], Loss], promise: Promise) -> float:
     """
     each = loss_of(1.0).most
     if promise.mu is None and promise.delta == 0:
-        return promise.epsilon / each
+        return promise.epsilon / each if each else 0.0
 
     def excess(e: float) -> float:
         loss = loss_of(e)
@@ -429,7 +429,9 @@ def largest(loss_of: Callable[[float], Loss], promise: Promise) -> float:
     mu = gaussian_for(promise)
     if mu in (0, math.inf):
         return mu
-    low = pure_epsilon(mu) / each
+    low = pure_epsilon(mu) / (each or 1.0)
+    while not each and low > 1e-100 and excess(low) > 0:
+        low /= 2
     if low > 1e-10 * _LARGEST:
         raise ValueError(f"mu = {mu:g} is too large to tell from no privacy; take inf")
     low *= 1 - 1e-9 * (excess(low) > 0)  # of one release it may be the answer, which is rounded
