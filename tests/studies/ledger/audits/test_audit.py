@@ -1,8 +1,15 @@
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
 
+from dpol.experts.registry import REGISTRY, make_members
+from dpol.experts.released_sums import ReleasedSums
+from dpol.experts.tree_ftpl import TreeFTPL
+from dpol.labels.learners import Terms
+from dpol.labels.registry import LEARNERS, SELECTORS, make_learner
 from dpol.noise import NOISES, noise_scale
 from dpol.noise.noisy_gains import achieved_mu
 from dpol.privacy.auditing import AuditResult
@@ -11,6 +18,7 @@ from dpol.studies.jobs import compute
 from dpol.studies.ledger.audits import adabatch, experts
 from dpol.studies.ledger.audits.compute import SAMPLED
 from dpol.studies.ledger.audits.core import OUTSIDE, Audited, Subject
+from dpol.studies.ledger.audits.labels import counterexample_class
 from dpol.studies.ledger.audits.settings import Audits
 from dpol.studies.ledger.audits.study import STUDY
 from dpol.studies.study import schemas_in
@@ -51,6 +59,22 @@ def test_every_mechanism_is_audited_and_one_claim_is_violated(study):
     assert (study.runs[exact] == 0).all()
     assert (~exact).sum() == SAMPLED
     assert (study.confidence[~exact] == EACH).all()
+
+
+def test_every_registered_curator_and_client_is_audited(study):
+    """Other central algorithms release only their choices, and `dpol check` audits these."""
+    members = chain.from_iterable(map(make_members, REGISTRY))
+    curators = [it.algorithm for it in members if isinstance(it.algorithm, ReleasedSums | TreeFTPL)]
+    selectors = [
+        kind(counterexample_class(), Terms(300, epsilon=1.0)) for kind in SELECTORS.values()
+    ]
+    learners = [
+        make_learner(name, counterexample_class(), Terms(300, epsilon=1.0)) for name in LEARNERS
+    ]
+    clients = [it.client for it in (*learners, *selectors)]
+    asked = {type(it).__name__ for it in (*curators, *clients)}
+    assert len(asked) > 5
+    assert {it for it in asked if not study.code.str.contains(f"{it}.", regex=False).any()} == set()
 
 
 def test_claims_are_the_parameters_asked_for(study):
