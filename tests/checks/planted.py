@@ -757,19 +757,13 @@ honest("LAST_TWO", house("laplace-uniform", repeats=True, release=lambda x, c, d
 
 
 def table() -> str:
-    """Return the table of what the checks see, in Markdown."""
-    lines = ["| a fault in | refused | passes |", "|---|---|---|"]
-    kinds = dict.fromkeys(kind.partition(",")[0] for kind in FAULTS)
-    for kind in kinds:
-        faults = {
-            name: words
-            for own, each in FAULTS.items()
-            if own.partition(",")[0] == kind
-            for name, words in each.items()
-        }
-        seen = "; ".join(words for name, words in faults.items() if name not in PASS)
-        missed = "; ".join(
-            f"{words}: {PASS[name]}" for name, words in faults.items() if name in PASS
-        )
-        lines.append(f"| {kind} | {seen} | {missed} |")
+    """Return the table of what the checks see, in Markdown; it names some of the refused faults."""
+    lines = ["| a fault in | planted | refused | such as | passes |", "|---|---:|---:|---|---|"]
+    for kind in dict.fromkeys(kind.partition(",")[0] for kind in FAULTS):
+        every = [of for own, of in FAULTS.items() if own.partition(",")[0] == kind]
+        faults = [(name, words) for of in every for name, words in of.items()]
+        seen = [words for name, words in faults if name not in PASS]
+        some = "; ".join(seen[:: len(seen) // 6 + 1])
+        missed = "; ".join(f"{words}: {PASS[name]}" for name, words in faults if name in PASS)
+        lines.append(f"| {kind} | {len(faults)} | {len(seen)} | {some} | {missed} |")
     return "\n".join(lines)
