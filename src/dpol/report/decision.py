@@ -109,7 +109,7 @@ def read_decision(file: str) -> tuple[Config, AnyAlgorithm, str, float]:
     experiment = load_experiment(file)
     crate = read_crate(Path("results", experiment.config.run))
     told: Any = read_yaml(crate.file(DECISION))
-    if crate.file(CONFIG).read_text("utf-8") != Path(file).read_text("utf-8"):
+    if load_experiment(crate.file(CONFIG)).config != experiment.config:
         remedy = f"run dpol run {file}, which decides anew"
         raise DataError(f"{crate.folder}: {file} has changed since this run; {remedy}")
     level = told["levels"][told["shown"]]
