@@ -278,7 +278,8 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
     expected = {f"{it}{file}" for it in packages for file in files}
     expected |= {load_study(name).showing for name in ("games", "comparison")}  # of the config
     assert of_studies == shared | expected
-    assert len([name for name in imported if name.startswith("dpol")]) <= 120
+    # Of these, some 35 are the algorithms of all suites of dpol, which this config plays.
+    assert len([name for name in imported if name.startswith("dpol")]) <= 140
 
 
 def test_a_job_takes_the_time_of_its_points_and_of_its_start() -> None:

@@ -97,7 +97,7 @@ class Config(Settings):
     """Seed of all random numbers."""
     dataset: Dataset
     streams: Streams
-    """The gain streams; `{like: states}` stands for those of another config of dpol."""
+    """The gain streams; `like: states` adds those of another config of dpol."""
     gain: Gain = THE_PAPERS
     """The question to ask."""
     questions: dict[Label, Gain] | None = None
