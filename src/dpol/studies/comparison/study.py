@@ -60,7 +60,7 @@ def jobs(settings: ComparisonSettings, facts: Facts) -> dict[str, Job[Comparison
                     "read": f"streams/{read}.parquet",
                 },
                 code=tuple(dict.fromkeys(code)),
-                seconds=10.0,
+                seconds=3.0,
             )
     if memories := settings.memory:
         for stream, weeks in product(facts.streams, memories.weeks):
