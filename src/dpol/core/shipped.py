@@ -57,7 +57,8 @@ def completed(block: object, key: str) -> object:
         raise ValueError(f"like: no config {name} comes with dpol{nearest(name, configs)}")
     whole: Any = read_yaml(configs[name])
     own = {other: value for other, value in block.items() if other != "like"}
-    return _over(completed(whole[key], key), own) if own else completed(whole[key], key)
+    base = completed(whole[key], key)
+    return _over(base, own) if own else base
 
 
 def _over(base: Any, own: Any) -> Any:

@@ -96,7 +96,7 @@ class Dataset(Settings):
     """The table and how to read it."""
 
     like: Annotated[str | None, Field(exclude=True)] = None
-    """A config of dpol, such as `states`, whose dataset this is; keys beside `like` replace its.
+    """A config of dpol, such as `states`, whose dataset this is, but for the keys beside `like`.
     `dpol config show` prints all keys."""
     source: TableSource
     """One of four kinds; `gains` allows no other block of the dataset except `format`."""
