@@ -8,7 +8,6 @@ from typing import Any
 
 from dpol.core.errors import DpolError
 from dpol.core.suggestions import nearest
-from dpol.core.yaml_files import read_yaml
 
 _TABLES = "data/elsewhere/", "data/examples/", "data/hospitals/"
 
@@ -52,6 +51,8 @@ def completed(block: object, key: str) -> object:
     """
     if not isinstance(block, Mapping) or not isinstance(name := block.get("like"), str):
         return block
+    from dpol.core.yaml_files import read_yaml  # here, since `dpol --help` needs no YAML
+
     configs = known_configs()
     if name not in configs:
         raise ValueError(f"like: no config {name} comes with dpol{nearest(name, configs)}")
