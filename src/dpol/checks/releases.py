@@ -24,11 +24,13 @@ from dpol.checks.audits import SHARES
 from dpol.checks.settings import Setting, delta_of, drawn_settings, fixed_settings
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats, seed_sequence
+from dpol.core.rounding import AtLeast
 from dpol.data.stream import GainStream
 from dpol.data.synthetic import largest_changes
 from dpol.noise import Noise, privatize
 from dpol.noise.event_streams import Mechanism, Release
 from dpol.noise.noisy_gains import NoisyGains
+from dpol.privacy.auditing import audit_runs, with_fitted_direction
 from dpol.privacy.losses import Loss, Promise
 from dpol.privacy.noise_laws import LAWS
 from dpol.privacy.stays import STAYS
@@ -316,6 +318,8 @@ def _spends_what_it_says(made: Mechanism, seed: int) -> float:
             raise CheckError(f"{said} (stay {stay})")
         if stay == 1:
             _hides_decisions(made, rng)
+        if stay < 20:
+            _withstands_an_attack(made, stay, rng)
         for share in SHARES:
             if share <= refused:
                 break
@@ -356,6 +360,29 @@ def _fresh_noise(made: Mechanism, release: Release, x: Floats, jumped: Floats) -
                     f" the deviation of its noise is {ratio:.3g} of that of {made.law.words}"
                 )
     return ""
+
+
+def _withstands_an_attack(made: Mechanism, stay: int, rng: np.random.Generator) -> None:
+    """Attack a person who moves between two holders in one round, and in all rounds of a stay."""
+    dearest, rounds, places, games = made.dearest(Promise(mu=1.0), stay), stay + 5, 8, 3000
+    for counted, loss in ((1, made.of_rounds(dearest, 1)), (stay, made.window(stay, dearest))):
+        outputs = []
+        for person in (0, 1):
+            x = np.full((rounds, places), 20.0)
+            x[:counted] += person * np.tile([1.0, -1.0], places // 2)
+            release = _release(
+                made, x, np.full(places, 40.0), games, dearest / made.most(stay), stay, rng
+            )
+            pairs = release.counts.reshape(rounds, -1, 2)
+            outputs.append(pairs.swapaxes(0, 1).reshape(-1, 2 * rounds))
+        found = audit_runs(
+            *with_fitted_direction(*outputs), parameter="mu", claimed=loss.mu, confidence=1 - 1e-9
+        )
+        if found.verdict == "violated":
+            raise CheckError(
+                f"releases of {rounds} rounds prove mu >= {AtLeast(found.lower_bound)} of a person"
+                f" in {counted} of them, but the record has {loss.mu:.3g} (stay {stay})"
+            )
 
 
 def _hides_decisions(made: Mechanism, rng: np.random.Generator) -> None:
