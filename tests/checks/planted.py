@@ -1,4 +1,4 @@
-"""Faults planted in noises, in laws and in algorithms: one fault each, and honest noises beside.
+"""Faults that reviews planted in noises, laws and algorithms, one each; and honest noises beside.
 
 `FAULTS` holds them by kind and name; `dpol check checks.planted:NAME` must refuse each.
 """
@@ -14,33 +14,29 @@ from typing import Any
 import numpy as np
 import scipy
 
+from checks import blind
 from checks.broken import (
     OfSetup,
     OtherNoise,
     SoundForgetful,
-    SoundSums,
     leader,
 )
 from dpol.noise.event_streams import (
     EVERY_ROUND,
     MECHANISMS,
     Release,
-    budget_absorption,
     budget_distribution,
-    fast,
-    pegasus,
     sample,
-    samples_of,
 )
 from dpol.noise.noises import CAPACITY, ISOTROPIC, noise_of
 from dpol.privacy.losses import Loss, of_range, pure
-from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE, Gaussian, Law
+from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE, Law
 
 FAULTS: dict[str, dict[str, str]] = {}
 """What is wrong, by kind and by name."""
 PASS = {
-    "BUDGET_ABSORPTION_7": "decisions cost as much as a release after one round, and few releases"
-    " absorb many rounds",
+    "LevelsOnce": "choices show little of sums that share their noise in long games",
+    "RootOfStays": "choices of a tree show less than its nodes, which the ledger attacks",
     "Seldom": "long games are few, and noise that is a little too small shows in some of them",
     "LAST_DIGITS": "nothing looks at the last digits of a release",
 }
@@ -159,186 +155,11 @@ for _name, _factors in {
         _key = f"{_name.replace('-', '_').upper()}_{10 * _factor:.0f}"
         plant(N, _key, f"{_factor:g} of the noise of {_name}", less(_name, _factor))
 
-# Our own; the third of each kind that is in HELD was kept aside until the check was done.
-N = "a noise"
 plant(
-    N,
-    "BARE_IF_EMPTY",
-    "a tenth of the scale where a gain is 0",
-    of_scale(lambda s, stream, mu: s * np.where(stream.gains == 0, 0.1, 1.0)),
-)
-plant(
-    N,
-    "BY_TOP",
-    "a larger scale if a gain is near the top of the range",
-    of_scale(lambda s, stream, mu: s * (1 + (stream.gains.max() > 0.9 * stream.gain_range))),
-)
-plant(N, "CLIPPED", "releases below 0 become 0", counts(lambda it: np.maximum(it.x + it.noise, 0)))
-plant(
-    N,
-    "COARSE",
-    "releases are rounded to whole deviations of the noise",
-    counts(lambda it: np.rint((it.x + it.noise) * it.e) / it.e),
-)
-plant(N, "SHRUNK", "nine tenths of the count", counts(lambda it: 0.9 * it.x + it.noise))
-plant(N, "STRETCHED", "eleven tenths of the count", counts(lambda it: 1.1 * it.x + it.noise))
-plant(
-    N,
-    "NEIGHBOUR",
-    "a tenth of the next holder's count",
-    counts(lambda it: 0.9 * it.x + 0.1 * np.roll(it.x, 1, axis=2) + it.noise),
-)
-plant(
-    N,
-    "LAST_WEEK",
-    "three tenths of last round's count",
-    counts(lambda it: 0.7 * it.x + 0.3 * shifted(it.x, -1) + it.noise),
-)
-plant(
-    N,
-    "NEXT_LITTLE",
-    "a twentieth of the next round's count",
-    counts(lambda it: 0.95 * it.x + 0.05 * shifted(it.x, 1) + it.noise),
-)
-plant(
-    N,
-    "DRIFT",
-    "a mean that grows with the rounds",
-    counts(lambda it: it.x + it.noise + 0.1 * it.t / it.e),
-)
-plant(
-    N,
-    "LATE_EIGHT",
-    "0.8 of the noise from round 6 on",
-    counts(lambda it: it.x + it.noise * np.where(it.t >= 5, 0.8, 1)),
-)
-plant(
-    N,
-    "TWO_HOLDERS",
-    "the first two holders share their noise",
-    counts(lambda it: it.x + it.noise[..., np.where(it.i == 1, 0, it.i)]),
-)
-plant(
-    N,
-    "TAKEN_BACK",
-    "every second round has the noise of the round before, with the other sign",
-    counts(lambda it: it.x + np.where(it.t % 2, -shifted(it.noise, -1), it.noise)),
-)
-plant(
-    N,
-    "SLOW",
-    "half of the noise is that of the round before",
-    counts(lambda it: it.x + np.sqrt(0.5) * (it.noise + shifted(it.noise, -1))),
-)
-plant(
-    N,
-    "MIX2",
-    "no noise in one draw of fifty",
-    counts(lambda it: it.x + it.noise * (it.other > 0.02)),
-)
-plant(
-    N,
-    "MIXED_SIZES",
-    "0.7 of the noise, but 3.3 times as much in one draw of twenty",
-    counts(lambda it: it.x + it.noise * np.where(it.other < 0.05, 3.3, 0.7)),
-)
-plant(
-    N,
-    "IS_NORMAL",
-    "Gaussian noise is declared to be Laplace noise",
-    counts(lambda it: it.x + scipy.special.ndtri(it.unit) * math.sqrt(2) / it.e),
-)
-plant(
-    N,
-    "IS_UNIFORM",
-    "uniform noise is declared to be Laplace noise",
-    counts(lambda it: it.x + (it.unit - 0.5) * math.sqrt(24) / it.e),
-)
-plant(
-    N,
-    "CUT",
-    "Laplace noise is cut off at four scales",
-    counts(lambda it: it.x + np.clip(it.noise, -4 / it.e, 4 / it.e)),
-)
-plant(
-    N,
-    "FOLDED",
-    "noise beyond three scales is halved",
-    counts(lambda it: it.x + np.where(abs(it.noise) > 3 / it.e, it.noise / 2, it.noise)),
-)
-plant(
-    N,
-    "LARGE_HOLDERS",
-    "half of the noise for holders with more than 30 beds",
-    counts(lambda it: it.x + it.noise * np.where(it.capacity > 30, 0.5, 1)),
-)
-plant(
-    N,
-    "STAYS_BARE",
-    "every release of a stay spends all of it",
-    counts(lambda it: it.x + it.noise / it.w),
-)
-plant(
-    N,
-    "FIRST_BEDS",
-    "the scale takes the capacities of round 1",
-    of_scale(lambda s, stream, mu: np.broadcast_to(s[:1], s.shape), CAPACITY),
-)
-plant(
-    N,
-    "BARE_GROUPS",
-    "PeGaSus decides on groups without noise",
-    house(
-        "pegasus",
-        release=lambda x, c, draws, e, w: pegasus(
-            x, c, draws * np.array([1, 0, 0])[:, None, None], e, w
-        ),
-    ),
-)
-plant(
-    N,
-    "GREEDY_SAMPLES",
-    "FAST samples a round more in each window than it is charged for",
-    house(
-        "fast",
-        most=lambda w: 1 / samples_of(w),
-        release=lambda x, c, draws, e, w: fast(
-            x, c, draws, e * samples_of(w + 6) / samples_of(w), w + 6
-        ),
-    ),
-)
-plant(
-    N,
-    "BARE_DECISIONS",
-    "a budget decides without noise",
-    house(
-        "budget-distribution",
-        release=lambda x, c, draws, e, w: budget_distribution(
-            x, c, draws * np.array([0, 1])[:, None, None], e, w
-        ),
-    ),
-)
-plant(
-    N,
-    "ABSORBS_TWICE",
-    "a budget is absorbed as if windows were a round longer",
-    house(
-        "budget-absorption",
-        release=lambda x, c, draws, e, w: budget_absorption(x, c, draws, e * (w + 1) / w, w + 1),
-    ),
-)
-plant(N, "MIRRORED", "the sign of a release is lost", counts(lambda it: abs(it.x + it.noise)))
-plant(
-    N,
+    "a noise",
     "LAST_DIGITS",
     "the seventh digit of a release is the count's",
     counts(lambda it: np.round(it.x + it.noise, 5) + 1e-7 * it.x),
-)
-plant(
-    N,
-    "BARE_IF_HIGH",
-    "0.7 of the noise where a count is above 20",
-    counts(lambda it: it.x + it.noise * np.where(it.x > 20, 0.7, 1)),
 )
 
 
@@ -363,18 +184,6 @@ def logistic(change: Any = lambda noise, it: noise, of_rounds: Any = None, **fac
     )
 
 
-class TwoHalves(Gaussian):
-    """Its loss is half of that of Gaussian noise."""
-
-    def loss(self, e: float, releases: int) -> Loss:
-        return Loss(gaussian=e * math.sqrt(releases) / 2)
-
-
-class ForgetsReleases(Law):
-    def loss(self, e: float, releases: int) -> Loss:
-        return super().loss(e, 1)
-
-
 class FalseGuess(Loss):
     guess = 0.5  # type: ignore[assignment]
 
@@ -382,11 +191,6 @@ class FalseGuess(Loss):
 class BelievesItself(Law):
     def loss(self, e: float, releases: int) -> Loss:
         return FalseGuess(draws=super().loss(e, releases).draws)
-
-
-class StrongerThanAsked(Law):
-    def largest(self, promise: Any, releases: int) -> float:
-        return 2 * super().largest(promise, releases)
 
 
 N = "a new law, named in a review"
@@ -416,77 +220,6 @@ plant(
 plant(N, "FALSE_GUESS", "its guess is always 0.5", logistic(kind=BelievesItself))
 plant(N, "NAMED_LAPLACE", "a second law called Laplace", logistic(name="Laplace"))
 
-N = "a new law"
-plant(
-    N,
-    "VARIANCE",
-    "its deviation is the variance",
-    logistic(deviation_of=lambda e: math.pi**2 / (3 * e**2)),
-)
-plant(
-    N,
-    "WEAK_STRENGTH",
-    "its deviation is that of half the strength",
-    logistic(deviation_of=lambda e: 2 * math.pi / (math.sqrt(3) * e)),
-)
-plant(
-    N, "NINE_TENTHS", "losses of 0.9 of the strength", logistic(loss_of=lambda e: of_range(0.9 * e))
-)
-plant(N, "NARROW", "0.9 of the noise", logistic(lambda noise, it: 0.9 * noise))
-plant(N, "OFF_HALF", "the noise has mean 0.5 persons", logistic(lambda noise, it: noise + 0.5))
-plant(
-    N,
-    "AS_GAUSSIAN",
-    "losses of Gaussian noise of the same deviation",
-    logistic(loss_of=lambda e: Loss(gaussian=e * math.sqrt(3) / math.pi)),
-)
-plant(
-    N,
-    "RHO_FROM_AIR",
-    "a zCDP of a twelfth of what it has",
-    logistic(loss_of=lambda e: Loss(zcdp=e**2 / 96)),
-)
-plant(
-    N,
-    "ONE_SIDED",
-    "exponential noise of the right deviation",
-    logistic(lambda noise, it: (-np.log(it.unit) - 1) * math.pi / (math.sqrt(3) * it.e)),
-)
-plant(
-    N,
-    "FLOORED",
-    "noise is rounded down to whole persons",
-    logistic(lambda noise, it: np.floor(noise)),
-)
-plant(N, "ONE_RELEASE", "many releases lose as one", logistic(kind=ForgetsReleases))
-plant(
-    N, "STRONGER", "its strength for a promise is twice as large", logistic(kind=StrongerThanAsked)
-)
-plant(
-    N,
-    "CAPPED",
-    "its deviation falls no more from strength 1 on",
-    logistic(deviation_of=lambda e: math.pi / (math.sqrt(3) * min(e, 1.0))),
-)
-plant(
-    N,
-    "ONE_HOLDER",
-    "rounds are charged at one holder of two",
-    logistic(of_rounds=lambda e, rounds: of_range(e).times(rounds)),
-)
-plant(
-    N,
-    "FEW_WEEKS",
-    "more than two rounds are charged as two",
-    logistic(of_rounds=lambda e, rounds: of_range(e).times(2 * min(rounds, 2))),
-)
-plant(
-    N,
-    "WIDER",
-    "a deviation that is too large by a twentieth",
-    logistic(deviation_of=lambda e: 1.05 * math.pi / (math.sqrt(3) * e)),
-)
-
 
 # --- algorithms -----------------------------------------------------------------------------------
 
@@ -504,17 +237,6 @@ class Tails(OtherNoise):
 class UniformTails(Tails):
     def of(self, units: Any) -> Any:
         return math.sqrt(12) * (units - 0.5)
-
-
-class LaplaceTails(Tails):
-    def of(self, units: Any) -> Any:
-        return -np.sign(units - 0.5) * np.log1p(-2 * abs(units - 0.5)) / math.sqrt(2)
-
-
-class TriangularTails(Tails):
-    def of(self, units: Any) -> Any:
-        low = np.sqrt(np.minimum(units, 1 - units) * 2)
-        return math.sqrt(6) * np.where(units < 0.5, low - 1, 1 - low)
 
 
 class StaysOfThreeAtMost(OfSetup):
@@ -536,10 +258,6 @@ class OfFewerWeeks(SoundForgetful):
         return setup.guarantee("fresh noise", setup.mu, mu)
 
 
-class FourAsTwo(OfFewerWeeks):
-    many = 4
-
-
 class SomeBare(OtherNoise):
     """No noise in some rounds of some games."""
 
@@ -551,10 +269,6 @@ class SomeBare(OtherNoise):
         draws = generators.standard_normal(len(noise)) * drawn
         gains = np.zeros_like(draws) if observation is None else observation.gains
         return (t + 1, noise, kept), leader(gains + noise * draws)
-
-
-class FifthBare(SomeBare):
-    share, each = 0.2, True
 
 
 class RoundedDown(SoundForgetful):
@@ -593,91 +307,11 @@ class DeltaOfOneWeek(SoundForgetful):
         return setup.guarantee("noise", loss(float(week)), lambda v: loss(float(week)))
 
 
-class Factor(OtherNoise):
-    """Noise times a factor that may depend on round, gains and scale."""
-
-    def noisy(self, t: Any, gains: Any, draws: Any, scale: Any, kept: Any) -> Any:
-        return gains + draws * self.by(t, gains, scale), kept
-
-
-class NineTenths(Factor):
-    def by(self, t: Any, gains: Any, scale: Any) -> Any:
-        return 0.9
-
-
-class EveryFourth(Factor):
-    def by(self, t: Any, gains: Any, scale: Any) -> Any:
-        return 0.5 if t % 4 == 3 else 1.0
-
-
-class BareLead(Factor):
-    """A third of the noise if the best expert leads by half of the largest gain."""
-
-    def by(self, t: Any, gains: Any, scale: Any) -> Any:
-        *_, second, best = np.sort(gains).T
-        return np.where(best - second > 0.5 * best, 0.3, 1.0)[:, None]
-
-
-class OneDraw(OtherNoise):
-    """One draw for all experts, so that differences have no noise."""
-
-    def noisy(self, t: Any, gains: Any, draws: Any, scale: Any, kept: Any) -> Any:
-        return gains + draws[:, :1], kept
-
-
-class TakesBack(OtherNoise):
-    """Every second round has the noise of the round before, with the other sign."""
-
-    def noisy(self, t: Any, gains: Any, draws: Any, scale: Any, kept: Any) -> Any:
-        draws = -kept if t % 2 == 0 and t else draws
-        return gains + draws, draws
-
-
-class RootOfStay(OfSetup):
-    def factor(self, setup: Any) -> float:
-        return float(setup.stay) ** -0.25
-
-
-class ByMeanBeds(OfSetup):
-    """Noise by the mean of the changes, not by the largest."""
-
-    def factor(self, setup: Any) -> float:
-        return 1.0 if setup.changes is None else setup.changes.mean() / setup.largest_change
-
-
-class SmallRange(OfSetup):
-    def factor(self, setup: Any) -> float:
-        return min(1.0, setup.gain_range)
-
-
-class HalfTheSums(SoundSums):
-    def releases(self, setup: Any) -> int:
-        return int(max(setup.n_rounds * setup.stay // 2, 1))
-
-
-class Understated(SoundForgetful):
-    """Its record says five sixths of the mu."""
-
-    def guarantee(self, setup: Any) -> Any:
-        week = setup.mu / np.sqrt(setup.stay)
-        return setup.guarantee("noise", setup.mu / 1.2, lambda v: float(week * v**0.5 / 1.2))
-
-
 class Seldom(OfSetup):
     """0.8 of the noise where more than 20 rounds are played."""
 
     def factor(self, setup: Any) -> float:
         return 0.8 if setup.n_rounds > 20 else 1.0
-
-
-class GumbelHalf(OtherNoise):
-    """Gumbel noise of half the scale that its range asks for."""
-
-    def step(self, state: Any, observation: Any, generators: Any) -> Any:
-        t, noise, kept = state
-        units = np.clip(generators.uniforms(len(noise)), 1e-12, 1 - 1e-12)
-        gains = np.zeros_like(units) if observation is None else observation.gains
-        return (t + 1, noise, kept), leader(gains - noise / 4 * np.log(-np.log(units)))
 
 
 N = "an algorithm, named in a review"
@@ -691,25 +325,7 @@ for _fault, _words in {
     DeltaOfOneWeek: "the (epsilon, delta) of one week, claimed for a stay",
 }.items():
     plant(N, _fault.__name__, _words, _fault)
-N = "an algorithm"
-for _fault, _words in {
-    LaplaceTails: "Laplace noise of the right deviation",
-    TriangularTails: "triangular noise of the right deviation",
-    FourAsTwo: "the mu of four weeks and more is that of half as many",
-    FifthBare: "no noise on each expert in 20% of draws",
-    NineTenths: "0.9 of the noise",
-    EveryFourth: "half of the noise in every fourth round",
-    BareLead: "a third of the noise where one expert leads by far",
-    OneDraw: "one draw for all experts",
-    TakesBack: "every second round takes the noise of the round before back",
-    RootOfStay: "stays grow with the fourth root",
-    ByMeanBeds: "noise by the mean change, not the largest",
-    SmallRange: "less noise where gains have a small range",
-    HalfTheSums: "sums are charged for half of their rounds",
-    Understated: "a record of five sixths of mu",
-    Seldom: "0.8 of the noise in games of more than 20 rounds",
-}.items():
-    plant(N, _fault.__name__, _words, _fault)
+plant("an algorithm", "Seldom", "0.8 of the noise in games of more than 20 rounds", Seldom)
 
 # --- honest ---------------------------------------------------------------------------------------
 
@@ -759,9 +375,10 @@ honest("LAST_TWO", house("laplace-uniform", repeats=True, release=lambda x, c, d
 def table() -> str:
     """Return the table of what the checks see, in Markdown; it names some of the refused faults."""
     lines = ["| a fault in | planted | refused | such as | passes |", "|---|---:|---:|---|---|"]
-    for kind in dict.fromkeys(kind.partition(",")[0] for kind in FAULTS):
-        every = [of for own, of in FAULTS.items() if own.partition(",")[0] == kind]
-        faults = [(name, words) for of in every for name, words in of.items()]
+    every = [*FAULTS.items(), *blind.FAULTS.items()]
+    for kind in ("a noise", "a new law", "an algorithm"):
+        of_kind = [of for own, of in every if own.partition(",")[0] == kind]
+        faults = [(name, words) for of in of_kind for name, words in of.items()]
         seen = [words for name, words in faults if name not in PASS]
         some = "; ".join(seen[:: len(seen) // 6 + 1])
         missed = "; ".join(f"{words}: {PASS[name]}" for name, words in faults if name in PASS)

@@ -138,7 +138,8 @@ def fixed_settings(noise: str, *, stays: bool) -> Iterator[Setting]:
 def short_settings(noise: str, *, stays: bool) -> Iterator[Setting]:
     """Yield settings of two experts and few rounds, of which many games are played.
 
-    The two experts are level, or one leads by some deviations of fresh noise: then tails decide.
+    The two experts are level, or one leads by some deviations of fresh noise: then tails decide. In
+    the last setting a third expert is between the two, wherever the person is.
     """
     for mu, stay, counted, rounds, lead in _SHORT if stays else _SHORT[:_ALONE]:
         gains = np.full((rounds, 2), 0.5)
@@ -146,6 +147,10 @@ def short_settings(noise: str, *, stays: bool) -> Iterator[Setting]:
         stream = replace(stream_of(gains, float(_SHORT_PLACES)), stay=stay)
         at = tuple(range(counted))
         yield Setting(stream=stream, mu=mu, noise=noise, rounds=at, experts=(0, 1))
+    gains = np.full((2, 3), 0.5)
+    gains[0, 2] += 0.5 / _SHORT_PLACES
+    stream = stream_of(gains, float(_SHORT_PLACES))
+    yield Setting(stream=stream, mu=1.0, noise=noise, rounds=(0,), experts=(0, 1))
 
 
 def drawn_settings(
