@@ -2,8 +2,8 @@
 
     python verify/record.py results/simulated  (or another run, after it has ended)
 
-Writes verify/runs/<run>/*.csv, from which tools/recorded_numbers.py makes the tables of the pages
-and tools/sentences.py the numbers in sentences, what they were made with into
+Writes verify/runs/<run>/*.csv, from which `make pages` writes the tables and sentences of results on
+the pages, what they were made with into
 verify/runs/made-with.yaml, and the seconds of the run and the memory of its largest job into
 verify/runs/durations.csv. That file also has commands that are no run, by hand.
 """

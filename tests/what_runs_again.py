@@ -1,4 +1,6 @@
-"""Write the table of docs/explanation/what-runs-again.md.
+"""Measure the table of docs/explanation/what-runs-again.md, and write it.
+
+    python tests/what_runs_again.py
 
 The table compares the files of the jobs that Snakemake would run, after a finished run of
 config/config.yaml and a change of its config. Of config/states.yaml it compares the plans.
