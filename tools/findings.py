@@ -219,7 +219,7 @@ def lazy_measured() -> str:
         "lazy_measured",
         ours=wins("l2p-sound", "l2p-published"),
         games=len(least),
-        least=listed(names[least].unique()),
+        least="; ".join(names[least].unique()),
         dartboard=wins("dartboard-sound", "l2p-sound"),
         told=told.sum(),
         many=len(many),
