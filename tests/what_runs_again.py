@@ -28,7 +28,9 @@ from dpol.privacy.settings import label_of_level
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/explanation/what-runs-again.md"
-MARKED = re.compile(r"(<!-- dry runs -->\n).*?(<!-- /dry runs -->)", re.DOTALL)
+MARKED = re.compile(
+    r"(<!-- dry runs: made by tests/what_runs_again.py -->\n).*?(<!-- /dry runs -->)", re.DOTALL
+)
 COMMAND = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
 DEFAULT_RUN = [*COMMAND, "--configfile", str(ROOT / "config/config.yaml"), "--cores", "2"]
 Config = dict[str, Any]
