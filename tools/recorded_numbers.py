@@ -132,8 +132,8 @@ def kept_by(of: pd.DataFrame) -> list[str]:
 
 
 def kept(of: pd.DataFrame, mu: float) -> float:
-    """Return the largest share of the possible gain of rows at a level, in percent."""
-    return float(100 * of[of["mu"] == mu]["gain_share"].max())
+    """Return the share of the possible gain of the one row at a level, in percent."""
+    return float(100 * of[of["mu"] == mu]["gain_share"].item())
 
 
 def systems(run: str) -> dict[str, pd.DataFrame]:

@@ -2,10 +2,10 @@
 
     python verify/record.py results/simulated  (or another run, after it has ended)
 
-Writes verify/runs/<run>/*.csv, from which `make pages` writes the tables and sentences of results on
-the pages, what they were made with into
-verify/runs/made-with.yaml, and the seconds of the run and the memory of its largest job into
-verify/runs/durations.csv. That file also has commands that are no run, by hand.
+Writes verify/runs/<run>/*.csv, from which `make pages` writes tables and sentences of results into
+the pages; what they were made with into verify/runs/made-with.yaml; and the seconds of the run and
+the memory of its largest job into verify/runs/durations.csv.
+That file also has commands that are no run, by hand.
 """
 
 from __future__ import annotations
