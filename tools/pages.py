@@ -1,8 +1,8 @@
 """Write what programs write of the pages: `make pages`.
 
-A page marks such a part, a *block*, with `<!-- written by tools/FILE.py:FUNCTION -->` and `<!-- end
-of FUNCTION -->`. The function returns the text, and its docstring begins with the path of the page.
-All numbers and comparisons of results stand in blocks; prose asks, defines and links.
+A page marks such a part, a *block*, with `<!-- written by tools/FILE.py:FUNCTION -->` and
+`<!-- /FUNCTION -->`. The function returns the text, and its docstring begins with the path of the
+page. Results, numbers and comparisons alike, stand in blocks; prose asks, defines and links.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(
-    r"(<!-- written by tools/(\w+)\.py:(\w+) -->\n).*?(<!-- end of \3 -->)", re.DOTALL
-)
+BLOCK = re.compile(r"(<!-- written by tools/(\w+)\.py:(\w+) -->\n).*?(<!-- /\3 -->)", re.DOTALL)
 MEASURED = re.compile(r"<!-- (dry runs|faults).*?<!-- (?:/\1|end of \1) -->", re.DOTALL)
 """Tables that a test measures for minutes and writes itself."""
 WHOLE = {"config/schema.json": ("manual", "schema"), "CITATION.cff": ("references", "citation")}

@@ -58,6 +58,6 @@ def test_a_comparison_that_is_false_of_the_rows_is_refused() -> None:
 
 
 def test_words_by_hand_are_those_outside_blocks() -> None:
-    page = "Two words\n<!-- written by tools/x.py:y -->\nnot these\n<!-- end of y -->\nand two"
+    page = "Two words\n<!-- written by tools/x.py:y -->\nnot these\n<!-- /y -->\nand two"
     assert pages.words_by_hand(page) == 4
     assert len(re.findall(r"\S+", TEXTS["README.md"])) > pages.words_by_hand(TEXTS["README.md"])
