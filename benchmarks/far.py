@@ -126,7 +126,7 @@ def time_planning() -> list[dict[str, Any]]:
     found = []
     for jobs in JOBS:
         config = SMALL | {
-            "privacy": {"levels": [i / 10 for i in range(1, jobs + 1)]},
+            "privacy": {"levels": [i / 100 for i in range(1, jobs + 1)]},
             "suites": {"local": {"noises": ["isotropic", "capacity"], "algorithms": ["rw-meta"]}},
         }
         found.append({"what": f"{jobs:,} levels"} | _dry_run(config))

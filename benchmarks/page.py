@@ -30,14 +30,14 @@ def page(found: Mapping[str, Any]) -> str:
 
 def _head(found: Mapping[str, Any]) -> list[str]:
     """Head of the page: the days, the machine and the versions of the measurements."""
-    days = sorted({*found["dates"].values()})
+    days = found["dates"].values()
     return [
         "# Last benchmark",
         "",
         "<!-- results: made by benchmarks/run.py -->",
         "",
-        f"{' to '.join(days)}, {found['cores']} cores, Python {found['python']}, NumPy"
-        f" {found['numpy']}; the ratios were measured side by side.",
+        f"{' to '.join(sorted({min(days), max(days)}))}, {found['cores']} cores, Python"
+        f" {found['python']}, NumPy {found['numpy']}; the ratios were measured side by side.",
         "",
     ]
 
@@ -54,7 +54,7 @@ def _meta(rows: Mapping[str, Any]) -> list[str]:
             f"| {mu} | {row['noise_us']:.1f} μs | {row['ours_us']:.1f} μs"
             f" | {row['plain_us']:.0f} μs | {row['speedup_over_plain']:.0f}×"
             f" | {row['cost_over_noise_alone']:.1f} |"
-            for mu, row in rows.items()
+            for mu, row in sorted(rows.items(), key=lambda it: float(it[0]))
         ),
         "",
     ]

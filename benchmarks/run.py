@@ -271,7 +271,7 @@ def main(wanted: Sequence[str]) -> None:
         found[name] = parts[name]()
         found["dates"][name] = today
         print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
-    write_json(results, found)
+        write_json(results, found)  # what is measured stays if a later part fails
     print(renew_page(found))
 
 

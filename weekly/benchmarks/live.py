@@ -48,7 +48,7 @@ def _time_decide(folder: Path, n: int, weeks: int) -> tuple[float, float]:
 
 def _fill(folder: Path, n: int, weeks: int) -> None:
     names = [f"H{it:04}" for it in range(n)]
-    with open_log(folder / "log", agreed(folder, names), new=True) as log:
+    with open_log(folder / "log", agreed(folder, names)) as log:
         for week in range(weeks):
             _report_all(log, names, week)
 

@@ -6,10 +6,7 @@ import contextlib
 import datetime
 import io
 import json
-import os
-import pty
-import subprocess
-import sys
+import shutil
 from pathlib import Path
 
 import pytest
@@ -63,26 +60,6 @@ def run(*arguments):
     return code, out.getvalue(), err.getvalue()
 
 
-COMMAND = [sys.executable, "-c", "import sys; from dpol.cli import main; sys.exit(main())"]
-
-
-def on_terminal(answer, *arguments):
-    """Exit code, what a terminal shows, and standard error, of a process that is given answers."""
-    master, slave = pty.openpty()
-    os.write(master, answer.encode())  # read when it is asked for
-    with subprocess.Popen(
-        [*COMMAND, *arguments], stdin=slave, stdout=slave, stderr=subprocess.PIPE, text=True
-    ) as process:
-        os.close(slave)
-        shown = b""
-        with contextlib.suppress(OSError):  # the other end is closed
-            while part := os.read(master, 4096):
-                shown += part
-        os.close(master)
-        err = process.stderr.read()
-    return process.returncode, shown.decode(), err
-
-
 def own_file(path="hospital.yaml", **keys):
     """A holder's file for `counts.csv`, and a key and a secret as --init makes them."""
     key, secret = (Path(path).with_name(f"dpol.{it}") for it in ("key", "secret"))
@@ -92,6 +69,17 @@ def own_file(path="hospital.yaml", **keys):
     whole = {"deployment": "d.yaml", "table": "counts.csv", "output": "noisy", **PLAIN, **keys}
     Path(path).write_text(json.dumps(whole, default=str))
     return path
+
+
+def cloned(names):
+    """Folders that have one key and one secret."""
+    make_key(Path("dpol.key"))
+    make_secret(Path("dpol.secret"))
+    for name in names:
+        Path(name).mkdir()
+        for file in ("dpol.key", "dpol.secret"):
+            shutil.copy(file, name)
+    return names
 
 
 def own_of(made=USUAL, **keys):
@@ -161,6 +149,5 @@ def known_keys(*names, key="dpol.key", path="known.yaml"):
 
 
 def files():
-    """All files but the raw counts and the holder's own file."""
-    paths = (it for it in Path().rglob("*") if it.is_file() and it.suffix not in (".csv", ".lock"))
-    return {str(it): it.read_bytes() for it in paths if it.name != "hospital.yaml"}
+    """All files but locks and what a killed process left under a hidden name."""
+    return {str(it): it.read_bytes() for it in Path().rglob("[!.]*") if it.is_file()}

@@ -11,26 +11,20 @@ import json
 import shutil
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import yaml
 
-from dpol_weekly.coordinator import collect as collect_module
 from dpol_weekly.coordinator.log import Log
 from dpol_weekly.deployment import read_deployment
-from dpol_weekly.holder import init as init_module
-from dpol_weekly.holder import release as release_module
 from dpol_weekly.keys import Key
 from dpol_weekly.records import versions
 from dpol_weekly.released.read import read_release
 from releases import run
 
 FIRST = datetime.date(2024, 1, 1)
-LATE, TWICE, RENAMED, WARD, RESTORED, BOTH, AFTER, NEVER, CLOSED, KEY, SECRET, USUAL, JOINS = (
-    f"h{number:02}" for number in range(1, 14)
-)
-ALL = LATE, TWICE, RENAMED, WARD, RESTORED, BOTH, AFTER, NEVER, CLOSED, KEY, SECRET, USUAL, JOINS
+ALL = [f"h{number:02}" for number in range(1, 14)]
+LATE, TWICE, RENAMED, WARD, RESTORED, BOTH, AFTER, NEVER, CLOSED, KEY, SECRET, USUAL, JOINS = ALL
 
 
 def start(week):
@@ -92,21 +86,6 @@ class World:
     def collect(self):
         words = "inbox", "--into", "state", "--deployment", self.agreed, "--known-keys"
         return run("collect", *words, "known.yaml")
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    class Today(datetime.date):
-        now = FIRST
-
-        @classmethod
-        def today(cls):
-            return cls.now
-
-    for module in (release_module, init_module, collect_module):
-        named = SimpleNamespace(date=Today, timedelta=datetime.timedelta)
-        monkeypatch.setattr(module, "datetime", named)
-    return Today
 
 
 def test_twelve_weeks_of_thirteen_hospitals(folder, clock):

@@ -11,7 +11,6 @@ import yaml
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from dpol_weekly.coordinator.collect import collect
-from dpol_weekly.coordinator.decide import decide
 from dpol_weekly.coordinator.log import Log, lines_of
 from dpol_weekly.coordinator.settings import FILE, Coordination
 from dpol_weekly.deployment import read_deployment
@@ -123,11 +122,6 @@ class Coordinator:
         """The outcome of collecting one report."""
         (done,) = self.collect(self.file(*rows, **options), keys=keys, today=today)
         return done
-
-    def decide(self, period=None, **keys):
-        """A decision with other keys of the coordinator."""
-        self.choose(**keys)
-        return decide(self.folder, period)
 
     def choose(self, **keys):
         """Change the coordinator's own keys."""

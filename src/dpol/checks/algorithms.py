@@ -34,7 +34,7 @@ from dpol.experts.play import RawGains, Source, guarantee_of, observations, play
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NoisyGains, privatize
 from dpol.noise.neighbours import neighbours_of
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.guarantee import Guarantee, Model
+from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee, Model
 
 Check = Callable[[Member, int], str | None]
 """A check of a member of a suite, whose games have a root seed; it may return what it found."""
@@ -221,11 +221,14 @@ def wrong_in_record(
     values = record.as_dict()
     plain = dict(values)
     known = {"L2, gain": stream.sensitivity.max(), "L-infinity, gain": stream.largest_change}
+    for counted in ("persons", "counts"):
+        known[f"L2, {counted}"] = math.sqrt(2.0) * stream.count_sensitivity
+        known[f"L1, {counted}"] = 2 * stream.count_sensitivity
     expected = known.get(record.sensitivity_unit, record.sensitivity)
     if record.model != model:
         return f"has the model {record.model}, but the algorithm's model is {model}"
-    said, own = ((it.adjacency, it.unit) for it in (record, near))
-    if said != own or (by_round and "person" in str(values)):
+    said = record.adjacency.removesuffix(AT_ONE_PLACE if model == "local" else ""), record.unit
+    if said != (near.adjacency, near.unit) or (by_round and "person" in str(values)):
         return f"protects {record.unit}, not {near.unit}; take setup.neighbours"
     if plain.pop("taken_as_public") != (near.taken_as_public if model != "none" else ""):
         return "takes private data as public"

@@ -63,7 +63,6 @@ def audit(
     seed: int,
     games: tuple[int, int, int],
     outputs: str,
-    refused: float | None = None,
 ) -> str:
     """Audit records, and return the verdict; a sound record is refuted with probability `ERROR`.
 
@@ -78,7 +77,6 @@ def audit(
         games: numbers of games, on each stream: of all settings, of the best of these, and those
             that count.
         outputs: the outputs in words.
-        refused: the share of the noise that another check refuses; None for none.
 
     Raises:
         CheckError: the games refute a record, or its mu is above that of the setting.
@@ -99,14 +97,13 @@ def audit(
             f"{setting}, {outputs} prove {proved}, but its record claims {worst.claimed:.3g}; noise"
             " is missing or too small"
         )
-    if refused is None:
-        likely = [counted[i] for i in np.argsort(ratios)[-_LIKELY:]]
+    likely = [counted[i] for i in np.argsort(ratios)[-_LIKELY:]]
 
-        def seen(share: float) -> bool:
-            return any(bound(it, count, share).verdict == "violated" for it, count in likely)
+    def seen(share: float) -> bool:
+        return any(bound(it, count, share).verdict == "violated" for it, count in likely)
 
-        least = SHARES[-1] if seen(SHARES[-1]) else 0.0
-        refused = next(filter(seen, SHARES[:-1]), least) if least else 0.0
+    least = SHARES[-1] if seen(SHARES[-1]) else 0.0
+    refused = next(filter(seen, SHARES[:-1]), least) if least else 0.0
     unseen = f"; nothing shows its delta of {worst.delta:g}" if 0 < worst.delta < _SEEN else ""
     proved = f"proves {proved} of {worst.claimed:.3g}"
     if not refused:

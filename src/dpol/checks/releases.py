@@ -19,15 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.checks import CheckError
+from dpol.checks.algorithms import wrong_in_record
 from dpol.checks.audits import SHARES
-from dpol.checks.settings import Setting, drawn_settings
+from dpol.checks.settings import Setting, delta_of, drawn_settings, fixed_settings
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats, seed_sequence
+from dpol.core.rounding import AtLeast
 from dpol.data.stream import GainStream
 from dpol.data.synthetic import largest_changes
 from dpol.noise import Noise, privatize
 from dpol.noise.event_streams import Mechanism, Release
 from dpol.noise.noisy_gains import NoisyGains
+from dpol.privacy.auditing import audit_runs, with_fitted_direction
 from dpol.privacy.losses import Loss, Promise
 from dpol.privacy.noise_laws import LAWS
 from dpol.privacy.stays import STAYS
@@ -62,7 +65,8 @@ def releases_are_as_declared(noise: Noise, seed: int) -> float:
         noisy = _released(noise, setting.stream, setting.mu, seed, _GAMES)
         _own_place_and_later(noise, setting, noisy, seed)
         if not repeats:
-            residuals.append(_residuals(noisy, setting.stream))
+            of_releases = noisy.gains.transpose(1, 0, 2) - setting.stream.gains[:, None]
+            residuals.append(_residuals(noisy, of_releases))
             _alike(residuals[-1], setting)
     if repeats and made is not None:
         return _spends_what_it_says(made, seed)
@@ -70,6 +74,42 @@ def releases_are_as_declared(noise: Noise, seed: int) -> float:
     if made is not None:
         _of_the_declared_law(made, seed)
     return refused
+
+
+def record_covers_what_is_declared(noise: Noise, seed: int) -> None:
+    """Check the record of each setting against the declared noise on the person's two streams.
+
+    `_spends_what_it_says` checks a mechanism that repeats releases.
+    """
+    given, made = "" if noise.needs_capacities else noise.name, noise.mechanism
+    drawn = drawn_settings(seed, [noise.name], stays=True, given=given, last=0)
+    for setting in [*fixed_settings(noise.name, stays=True), *drawn]:
+        one, other = setting.streams()
+        noisy = privatize(one, noise.name, setting.mu, seed=seed, replicates=1)
+        record = noisy.guarantee
+        claimed, delta = setting.claim(record), delta_of(record)
+        if wrong := wrong_in_record(record, one, setting.mu, model="local", noisy=False):
+            raise CheckError(f"{setting}, its record {wrong}")
+        if (guess := noise.best_guess(setting.mu, one.stay)) < record.loss.guess * _LESS:
+            raise CheckError(
+                f"{setting}, its best_guess is {guess:.3g}, but its record has"
+                f" {record.loss.guess:.3g}"
+            )
+        if made is None:
+            shift = _residuals(noisy, (other.gains - one.gains)[:, None])
+            exact = Loss(gaussian=float(np.linalg.norm(shift)))
+        elif made.repeats:
+            continue
+        else:
+            each = made.dearest(Promise(mu=setting.mu), one.stay) / made.most(one.stay) / one.stay
+            exact = made.law.loss(each, int((one.gains != other.gains).sum()))
+        least = exact.epsilon(delta) if delta else exact.mu
+        if claimed < least * _LESS:
+            what = "epsilon" if delta else "mu"
+            raise CheckError(
+                f"{setting}, its declared noise has {what} = {least:.3g}, but its record claims"
+                f" {claimed:.3g}"
+            )
 
 
 def _released(noise: Noise, stream: GainStream, mu: float, seed: int, count: int) -> NoisyGains:
@@ -100,9 +140,8 @@ def _own_place_and_later(noise: Noise, setting: Setting, noisy: NoisyGains, seed
             )
 
 
-def _residuals(noisy: NoisyGains, stream: GainStream) -> Floats:
-    """Return the noise over its declared deviation, without memory, (T, R, n)."""
-    noise = (noisy.gains - stream.gains).transpose(1, 0, 2)
+def _residuals(noisy: NoisyGains, noise: Floats) -> Floats:
+    """Return noise (T, R, n) over its declared deviation, without memory."""
     if noisy.memory is None or noisy.fresh_scale is None:
         return np.round(noise / noisy.noise_scale[:, None], 9)
     return noisy.memory.fresh(noise / noisy.fresh_scale[:, None])
@@ -271,10 +310,16 @@ def _spends_what_it_says(made: Mechanism, seed: int) -> float:
         games = 4000 if stay < 20 else 1500
         release = _release(made, x, capacity, games, epsilon, stay, rng)
         _keeps_the_window(made, release.spent, dearest, stay)
+        if not made.adapts and np.ptp(release.spent, axis=(1, 2)).any():
+            raise CheckError(
+                "the rounds in which it spends epsilon depend on counts or noise; set adapts=True"
+            )
         if said := _fresh_noise(made, release, x, jumped):
             raise CheckError(f"{said} (stay {stay})")
         if stay == 1:
             _hides_decisions(made, rng)
+        if stay < 20:
+            _withstands_an_attack(made, stay, rng)
         for share in SHARES:
             if share <= refused:
                 break
@@ -317,26 +362,66 @@ def _fresh_noise(made: Mechanism, release: Release, x: Floats, jumped: Floats) -
     return ""
 
 
-def _hides_decisions(made: Mechanism, rng: np.random.Generator) -> None:
-    """Check that no two counts next to each other are told apart by what is decided on them."""
-    dearest = made.dearest(Promise(mu=1.0), 1)
-    for first in (0, 1):
-        x = np.zeros((2, 400))
-        x[first] = np.arange(400)
-        release = _release(made, x, np.full(400, 400.0), 1000, dearest / made.most(1), 1, rng)
-        each = np.sort(release.counts[first].T, axis=1)
-        cuts = [np.concatenate(it) for it in itertools.pairwise(each)]
-        gaps = [
-            np.abs(np.subtract(*(np.searchsorted(it, at, side="right") for it in pair))).max()
-            for at, pair in zip(cuts, itertools.pairwise(each), strict=True)
-        ]
-        apart, allowed = max(gaps) / 1000, made.of_rounds(dearest, 1).delta(0)
-        if apart - 2 * math.sqrt(_LOG / 2000) > allowed:
-            count = int(np.argmax(gaps))
-            raise CheckError(
-                f"counts of {count} and {count + 1} are told apart in {apart:.0%} of games, more"
-                f" than {allowed:.0%}: what it decides by a count needs noise"
+def _withstands_an_attack(made: Mechanism, stay: int, rng: np.random.Generator) -> None:
+    """Attack a person who moves between two holders in one round, and in all rounds of a stay."""
+    dearest, rounds, places, games = made.dearest(Promise(mu=1.0), stay), stay + 5, 8, 3000
+    for counted, loss in ((1, made.of_rounds(dearest, 1)), (stay, made.window(stay, dearest))):
+        outputs = []
+        for person in (0, 1):
+            x = np.full((rounds, places), 20.0)
+            x[:counted] += person * np.tile([1.0, -1.0], places // 2)
+            release = _release(
+                made, x, np.full(places, 40.0), games, dearest / made.most(stay), stay, rng
             )
+            pairs = release.counts.reshape(rounds, -1, 2)
+            outputs.append(pairs.swapaxes(0, 1).reshape(-1, 2 * rounds))
+        found = audit_runs(
+            *with_fitted_direction(*outputs), parameter="mu", claimed=loss.mu, confidence=1 - 1e-9
+        )
+        if found.verdict == "violated":
+            raise CheckError(
+                f"releases of {rounds} rounds prove mu >= {AtLeast(found.lower_bound)} of a person"
+                f" in {counted} of them, but the record has {loss.mu:.3g} (stay {stay})"
+            )
+
+
+def _hides_decisions(made: Mechanism, rng: np.random.Generator) -> None:
+    """Check that no two counts next to each other are told apart by what is decided on them.
+
+    Events are half-lines of the release, alone and with whether the other round has the same one.
+    """
+    games, dearest = 20_000, made.dearest(Promise(mu=1.0), 1)
+    loss, at = made.of_rounds(dearest, 1), np.linspace(0, games - 1, 81).astype(int)
+    # The largest loss at two holders is twice that at one.
+    limits = [(0.0, loss.delta(0)), (loss.most / 2, 0.0)][: 1 + (loss.delta(loss.most) == 0)]
+    for first in (0, 1):
+        x = np.zeros((2, 60))
+        x[first] = np.arange(60)
+        made_of = _release(made, x, np.full(60, 60.0), games, dearest / made.most(1), 1, rng)
+        own, same = made_of.counts[first].T, (made_of.counts[0] == made_of.counts[1]).T
+        alone = [
+            np.where(same == it, own, far) for it in (True, False) for far in (-np.inf, np.inf)
+        ]
+        for values in (own, *alone):
+            ordered = np.sort(values, axis=1)
+            pairs = [(a, b, a[at]) for a, b in itertools.pairwise(ordered)]
+            below = np.array(
+                [[np.searchsorted(it, cuts, side="right") for it in (a, b)] for a, b, cuts in pairs]
+            )
+            events = np.concatenate([below, games - below], axis=2)
+            for right, wrong in itertools.permutations(events.swapaxes(0, 1)):
+                for epsilon, allowed in limits:
+                    k, cut = np.unravel_index(
+                        np.argmax(right - math.exp(epsilon) * wrong), right.shape
+                    )
+                    least = 1 - clopper_pearson_upper(games - right[k, cut], games, _ERROR)
+                    most = clopper_pearson_upper(wrong[k, cut], games, _ERROR)
+                    if (delta := least - math.exp(epsilon) * most) > allowed:
+                        raise CheckError(
+                            f"counts of {k} and {k + 1} are told apart with delta >= {delta:.3g} at"
+                            f" epsilon {epsilon:.3g}, not {allowed:.3g}: what it decides by a count"
+                            " needs noise of its own"
+                        )
 
 
 def law_says_what_it_is(noise: Noise) -> None:
@@ -355,11 +440,15 @@ def law_says_what_it_is(noise: Noise) -> None:
             raise CheckError("the loss of its law is not a dpol.privacy.losses.Loss; return one")
         for releases in (2, 8):
             _no_less(law.loss(e, releases), one.times(releases), f"{releases} releases of its law")
-    promise = Promise(mu=1.0) if law.loss(1e-3, 1).mu < math.inf else Promise(delta=0.1)
-    if not law.loss(law.largest(promise, 2), 2).guess <= Loss(
-        gaussian=1.0 if promise.mu else 0.0, told=promise.delta
-    ).guess * (2 - _LESS):
-        raise CheckError("the strength that its law gives for a promise does not keep it")
+    for size, releases in itertools.product((0.1, 0.25, 1.0, 3.0), (1, 2, 8)):
+        mu = size if law.loss(1e-3, 1).mu < math.inf else None
+        promise = Promise(mu=mu, delta=0.0 if mu else size / 10)
+        kept = law.loss(law.largest(promise, releases), releases)
+        if (kept.mu / mu if mu else kept.delta(0) / promise.delta) > 1 / _LESS:
+            raise CheckError(
+                f"the strength that its law gives for {promise} in {releases} releases does not"
+                " keep it"
+            )
     made = noise.mechanism
     if not made.repeats:
         for stay in (1, 3):

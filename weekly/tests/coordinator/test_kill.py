@@ -12,9 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from dpol_weekly.coordinator import log as log_module
-from dpol_weekly.holder import release as release_module
 from faults import in_child
-from releases import day, deployment, known_keys, own_of, run
+from releases import day, deployment, files, known_keys, own_of, run
 
 TIMES = int(os.environ.get("DPOL_KILLS", "20"))  # of each command
 MADE = deployment(
@@ -27,39 +26,24 @@ COMMANDS = {
 }
 
 
-def files():
-    """All files but locks and what a killed process left under a hidden name."""
-    found = [it for it in Path().rglob("[!.]*") if it.is_file()]
-    return {str(file): file.read_bytes() for file in found if ".lock" not in file.name}
-
-
 class Clock(datetime.datetime):
     @classmethod
     def now(cls, zone=None):
         return cls(2024, 1, 1, tzinfo=zone)
 
 
-class Today(datetime.date):
-    day_of_run = day(0)
-
-    @classmethod
-    def today(cls):
-        return cls.day_of_run
-
-
 @pytest.mark.parametrize("of", COMMANDS)
-def test_what_was_killed_is_run_again_and_ends_as_without(tmp_path, monkeypatch, of):
+def test_what_was_killed_is_run_again_and_ends_as_without(tmp_path, monkeypatch, clock, of):
     """First week and second, at seeded moments."""
     (tmp_path / "case").mkdir()
     monkeypatch.chdir(tmp_path / "case")
-    clock = SimpleNamespace(datetime=Clock, UTC=datetime.UTC)
-    monkeypatch.setattr(log_module, "datetime", clock)
-    monkeypatch.setattr(release_module, "datetime", SimpleNamespace(date=Today))
+    named = SimpleNamespace(datetime=Clock, UTC=datetime.UTC)
+    monkeypatch.setattr(log_module, "datetime", named)
     own_of(MADE, copy_to="outbox")
     known_keys(*"AB")
     moments = []
     for week in range(2):
-        Today.day_of_run = day(7 * week + 14)
+        clock.now = day(7 * week + 14)
         rows = [f"{name},{day(7 * k)},{10 + k},20" for k in range(week + 2) for name in "AB"]
         Path("counts.csv").write_text("\n".join(["hospital,week,covid,beds", *rows]) + "\n")
         for name, text in COMMANDS.items():
@@ -70,11 +54,11 @@ def test_what_was_killed_is_run_again_and_ends_as_without(tmp_path, monkeypatch,
             assert code == 0
             ways = ("kill", range(1, changes + 1)), ("cut", range(200, 20_000, 700))
             for how, ks in ways if name == of else ():
-                today = Today.day_of_run
+                today = clock.now
                 moments += [(today, command, template, before, files(), how, k) for k in ks]
     killed = 0
     chosen = random.Random(1).sample(moments, len(moments))
-    for Today.day_of_run, command, template, before, after, how, k in chosen:
+    for clock.now, command, template, before, after, how, k in chosen:
         if killed == TIMES:
             break
         shutil.rmtree(tmp_path / "again", ignore_errors=True)

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 import re
-from html.parser import HTMLParser
-
-import pytest
 
 from dpol_weekly.coordinator.decide import decision_page
 from dpol_weekly.coordinator.settings import Coordination
-
-TODAY, CURRENT = datetime.date(2026, 1, 25), datetime.date(2026, 1, 23)
-WEEK = datetime.timedelta(7)
 
 
 def outlook(number, **facts):
@@ -22,7 +15,7 @@ def outlook(number, **facts):
     return {"entity": f"e{number}", "title": f"Hospital {number}"} | about | seen | facts
 
 
-def page_of(*outlooks, today=TODAY, **coordination):
+def page_of(*outlooks, **coordination):
     outlooks = outlooks or tuple(map(outlook, range(4)))
     return decision_page(
         {
@@ -36,8 +29,8 @@ def page_of(*outlooks, today=TODAY, **coordination):
             "reports": 12,
             "line": 7,
             "head": "b" * 64,
-            "today": str(today),
-            "current": str(CURRENT + (today - CURRENT) // WEEK * WEEK),
+            "today": "2026-01-25",
+            "current": "2026-01-23",
         }
     )
 
@@ -61,13 +54,6 @@ def test_it_says_where_by_which_rule_and_what_was_reported():
     assert "Call" not in page
 
 
-@pytest.mark.parametrize(("day", "late"), [(22, False), (29, False), (30, True)])
-def test_a_period_that_is_past_is_said_to_be(day, late):
-    page = shown(today=datetime.date(2026, 1, day))
-    told = "This period is past. A decision about the period from 2026-01-30 needs newer reports."
-    assert (told in page) == late
-
-
 NEVER = {"noisy_count": None, "noise": None, "capacity": None, "last_report": None}
 
 
@@ -83,38 +69,12 @@ def test_named_ones_come_first_and_those_outside_the_choice_last_silent_ones_are
     assert found == [("0", "(named)"), ("5", "(named)"), ("2", ""), ("4", ""), ("1", "(not in")]
 
 
-LONG = "University Medical Center Bernalillo-Sandoval, Department of Infectious Diseases (North)"
-
-
-class Seen(HTMLParser):
-    """The elements of a page, and the open ones."""
-
-    def __init__(self):
-        super().__init__()
-        self.elements, self.open = [], []
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in ("meta", "link"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
 def test_a_page_is_self_contained_and_nothing_in_it_is_active():
     """Titles are text of others."""
-    titles = LONG, "Éire's <i>new</i> & small", '"><script>alert(1)</script>'
-    page = page_of(*[outlook(k, title=titles[k % 3], silent=k % 2) for k in range(9)])
-    seen = Seen()
-    seen.feed(page)
-    assert seen.open == []
-    tags = {tag for tag, _ in seen.elements}
+    titles = "Éire's <i>new</i> & small", '"><script>alert(1)</script>'
+    page = page_of(*[outlook(k, title=titles[k % 2], silent=k % 2) for k in range(9)])
+    tags = {*re.findall(r"<([a-z]\w*)", page)}
     assert not tags & {"script", "img", "iframe", "object", "embed", "form", "base", "i"}
-    policy = [it["content"] for _, it in seen.elements if "http-equiv" in it]
-    assert policy == ["default-src 'none'; img-src data:; style-src 'unsafe-inline'"]
-    for tag, attributes in seen.elements:
-        assert not [name for name in attributes if name.startswith("on") or name == "src"]
-        link = attributes.get("href", "data:,")
-        assert re.fullmatch(r"data:,|decisions/\d{4}-\d\d-\d\d\.json", link), tag
-    assert "url(" not in page
+    assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'" in page
+    assert not re.search(r"<[^>]* (on\w+|src)=|url\(", page)
+    assert {*re.findall('href="(.*?)"', page)} == {"data:,", "decisions/2026-01-23.json"}

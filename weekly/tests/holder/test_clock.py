@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import math
-import shutil
-from pathlib import Path
 
 import pytest
 
 from dpol.core.errors import ConfigError
 from dpol_weekly.deployment import checked_deployment
-from faults import in_child
 from releases import KEYS, day, put, sent, table
 from releases import deployment as made_of
 
@@ -96,26 +92,10 @@ def test_a_second_release_waits_for_a_table_that_has_the_row():
 
 
 def test_a_week_that_was_never_counted_is_not_released():
-    own = {
-        "unknown": [day(7)],
-        "zero": "missing",
-        "covers": "today",
-    }
+    own = {"unknown": [day(7)], "zero": "missing", "covers": "today"}
     made = made_of(second_release={"after": 2}, entities={"A": {"capacity": 20}})
     again(0, 2, today=21, made=made, own=own)
     assert sent() == starts(0, 2)
-
-
-def test_a_second_release_that_was_killed_is_released_once():
-    """Killed wherever it changes a file, and run again."""
-    again(0, 1, today=14)
-    for k in range(1, 16):
-        folder = Path(f"{k}")
-        shutil.copytree(".", folder, ignore=shutil.ignore_patterns("[0-9]*"))
-        with contextlib.chdir(folder):
-            in_child(lambda: again(0, 1, today=21) and None, "kill", k)
-            again(0, 1, today=21)
-            assert sent() == starts(0, 1, 0)
 
 
 def test_the_budget_pays_for_two_releases():

@@ -10,18 +10,13 @@ from hypothesis import strategies as st
 
 from dpol.core.errors import ConfigError
 from dpol_weekly.deployment import checked_deployment
-from dpol_weekly.noise import CountNoise, decimal_text, in_steps
-from dpol_weekly.released.row import Released, check_cells, noisy_count
+from dpol_weekly.noise import CountNoise, in_steps
+from dpol_weekly.released.row import noisy_count
 from releases import KEYS
 
 ROOT2 = math.sqrt(2.0)
 mus = st.decimals("0.001", "100", places=4)
 sensitivities = st.decimals("0.001", "1000", places=6)
-
-
-def row(count, capacity, noise, steps):
-    """A count as it is released."""
-    return Released("A", "2021-01-01", noisy_count(count, noise, steps), capacity)
 
 
 @pytest.mark.parametrize(
@@ -47,9 +42,6 @@ def test_each_of_two_counts_gets_mu_over_root_two_and_hardly_more_noise_than_tha
     noise = CountNoise(mu, s)
     steps = s.scaleb(noise.decimals, Context(prec=60))
     assert steps == int(steps)
-    assert 2 * Fraction(int(steps), noise.scale - 1) ** 2 <= (
-        Fraction(mu) ** 2 * (1 + Fraction(1, 10**15))  # The float's own rounding.
-    )
     # Exactly: one step less would not be enough.
     assert 2 * Fraction(int(steps), noise.scale - 1) ** 2 <= Fraction(mu) ** 2
     assert 2 * Fraction(int(steps), noise.scale - 2) ** 2 > Fraction(mu) ** 2
@@ -90,13 +82,5 @@ def test_rows_by_hand():
     noise = CountNoise(Decimal("0.50"), Decimal("1.0"))
     fine = CountNoise(Decimal(100), Decimal("0.001"))
     assert noisy_count("999999999.12345678901", fine, 7) == "999999999.12345678908"
-    rows = [row(text, "8", noise, -500_001) for text in ("3.4", "0", "12.")]
-    assert [it.noisy_count for it in rows] == ["2.899999", "-0.500001", "11.499999"]
-    assert check_cells(rows[1], noise) == (-0.500001, 8.0)
-
-
-@pytest.mark.parametrize(
-    ("number", "text"), [("0.50", "0.5"), ("1e-3", "0.001"), ("1E2", "100"), ("7", "7")]
-)
-def test_numbers_are_written_without_exponents(number, text):
-    assert decimal_text(Decimal(number)) == text
+    rows = [noisy_count(text, noise, -500_001) for text in ("3.4", "0", "12.")]
+    assert rows == ["2.899999", "-0.500001", "11.499999"]

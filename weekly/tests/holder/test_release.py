@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import threading
 from pathlib import Path
@@ -10,13 +9,13 @@ from unittest.mock import ANY
 
 import pytest
 
-from dpol.noise.keyed import keyed_noise, make_secret
+from dpol.noise.keyed import keyed_noise
 from dpol_weekly.holder import release as release_module
 from dpol_weekly.holder.release import release
-from dpol_weekly.keys import Key, make_key, verify
+from dpol_weekly.keys import Key, verify
 from dpol_weekly.prose import lines_of
 from dpol_weekly.records import signed_text
-from releases import A1, A2, B1, NOISY, USUAL, deployment, put, record, refuse, sent, table
+from releases import A1, A2, B1, NOISY, USUAL, deployment, put, record, sent, table
 
 
 @pytest.mark.parametrize(("sensitivity", "scale"), [(1, 2_828_429), (3, 8_485_283)])
@@ -50,25 +49,6 @@ def test_a_release_states_nothing_that_could_be_false():
     key = stated["key"][:8]
     agreement = f"agreement-{USUAL.sha256()[:8]}.yaml"
     assert {it.name for it in NOISY.iterdir()} == {f"d-{key}-2021-01-01.json", agreement}
-
-
-def test_no_other_part_of_a_release_is_a_function_of_a_count():
-    """Two tables that differ in a count, one key and one secret."""
-    make_key(Path("dpol.key"))
-    make_secret(Path("dpol.secret"))
-    stated, names = [], []
-    for name, count in (("a", "3"), ("b", "4"), ("c", "3")):
-        Path(name).mkdir()
-        for file in ("dpol.key", "dpol.secret"):
-            shutil.copy(file, name)
-        with contextlib.chdir(name):
-            put(("A", A1[1], count), B1)
-            stated.append(record())
-            names.append(sorted(it.name for it in Path().rglob("*")))
-    assert names[0] == names[1]
-    assert stated[0] == stated[2]
-    assert {key for key in stated[0] if stated[0][key] != stated[1][key]} == {"rows", "signature"}
-    assert stated[0]["rows"][1] == stated[1]["rows"][1]
 
 
 def test_a_late_period_is_released_when_it_comes():
@@ -106,10 +86,6 @@ def test_two_agreements_of_one_hospital_have_a_file_each_and_pay_for_both():
     refuse_third = deployment(name="f", budget_mu=2)
     with pytest.raises(Exception, match="nothing was released: this release: ceiling: .*only, or"):
         put(A1, made=refuse_third)
-
-
-def test_an_output_that_cannot_be_is_refused_before_noise_is_drawn():
-    refuse("is a file, not a folder", A1, own={"output": "counts.csv"})
 
 
 def test_plain_words():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,10 @@ def with_dates(first, second):
     return USUAL.replace("2024-01-01", first).replace("2024-01-08", second)
 
 
+def dated(first, second, form):
+    return with_dates(first, second), {"date": form}
+
+
 def with_zero(text):
     return USUAL.replace("s,0", f"s,{text}")
 
@@ -35,10 +40,7 @@ READ = {
     "line ends of Windows": (USUAL.replace("\n", "\r\n"), {}),
     "line ends of an old Mac": (USUAL.replace("\n", "\r"), {}),
     "a mark of UTF-8": ("\ufeff" + USUAL, {}),
-    "all quoted": (
-        "".join(f'"{line.replace(",", chr(34) + "," + chr(34))}"\n' for line in USUAL.split()),
-        {},
-    ),
+    "all quoted": (re.sub("[^,\n]+", r'"\g<0>"', USUAL), {}),
     "blanks around cells": (USUAL.replace(",", " , "), {}),
     "more columns": (USUAL.replace("\n", ",x y\n"), {}),
     "sep= above": ("sep=,\n" + USUAL, {"header": "2"}),
@@ -52,24 +54,18 @@ READ = {
     "NA for zero": (with_zero("NA"), {"zero": "NA"}),
     "a blank for zero": (with_zero(""), {"zero": "blank"}),
     "no row for zero": (USUAL.replace("2024-01-01,s,0\n", ""), {"zero": "missing"}),
-    "weeks of DHIS2": (with_dates("2024W1", "2024W2"), {"date": "YYYYWw"}),
-    "weeks without W": (with_dates("202401", "202402"), {"date": "YYYYww"}),
-    "weeks of ISO": (with_dates("2024-W01", "2024-W02"), {"date": "YYYY-Www"}),
-    "German": (with_dates("01.01.2024", "8.1.2024"), {"date": "D.M.YYYY"}),
-    "two digits of a year": (with_dates("01.01.24", "08.01.24"), {"date": "D.M.YY"}),
-    "American": (with_dates("1/1/2024", "1/8/2024"), {"date": "M/D/YYYY"}),
-    "American, two digits": (with_dates("1/1/24", "1/8/24"), {"date": "M/D/YY"}),
-    "midnight of SQL Server": (
-        with_dates("1/1/2024 12:00:00 AM", "1/8/2024 12:00:00 AM"),
-        {"date": "M/D/YYYY"},
-    ),
-    "a time of day": (
-        with_dates("2024-01-01 06:30", "2024-01-08 06:30"),
-        {"date": "YYYY-MM-DD time"},
-    ),
-    "without marks": (with_dates("20240101", "20240108"), {"date": "YYYYMMDD"}),
-    "Japanese": (with_dates("2024/1/1", "2024/1/8"), {"date": "YYYY/M/D"}),
-    "Dutch": (with_dates("01-01-2024", "08-01-2024"), {"date": "D-M-YYYY"}),
+    "weeks of DHIS2": dated("2024W1", "2024W2", "YYYYWw"),
+    "weeks without W": dated("202401", "202402", "YYYYww"),
+    "weeks of ISO": dated("2024-W01", "2024-W02", "YYYY-Www"),
+    "German": dated("01.01.2024", "8.1.2024", "D.M.YYYY"),
+    "two digits of a year": dated("01.01.24", "08.01.24", "D.M.YY"),
+    "American": dated("1/1/2024", "1/8/2024", "M/D/YYYY"),
+    "American, two digits": dated("1/1/24", "1/8/24", "M/D/YY"),
+    "midnight of SQL Server": dated("1/1/2024 12:00:00 AM", "1/8/2024 12:00:00 AM", "M/D/YYYY"),
+    "a time of day": dated("2024-01-01 06:30", "2024-01-08 06:30", "YYYY-MM-DD time"),
+    "without marks": dated("20240101", "20240108", "YYYYMMDD"),
+    "Japanese": dated("2024/1/1", "2024/1/8", "YYYY/M/D"),
+    "Dutch": dated("01-01-2024", "08-01-2024", "D-M-YYYY"),
     "last days": (with_dates("2024-01-07", "2024-01-14"), {"day": "last"}),
     "semicolons": (USUAL.replace(",", ";"), {"delimiter": ";"}),
     "tabs": (USUAL.replace(",", "\t"), {"delimiter": "tab"}),
@@ -83,9 +79,9 @@ READ = {
 def read(content, told):
     """The counts of a table, as --init and then a run read it."""
     Path("t.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
-    paths = map(Path, ("h.yaml", "t.csv", "d.yaml"))
+    Path("d.yaml").write_text(AGREED.agreement())
     last = datetime.date(2024, 1, 14)
-    begin(*paths, AGREED, named=TOLD | told, through=last)
+    begin(*map(Path, ("h.yaml", "t.csv", "d.yaml")), named=TOLD | told, through=last)
     own = read_hospital(Path("h.yaml"))
     counts = read_counts(own, AGREED, today=datetime.date(2024, 1, 15), through=last).counts
     return {at: float(it.count) for at, it in counts.items()}
@@ -103,21 +99,15 @@ def test_a_shape_is_read_with_at_most_one_key_more(folder, name):
 REFUSED = {
     "suppressed": (with_zero("<5"), "or name the text that means 0 in zero; do not leave out rows"),
     "two digits for four": (with_dates("01.01.24", "08.01.24"), "no row of n and s: write under"),
-    "sep= above": ("sep=,\n" + USUAL, "or the line of the header, the delimiter"),
-    "a sum of weeks": (
-        USUAL + "2024-01-02,n,5\n",
-        "set format.day and format.date in",
-    ),
-    "two rows for a week": (
-        USUAL + "2024-01-01,n,5\n",
-        "or name the column of entities",
-    ),
+    "sep= above": ("sep=,\n" + USUAL, "or the line of the header, the"),
+    "a sum of weeks": (USUAL + "2024-01-02,n,5\n", "or set format.day and format.date in"),
+    "two rows for a week": (USUAL + "2024-01-01,n,5\n", "or name the column of entities"),
     "a comma in a cell": (USUAL + "2024-01-15,n,5,7\n", "Quote cells that hold ','"),
     "another name": (USUAL.replace(",n,", ",North,"), "no row of n: write under entities in"),
     "months": (with_dates("2024-01", "2024-02"), "no row of n and s"),
     "decimal commas": (USUAL.replace("5\n", '"5,0"\n'), "format.decimal and thousands in hospital"),
-    "UTF-16": (USUAL.encode("utf-16"), "the delimiter or the encoding under format"),
-    "a column twice": (USUAL.replace("ward,count", "count,count"), "has no column named ward"),
+    "UTF-16": (USUAL.encode("utf-16"), "delimiter or the encoding under format"),
+    "a column twice": (USUAL.replace("ward,count", "count,count"), "must name ward, count once"),
 }
 
 

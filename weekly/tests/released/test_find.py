@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from dpol.core.errors import DataError
@@ -49,6 +51,9 @@ HARMFUL = {
         lambda it: it.replace(b'"dpol_release": 4', b'"dpol_release": 1, "dpol_release": 4'),
         "a key is given twice",
     ),
+    "no row": (lambda it: re.sub(rb"\[\[.*\]\]", b"[]", it), "holds no row"),
+    "a raw row": (lambda it: it.replace(b'"key"', b'"raw": 7, "key"'), "writes it, at the whole"),
+    "no ledger": (lambda it: it.replace(b'release": 4', b'release": 3'), "writes it, at the whole"),
     "another count": (lambda it: it.replace(b"31.5", b"32.5"), "not signed by the key"),
 }
 

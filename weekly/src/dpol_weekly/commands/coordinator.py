@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -23,50 +23,40 @@ Exclude rows that were collected by mistake: all that was accepted of an entity,
 it. The rows stay in the list, with the reason, and their cost is still counted."""
 
 _DECIDE = """\
-Decide for a period from everything collected for earlier periods, by the rule in coordinator.yaml.
-Writes decisions/PERIOD.json and index.html in the folder. A written decision never changes; late
-reports count from the next decision on."""
+Decide for the period after the last report, by the rule in coordinator.yaml. Writes
+decisions/PERIOD.json and index.html in the folder. A written decision never changes; late reports
+count from the next decision on."""
 
-_EXPORT = (
-    "Write the table that dpol choose reads: the newest accepted row of each place and period."
-)
+_EXPORT = """\
+Write reports.csv in the folder, the table that dpol choose reads: the newest accepted row of each
+place and period."""
 
 
 def add(commands: Commands) -> None:
     """Add the commands."""
-    parser = _command(
-        commands, "collect", "collect releases that were reported", _COLLECT, _collect
-    )
-    parser.add_argument("reports", type=path, nargs="+", metavar="REPORT", help="files or folders")
-    words = "the coordinator's folder, with the accepted releases and the decisions"
-    parser.add_argument("--into", type=path, required=True, metavar="FOLDER", help=words)
-    words = "the agreed file; needed the first time, and when it is amended"
-    parser.add_argument("--deployment", type=path, metavar="FILE", help=words)
+    words = "collect releases that were reported"
+    option = _command(commands, "collect", words, _COLLECT, _collect)
+    option("reports", type=path, nargs="+", metavar="REPORT", help="files or folders")
+    option("--into", type=path, required=True, metavar="FOLDER", help="the coordinator's folder")
+    words = "the agreement; needed the first time, and when it is amended"
+    option("--deployment", type=path, metavar="FILE", help=words)
     words = "the keys that entities have read out: a YAML file with a line NAME: KEY for each"
-    parser.add_argument("--known-keys", type=path, metavar="FILE", help=words)
+    option("--known-keys", type=path, metavar="FILE", help=words)
 
     words = "exclude rows that were collected by mistake"
-    parser = _command(commands, "set-aside", words, _SET_ASIDE, _set_aside)
-    words = "identifier of the entity"
-    parser.add_argument("--entity", type=given, required=True, metavar="ID", help=words)
-    words = "first day of the period (default: all periods collected so far)"
-    parser.add_argument("--period", type=date, metavar="DATE", help=words)
-    words = "the reason, a line that everybody may read"
-    parser.add_argument("--reason", type=given, required=True, metavar="TEXT", help=words)
+    option = _command(commands, "set-aside", words, _SET_ASIDE, _set_aside)
+    option("--entity", type=given, required=True, metavar="ID", help="identifier of the entity")
+    option("--period", type=date, metavar="DATE", help="first day of the period (default: all)")
+    option("--reason", type=given, required=True, metavar="TEXT", help="everybody may read it")
 
     words = "decide for a period from the reports collected"
-    parser = _command(commands, "decide", words, _DECIDE, _decide)
-    words = "first day of a period after the last report (default: the first one)"
-    parser.add_argument("--period", type=date, metavar="DATE", help=words)
-    words = "write nothing: decide a past period again from its releases, and compare"
-    parser.add_argument("--check", type=date, metavar="PERIOD", help=words)
+    option = _command(commands, "decide", words, _DECIDE, _decide)
+    option("--check", type=date, metavar="PERIOD", help="decide a past one again, and compare")
 
     words = "write the reports as a table that dpol choose reads"
-    parser = _command(commands, "export", words, _EXPORT, _export)
-    words = "the table, a .csv (default: reports.csv in the folder)"
-    parser.add_argument("--to", type=path, metavar="TABLE", help=words)
-    words = "read accepted.jsonl up to this line, such as the line of a decision"
-    parser.add_argument("--as-of", type=between(1, 10**9, whole=True), metavar="LINE", help=words)
+    option = _command(commands, "export", words, _EXPORT, _export)
+    words = "read the list up to a line, such as that of a decision"
+    option("--as-of", type=between(1, 10**9, whole=True), metavar="LINE", help=words)
 
 
 def _command(
@@ -75,14 +65,15 @@ def _command(
     words: str,
     description: str,
     run: Callable[[argparse.Namespace], None],
-) -> argparse.ArgumentParser:
+) -> Callable[..., argparse.Action]:
+    """Add a command, and return what adds its options."""
     parser = add_command(
         commands, name, readers="Coordinator", words=words, description=description
     )
     parser.set_defaults(run=run)
     if name != "collect":
         parser.add_argument("folder", type=path, metavar="FOLDER", help="the coordinator's folder")
-    return parser
+    return parser.add_argument
 
 
 def _say(lines: Iterable[str]) -> None:
@@ -91,26 +82,13 @@ def _say(lines: Iterable[str]) -> None:
 
 
 def _collect(options: argparse.Namespace) -> None:
-    from dpol_weekly.coordinator.collect import LISTED, collect, escaped
-    from dpol_weekly.deployment import short
+    from dpol_weekly.coordinator.collect import LISTED, collect
     from dpol_weekly.prose import lines_of
 
     keys = _known_keys(options.known_keys)
     done = collect(options.reports, options.into, options.deployment, keys=keys)
-    reports = [report for report in done if not (report.ignored or report.other)]
-    lines = lines_of(
-        "collected",
-        "coordinator",
-        reports=reports,
-        old=[report for report in reports if not (report.taken or report.refused)],
-        ignored=[escaped(str(report.file)) for report in done if report.ignored],
-        others=Counter(short(report.other) for report in done if report.other),
-        escaped=escaped,
-        most=LISTED,
-    )
-    _say(lines)
-    refused = [line for report in reports for line in report.refused]
-    if refused:
+    _say(lines_of("collected", "coordinator", done=done, most=LISTED))
+    if refused := [line for report in done for line in report.refused]:
         sys.stdout.flush()
         print(*map(printable, refused), sep="\n", file=sys.stderr)
         raise DpolError(f"refused: {len(refused)}, see above; all other rows are collected")
@@ -122,12 +100,12 @@ def _known_keys(file: Path | None) -> dict[str, str]:
     Raises:
         ConfigError: it cannot be read, or a line is not NAME: KEY.
     """
-    from dpol_weekly.keys import is_key
+    from dpol_weekly.records import HEX
     from dpol_weekly.settings_file import read_keys
 
     raw = read_keys(file, "write a line NAME: KEY for each entity") if file else {}
     for name, key in raw.items():
-        if not (isinstance(key, str) and is_key(key)):
+        if not (isinstance(key, str) and re.fullmatch(HEX, key)):
             raise ConfigError(
                 f"{file}: {name}: must be the 64 digits of a key, as dpol privatize --init shows it"
             )
@@ -147,14 +125,13 @@ def _decide(options: argparse.Namespace) -> None:
 
     if options.check:
         number = check(options.folder, options.check)
-        _say([f"{options.check}: equal, decided again from {number} signed releases"])
+        print(f"{options.check}: equal, decided again from {number} signed releases")
         return
-    decision = decide(options.folder, options.period)
-    more = {"gain": decision["coordination"]["question"], "page": options.folder / "index.html"}
-    _say(lines_of("decided", "coordinator", **decision, **more))
+    decision = decide(options.folder)
+    _say(lines_of("decided", "coordinator", **decision, page=options.folder / "index.html"))
 
 
 def _export(options: argparse.Namespace) -> None:
     from dpol_weekly.coordinator.export import export
 
-    _say(export(options.folder, options.to or options.folder / "reports.csv", options.as_of))
+    _say(export(options.folder, options.as_of))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
@@ -23,23 +22,19 @@ def add(commands: Commands) -> None:
         commands, "deployment", readers="Coordinator", words=words, description=words
     )
     actions = parser.add_subparsers(required=True, metavar="ACTION")
-
-    words = "write a file with comments, to be filled in"
-    new = actions.add_parser("new", help=words, description=words, allow_abbrev=False)
-    new.add_argument("file", type=path, metavar="FILE", help="the file to write")
-    new.set_defaults(run=_new)
-
-    words = "check a file; show its hash, and what its noise means"
-    check = actions.add_parser("check", help=words, description=words, allow_abbrev=False)
-    check.add_argument("file", type=path, metavar="FILE", help="the file of the deployment")
-    check.set_defaults(run=_check)
+    for action, words, run in (
+        ("new", "write a file with comments, to be filled in", _new),
+        ("check", "check a file; show its hash, and what its noise means", _check),
+    ):
+        one = actions.add_parser(action, help=words, description=words, allow_abbrev=False)
+        one.add_argument("file", type=path, metavar="FILE", help="the file of the deployment")
+        one.set_defaults(run=run)
 
     words = "recompute what release files cost a person, and say it in words"
     parser = add_command(
         commands, "recompute", readers="Hospital", words=words, description=_RECOMPUTE
     )
-    words = "release files, all of the same people together"
-    parser.add_argument("files", type=path, nargs="+", metavar="RELEASE", help=words)
+    parser.add_argument("files", type=path, nargs="+", metavar="RELEASE", help="release files")
     words = "the agreement, and each that it amends (the option may be given several times)"
     parser.add_argument(
         "--deployment", type=path, action="append", required=True, metavar="FILE", help=words
@@ -61,18 +56,10 @@ def _check(options: argparse.Namespace) -> None:
     from dpol_weekly.prose import lines_of
 
     deployment = read_deployment(options.file)
-    lines = lines_of(
-        "checked",
-        "commands",
-        agreed=deployment,
-        least=math.sqrt(deployment.least_budget()),
-        deviation=deployment.count_noise().standard_deviation,
-    )
-    print(*lines, sep="\n")
+    print(*lines_of("checked", "commands", agreed=deployment), sep="\n")
 
 
 def _recompute(options: argparse.Namespace) -> None:
-    from dpol.privacy.guarantee import ONE_PERSON, UNIT
     from dpol_weekly.deployment import read_deployment
     from dpol_weekly.prose import lines_of
     from dpol_weekly.records import recompute
@@ -85,12 +72,5 @@ def _recompute(options: argparse.Namespace) -> None:
         found = recompute(releases, plain)
     except ValueError as error:
         raise DataError(f"{error}; ask for the release again, and do not rely on it") from None
-    lines = lines_of(
-        "recomputed",
-        "commands",
-        found=found,
-        agreed={it["agreement"]: (agreed[it["agreement"]], it) for it in found},
-        unit=UNIT.replace("round", "period"),
-        adjacency=ONE_PERSON.replace("round", "period"),
-    )
-    print(*lines, sep="\n")
+    pairs = {it["agreement"]: (agreed[it["agreement"]], it) for it in found}
+    print(*lines_of("recomputed", "commands", found=found, agreed=pairs), sep="\n")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment, iso_date
-from dpol_weekly.released.row import Released, check_cells
+from dpol_weekly.released.row import Released, noisy_count
 
 MOST_DEVIATIONS = 40
 """A noisy count exceeds its capacity by at most this many standard deviations of its noise.
@@ -29,18 +29,16 @@ def check_row(row: Released, agreements: Sequence[Deployment], today: datetime.d
     """
     deployment = agreements[-1]
     entity, period = deployment.entities.get(row.entity), iso_date(row.period)
-    if entity is None:
-        raise DataError(f"{row.entity} is not an entity of the deployment; ask who it is")
     if period is None or deployment.number_of(period) is None:
         grid = deployment.periods
         raise DataError(
             f"no period of the deployment starts at {row.period!r}; they"
             f" start every {grid.days} days from {grid.first} on; ask for the right table"
         )
-    if not entity.takes_part(period):
+    if entity is None or not entity.takes_part(period):
         raise DataError(
             f"{row.entity} does not take part in {period}, says the deployment; amend that, or ask"
-            " why it reports"
+            " who it is and why it reports"
         )
     if (today - period).days < deployment.periods.days:
         raise DataError(
@@ -48,7 +46,11 @@ def check_row(row: Released, agreements: Sequence[Deployment], today: datetime.d
             " collect again when it has, or set the right date"
         )
     noise = deployment.count_noise()
-    count, capacity = check_cells(row, noise)
+    if noisy_count(row.noisy_count, noise, 0) != row.noisy_count:  # its only text on this grid
+        raise DataError(
+            "its noisy count is not a number as dpol privatize writes it; ask for the release that"
+            " it wrote"
+        )
     # A holder that has not taken an amendment yet releases by the agreement before it.
     held = [
         agreement.entities[row.entity].beds
@@ -61,7 +63,10 @@ def check_row(row: Released, agreements: Sequence[Deployment], today: datetime.d
             f"its capacity is {row.capacity}, and the deployment says {held[-1]}; ask the hospital,"
             " or set its period aside"
         )
-    if abs(count) > capacity + MOST_DEVIATIONS * noise.standard_deviation:
+    if (
+        abs(float(row.noisy_count))
+        > float(row.capacity) + MOST_DEVIATIONS * noise.standard_deviation
+    ):
         raise DataError(
             f"its noisy count is out of range: more than {MOST_DEVIATIONS} standard deviations of"
             " its noise above the capacity; ask the hospital to correct it, or set its period aside"

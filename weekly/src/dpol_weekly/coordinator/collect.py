@@ -12,17 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dpol.core.errors import DataError, OutputError
+from dpol.core.errors import DataError
 from dpol.core.words import counted
 from dpol_weekly.coordinator.checks import check_row
 from dpol_weekly.coordinator.log import Cells, Log, Place, keep, open_log
-from dpol_weekly.deployment import short
 from dpol_weekly.released.read import ASK, Report, files_of, find_release, read_release
 from dpol_weekly.released.row import Released
 
 LISTED = 20
 """Number of files, or of refusals of one file, that are told one by one."""
-_LONGEST_REASON = 200
 _SET_ASIDE = "If the earlier row was wrong, set it aside with dpol set-aside"
 
 
@@ -37,7 +35,6 @@ class Collected:
         again: number of new rows that are second releases.
         refused: why rows, or the whole report, were refused; empty if nothing new was.
         ignored: whether the file was found in a folder and is no release.
-        other: the hash of its agreement, if that is not one of this log; else empty.
     """
 
     file: Path
@@ -46,7 +43,6 @@ class Collected:
     again: int = 0
     refused: list[str] = field(default_factory=list)
     ignored: bool = False
-    other: str = ""
 
 
 def collect(
@@ -71,7 +67,7 @@ def collect(
         ConfigError, DataError, OutputError: as `open_log`.
     """
     today = today or datetime.date.today()
-    with open_log(folder, deployment, new=True) as log:
+    with open_log(folder, deployment) as log:
         return [_collect(log, file, inside, keys, today) for file, inside in files_of(reports)]
 
 
@@ -94,17 +90,14 @@ def set_aside(
         The entity and the period of the rows.
 
     Raises:
-        DataError: as `open_log`; no row of the entity counts, or the reason is no line of text.
+        DataError: as `open_log`; or no row of the entity counts.
         OutputError: the list cannot be written.
     """
-    if not (reason.strip() and reason.isprintable() and len(reason) <= _LONGEST_REASON):
-        raise DataError(f"write the reason as one line of text, up to {_LONGEST_REASON} characters")
     with open_log(folder) as log:
         day = None if period is None else period.isoformat()
         done = [it for it in log.rows if it[0] == entity and day in (None, it[1]) and log.rows[it]]
         if not done:
-            when = f" for {period}" if period else ""
-            raise DataError(f"nothing of {entity}{when} counts; see dpol export {folder}")
+            raise DataError(f"nothing of {entity} counts then; see dpol export {folder}")
         log.add("set aside", entity=entity, period=day, reason=reason)
         return sorted(done)
 
@@ -119,24 +112,19 @@ def _collect(
         if report is None:
             return Collected(file=file, ignored=True)
         if report.agreement not in log.hashes:
-            if report.key not in log.keys.values():
-                return Collected(file=file, other=report.agreement)
             raise DataError(
-                f"{file}: goes on under an unknown agreement ({short(report.agreement)}). If it"
-                " amends the last one, name its file with --deployment; otherwise ask the holder"
+                f"{file}: is of another agreement ({report.agreement}). If that one amends the last"
+                " one, name its file with --deployment; otherwise ask the holder"
             )
         bound, refused = _sort_rows(log, report, done, keys, today)
-    except OutputError:
-        raise  # of the folder, not of the report
-    except DataError as error:
-        return Collected(file=file, refused=[escaped(str(error))])
-    except Exception as error:  # nobody foresaw it, and others must not suffer
-        why = f"{file}: cannot be taken ({type(error).__name__}); {ASK}"
-        return Collected(file=file, refused=[escaped(why)])
+    except Exception as error:  # one that nobody foresaw, too: others must not suffer
+        known = isinstance(error, DataError)
+        why = str(error) if known else f"{file}: cannot be taken ({type(error).__name__}); {ASK}"
+        return Collected(file=file, refused=[why])
     if done.taken or refused or any(log.keys.get(it) != report.key for it in bound):
         log.add(
             "release",
-            file=escaped(file.name),
+            file=file.name,
             sha256=keep(log.folder, report.key, report.data),
             key=report.key,
             entities=bound,
@@ -145,7 +133,6 @@ def _collect(
         )
     if (more := len(done.refused) - LISTED) > 0:
         done.refused[LISTED:] = [f"{file}: {more:,} more rows or entities are refused"]
-    done.refused = [*map(escaped, done.refused)]
     return done
 
 
@@ -165,15 +152,6 @@ def _sort_rows(
     for row in report.rows:
         places[row[:2]].append(row[2:])
     wrong = {it: _wrong_key(log, report, it, keys) for it in dict.fromkeys(it for it, _ in places)}
-    counts = Counter[str]()
-    for row in report.rows:
-        if wrong[row.entity]:  # an old file with the key of then is known
-            known = row[2:] in log.rows.get(row[:2], ()) or row[2:] in log.aside.get(row[:2], ())
-            done.known += known
-            counts[row.entity] += not known
-    for it, number in counts.items():
-        if number:
-            done.refused.append(f"{report.file}: {counted(number, 'row')} of {it}: {wrong[it]}")
 
     def refuse(place: Place, cells: Cells, why: str) -> None:
         told = *place, *cells, why
@@ -183,21 +161,21 @@ def _sort_rows(
             refused.append([*told])
             done.refused.append(f"{report.file}, {place[0]} for {place[1]}: {why}")
 
-    deployment = log.deployment
+    deployment, strange = log.deployment, Counter[str]()
     for place, found in places.items():
-        if wrong[place[0]]:
-            continue
-        held, good = log.rows.get(place, []), list[Cells]()
+        entity, held, good = place[0], log.rows.get(place, []), list[Cells]()
         for cells in found:
-            if cells in log.aside.get(place, ()):
-                done.known += 1
-                continue
-            try:
-                if cells not in held:
-                    check_row(Released(*place, *cells), log.agreements, today)
-                good.append(cells)
-            except DataError as error:
-                refuse(place, cells, str(error))
+            if cells in log.aside.get(place, ()) or (wrong[entity] and cells in held):
+                done.known += 1  # an old file, with the key of then
+            elif wrong[entity]:
+                strange[entity] += 1
+            else:
+                try:
+                    if cells not in held:
+                        check_row(Released(*place, *cells), log.agreements, today)
+                    good.append(cells)
+                except DataError as error:
+                    refuse(place, cells, str(error))
         for number, cells in enumerate(good):
             second = deployment.second_day(datetime.date.fromisoformat(place[1]))
             if good[: len(held)] != held[: len(good)]:
@@ -214,34 +192,19 @@ def _sort_rows(
                 done.again += bool(number)
                 continue
             refuse(place, cells, why)
+    for it, number in strange.items():
+        done.refused.append(f"{report.file}: {counted(number, 'row')} of {it}: {wrong[it]}")
     return [it for it, why in wrong.items() if not why and it in deployment.entities], refused
 
 
 def _wrong_key(log: Log, report: Report, entity: str, keys: Mapping[str, str] | None) -> str:
     """Return why an entity does not report with the key of a report; empty if it may."""
-    known, held = (keys or {}).get(entity), log.keys.get(entity)
-    wanted = known or held
-    if entity not in log.deployment.entities or report.key == wanted:
+    wanted = (keys or {}).get(entity) or log.keys.get(entity)
+    anybody = keys is None and not wanted
+    if anybody or entity not in log.deployment.entities or report.key == wanted:
         return ""  # each row of no entity says so
-    if wanted:
-        return (
-            f"the report is signed with the key {report.key}, and not with {wanted}; ask {entity}."
-            " If it lost its old key, have it read the new one out, and collect with that key in"
-            f" --known-keys FILE. {_SET_ASIDE}"
-        )
-    if keys is None:
-        return ""
     return (
-        f"it is the first report of {entity}, and nobody has confirmed its key, {report.key}. Have"
-        f" {entity} read its key out (it is in its hospital.yaml), and collect again with"
+        f"the report is signed with the key {report.key}, and {wanted or 'no key'} is known of"
+        f" {entity}. Have it read its key out (it is in its hospital.yaml), and collect again with"
         f" --known-keys FILE, in which a line says {entity}: KEY"
     )
-
-
-def escaped(text: str) -> str:
-    r"""Return a text that can be stored and shown: bytes that are not UTF-8 become their codes.
-
-    >>> escaped("\udcfcbersicht.zip")
-    '\\udcfcbersicht.zip'
-    """
-    return text.encode("utf-8", "backslashreplace").decode()

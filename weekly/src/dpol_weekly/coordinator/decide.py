@@ -22,10 +22,8 @@ from dpol_weekly.coordinator.settings import Coordination, read_coordination
 from dpol_weekly.released.read import read_release
 
 
-def decide(
-    folder: Path, period: datetime.date | None = None, today: datetime.date | None = None
-) -> dict[str, Any]:
-    """Decide for a period and write `decisions/PERIOD.json` and the page `index.html`.
+def decide(folder: Path, today: datetime.date | None = None) -> dict[str, Any]:
+    """Decide for the period after the last report; write `decisions/PERIOD.json` and `index.html`.
 
     A period that was decided stays decided: what came since counts from the next one on.
 
@@ -43,7 +41,6 @@ def decide(
 
     Args:
         folder: the coordinator's folder.
-        period: start of a period after the last report; None: the first one.
         today: the date that the page shows; None: the computer's.
 
     Raises:
@@ -53,14 +50,15 @@ def decide(
     """
     today = today or datetime.date.today()
     reports = read_reports(folder)
-    day, made = reports.period(period), reports.deployment
+    made = reports.deployment
+    day = made.period_of(len(reports.counts))  # the first one after the last report
     current = {"today": str(today), "current": str(made.period_of(made.number_on(today)))}
     path = folder / "decisions" / f"{day}.json"
     with locked(path):
         if path.exists():
             decision = read_decision(path)
         else:
-            decision = _decided(reports, read_coordination(folder, made), day)
+            decision = _decided(reports, read_coordination(folder), day)
             write_json(path, decision)
         write_text(folder / "index.html", decision_page(decision | current))
     return decision | current

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from dpol.core.randomness import Floats
 
-LONGEST_GAP = 8
-"""A decision is for a period at most this many periods after the last report."""
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reports:
@@ -44,26 +41,6 @@ class Reports:
     came: np.ndarray[Any, np.dtype[np.str_]]
     line: int
     head: str
-
-    def period(self, given: datetime.date | None = None) -> datetime.date:
-        """Return the period to decide for: by default the first one after the last report.
-
-        Raises:
-            DataError: nothing was reported, no period begins at the date, it has reports, or it is
-                too far ahead.
-        """
-        made, next_one = self.deployment, len(self.counts)
-        if not next_one:
-            raise DataError("nothing was collected yet; a decision needs reports")
-        number = next_one if given is None else made.number_of(given)
-        if number is None or not next_one <= number < next_one + LONGEST_GAP:
-            first, last = made.period_of(next_one), made.period_of(next_one + LONGEST_GAP - 1)
-            raise DataError(
-                f"{given}: must begin a period after the last report, and no more than"
-                f" {LONGEST_GAP} periods after it: from {first} to {last}, every"
-                f" {made.periods.days} days"
-            )
-        return made.period_of(number)
 
     def table(self, coordination: Coordination, period: datetime.date) -> pd.DataFrame:
         """Return the table of whoever may be chosen: who takes part, has reported, is large enough.
@@ -114,7 +91,7 @@ def read_reports(folder: Path, as_of: int | None = None) -> Reports:
     made = [agreed(facts, folder) for *_, facts in found if facts["kind"] == "agreement"]
     lines = [facts for *_, facts in found if facts["kind"] != "agreement"]
     if not made:
-        raise DataError(f"{folder}: holds no agreement; name its file with dpol collect")
+        raise DataError(f"{folder}: holds no agreement; dpol collect --deployment names its file")
     column = {name: at for at, name in enumerate(made[-1].entities)}
     days = {row[1] for facts in lines for row in facts.get("taken", ())}
     row_of = {it: made[-1].number_of(datetime.date.fromisoformat(it)) or 0 for it in days}
@@ -143,22 +120,20 @@ def read_reports(folder: Path, as_of: int | None = None) -> Reports:
     )
 
 
-def export(folder: Path, to: Path, as_of: int | None = None) -> list[str]:
-    """Write the table that `dpol choose` reads, with mu, and when each row came.
+def export(folder: Path, as_of: int | None = None) -> list[str]:
+    """Write `reports.csv`, which `dpol choose` reads, with mu, and when each row came.
 
     Returns:
         What was written, and the command that chooses from it.
 
     Raises:
         ConfigError: `coordinator.yaml` breaks a rule.
-        DataError: as `read_reports` and `Reports.table`; or the table's name is not one of CSV.
+        DataError: as `read_reports` and `Reports.table`.
         OutputError: the table cannot be written.
     """
-    if to.suffix != ".csv":
-        raise DataError(f"{to}: must end in .csv; choose another name")
-    reports = read_reports(folder, as_of)
-    coordination = read_coordination(folder, reports.deployment)
-    frame = reports.table(coordination, reports.period())
+    reports, to = read_reports(folder, as_of), folder / "reports.csv"
+    coordination = read_coordination(folder)
+    frame = reports.table(coordination, reports.deployment.period_of(len(reports.counts)))
     with atomic_path(to) as temporary:
         frame.to_csv(temporary, index=False, lineterminator="\n")
     words = ["dpol", "choose", str(coordination.rule), str(to)]

@@ -14,6 +14,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +45,10 @@ def lines_of(folder: Path, as_of: int | None = None) -> Iterator[tuple[int, str,
         as_of: number of the last line; None: all.
 
     Raises:
-        DataError: there is no list or no such line, or a line was changed, removed or put
-            elsewhere.
+        DataError: there is no such line, or one was changed, removed or put elsewhere.
     """
     path, head, number = folder / LOG_NAME, "", 0
-    if not path.exists():
-        raise DataError(f"{path}: is not there; make it with dpol collect --into {folder}")
-    with path.open("rb") as stream:
+    with path.open("rb") if path.exists() else BytesIO() as stream:
         for number, line in enumerate(stream, start=1):
             if not line.endswith(b"\n") or number > (as_of or number):
                 number -= 1
@@ -65,7 +63,7 @@ def lines_of(folder: Path, as_of: int | None = None) -> Iterator[tuple[int, str,
                 )
             head = hashlib.sha256(line[:-1]).hexdigest()
             yield number, head, facts
-    if as_of is not None and number < as_of:
+    if number < (as_of or 0):
         raise DataError(f"{path}: has no line {as_of}; it has {number}")
 
 
@@ -129,35 +127,35 @@ def agreed(facts: dict[str, Any], folder: Path) -> Deployment:
 
 
 @contextmanager
-def open_log(folder: Path, deployment: Path | None = None, *, new: bool = False) -> Iterator[Log]:
+def open_log(folder: Path, deployment: Path | None = None) -> Iterator[Log]:
     """Open the list of a folder to add to it; one block at a time, others wait.
 
     Args:
         folder: of the coordinator; it gets a `coordinator.yaml` to be edited.
         deployment: the file of the agreement, or of an amendment of the last one; None: as before.
-        new: whether the list is made if there is none.
 
     Raises:
         ConfigError: the file of the agreement breaks a rule, or it is neither an agreement of the
             list nor an amendment of the last one.
-        DataError: there is no list, no agreement was given for a new one, or a line was changed.
+        DataError: no agreement was given for a new list, or a line was changed.
         OutputError: it cannot be written.
     """
     given, path = None if deployment is None else read_deployment(deployment), folder / LOG_NAME
-    if new and given is None and not path.exists():
-        raise DataError(f"{folder}: is new; name the deployment's file with --deployment")
+    lacks = DataError(f"{folder}: holds no agreement; dpol collect --deployment names its file")
+    if given is None and not path.exists():
+        raise lacks
     try:
         with locked(path):
-            if new and not path.exists():
-                path.touch()
-            _cut(path)
+            data = path.read_bytes() if path.exists() else b""
+            if not data.endswith(b"\n") and data:  # what a killed process left of its last line
+                os.truncate(path, data.rfind(b"\n") + 1)
             log = Log(folder)
             if given is not None and given not in log.agreements:
                 if log.agreements:
                     refuse_amendment(log.deployment, given, log.rows, str(deployment))
                 log.add("agreement", agreement=json.loads(given.agreement()))
             if not log.agreements:
-                raise DataError(f"{path}: holds no agreement; name its file with --deployment")
+                raise lacks
             if not (folder / FILE).exists():
                 write_text(folder / FILE, TEMPLATE.read_text(encoding="utf-8"))
             yield log
@@ -165,20 +163,11 @@ def open_log(folder: Path, deployment: Path | None = None, *, new: bool = False)
         raise output_error(error.filename or folder, error) from error
 
 
-def _cut(path: Path) -> None:
-    """Cut off what a killed process left of its last line."""
-    data = path.read_bytes() if path.exists() else b""
-    if not data.endswith(b"\n") and data:
-        os.truncate(path, data.rfind(b"\n") + 1)
-
-
 def keep(folder: Path, key: str, content: bytes) -> str:
     """Copy an accepted release into the folder, and return its SHA-256."""
     sha256 = hashlib.sha256(content).hexdigest()
-    file = path_of(folder, key, sha256)
-    if not file.exists():
-        with atomic_path(file) as new:
-            new.write_bytes(content)
+    with atomic_path(path_of(folder, key, sha256)) as new:
+        new.write_bytes(content)
     return sha256
 
 

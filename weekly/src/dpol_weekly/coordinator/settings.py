@@ -11,13 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from dpol.core.errors import ConfigError
 from dpol.core.settings import Problem, Settings
-from dpol.core.suggestions import nearest
-from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain
-from dpol_weekly.deployment import Deployment
-from dpol_weekly.settings_file import checked
+from dpol_weekly.settings_file import checked, read_keys
 
 FILE = "coordinator.yaml"
 """Name of the file in the coordinator's folder."""
@@ -38,47 +34,33 @@ class Coordination(Settings):
     question: Gain = THE_PAPERS
     """The question that a decision answers."""
 
-    def rules(self, deployment: Deployment) -> Iterator[Problem]:
-        """Yield the broken rules that involve several keys, for an agreement."""
-        for name in self.titles:
-            if name not in deployment.entities:
-                told = nearest(name, deployment.entities)
-                yield Problem(("titles",), name, f"is not an entity of {deployment.name}{told}")
-        if wrong := _unplayable(self.rule):
-            yield Problem(("rule",), self.rule, wrong)
+    def rules(self) -> Iterator[Problem]:
+        """Yield what keeps the rule from deciding every week.
+
+        A hospital that joins, leaves or is silent for a week leaves a gap in the reports.
+        """
+        from dpol.experts.games import members_of
+
+        try:
+            made = [it.algorithm for it in members_of(self.rule)]
+        except ValueError as error:
+            yield Problem(("rule",), self.rule, str(error))
+            return
+        if [it.model == "local" and it.skips_gaps and not it.needs_rounds for it in made] != [True]:
+            allowed = (
+                "must be one local rule that plays on when a hospital joins, leaves or is silent:"
+                " random-effects, window-mean or cautious-mean"
+            )
+            yield Problem(("rule",), self.rule, allowed)
 
 
-def _unplayable(rule: str | dict[str, Any]) -> str:
-    """Return why a rule cannot decide every week; empty if it can.
-
-    A hospital that joins, leaves or is silent for a week leaves a gap in the reports.
-    """
-    from dpol.experts.games import members_of
-
-    try:
-        member, *others = members_of(rule)
-    except ValueError as error:
-        return f"{error}"
-    if others or member.algorithm.model != "local":
-        return "must be one local rule: it sees released numbers only, and no learner is asked for"
-    if member.algorithm.needs_rounds or not member.algorithm.skips_gaps:
-        return (
-            "must be a rule that plays on when a hospital joins, leaves or is silent:"
-            " random-effects, window-mean or cautious-mean"
-        )
-    return ""
-
-
-def read_coordination(folder: Path, deployment: Deployment) -> Coordination:
+def read_coordination(folder: Path) -> Coordination:
     """Read the file in a coordinator's folder; without one, return the defaults.
 
     Raises:
         ConfigError: the file cannot be read, or breaks rules; all are listed.
     """
     path = folder / FILE
-    raw = (read_yaml(path) if path.exists() else None) or {}
-    if not isinstance(raw, dict):
-        raise ConfigError(f"{path}: holds no keys; move it away, and dpol collect writes it again")
-    return checked(
-        Coordination, raw, str(path), rules=lambda it: it.rules(deployment), manual=MANUAL
-    )
+    remedy = "move it away, and dpol collect writes it again"
+    raw = read_keys(path, remedy) if path.exists() else {}
+    return checked(Coordination, raw, str(path), rules=Coordination.rules, manual=MANUAL)

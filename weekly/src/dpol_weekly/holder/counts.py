@@ -16,7 +16,7 @@ from dpol.core.words import counted, listed
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.noise import decimal_text
-from dpol_weekly.tables import Format, parse_count, parse_date, read_table
+from dpol_weekly.tables import parse_count, parse_date, read_table
 
 Place = tuple[str, str]
 """An entity, and the first day of a period, YYYY-MM-DD."""
@@ -85,26 +85,57 @@ def read_counts(
             " let the export job say it with --through DATE, or write covers: today or covers:"
             " yesterday into hospital.yaml"
         )
-    if through is not None and through > today:
-        raise DataError(
-            f"--through {through}: is to come; give the last day that the query covered"
-        )
-    published = hospital.published(deployment)
-    calendar = {name: _calendar(deployment, name, today) for name in hospital.entities}
+    columns, form, odd = hospital.columns, hospital.format, Counter[str]()
+    needed = columns.entity, columns.period, columns.count, hospital.published(deployment)
+    begun, length = deployment.periods.first, deployment.periods.days
+    days = [*map(deployment.period_of, range(deployment.number_on(today)))]  # those that are over
+    calendar = {
+        name: [str(it) for it in days if deployment.entities[name].takes_part(it)]
+        for name in hospital.entities
+    }
     unread = dict(_unread(hospital, deployment, calendar, today, through))
-    rows, told, seen = _rows(hospital, deployment, published)
     wanted = {(name, day) for name, days in calendar.items() for day in days} - unread.keys()
-    counts = dict[Place, Count]()
-    for where, place, cells in rows:
-        if place not in wanted:
+    names = {text: name for name, text in hospital.entities.items()}
+    table = read_table(path, [*filter(None, needed)], form, may_be_empty=missing)
+    counts, silent = dict[Place, Count](), dict.fromkeys(calendar)
+    for number, cells, width in table.lines:
+        where = f"{path}, line {number}"
+        text = next(iter(names)) if columns.entity is None else cells[columns.entity]
+        if text not in names:
+            odd["of places that are neither in your file nor in the agreement"] += (
+                text not in deployment.entities  # else of another file of this holder
+            )
             continue
+        day = parse_date(cells[columns.period], form.date)
+        if day is None:
+            odd[f"without a date that format.date ({form.date}) reads"] += 1
+            continue
+        silent.pop(names[text], None)
+        if form.day == "last":
+            day -= datetime.timedelta(days=length - 1)
+        if (day - begun).days % length:
+            raise DataError(
+                f"{where}: no period {'ends' if form.day == 'last' else 'begins'} on its date; they"
+                f" begin every {length} days from {begun} on; write the start of the period, or set"
+                " format.day and format.date in hospital.yaml"
+            )
+        if width != table.width:
+            raise DataError(
+                f"{where}: has {counted(width, 'cell')}, but the header has {table.width}. Quote"
+                f" cells that hold {form.delimiter!r}, or if the file is cut short here, get an"
+                " intact copy of it"
+            )
+        place = names[text], day.isoformat()
         if place in counts:
             raise DataError(
                 f"{where}: the same entity and period as {counts[place].where}; keep the line that"
                 " is right, or name the column of entities in columns.entity"
             )
-        counts[place] = _count(hospital, deployment, where, place[0], cells)
-    if silent := [name for name in calendar if name not in seen]:
+        if place in wanted:
+            counts[place] = _count(hospital, deployment, where, place[0], cells)
+    odd["below a blank line"] = table.below
+    told = [f"{counted(n, 'line')} left out, {why}" for why, n in odd.items() if n]
+    if silent:
         lost = f"the table has no row of {listed(silent)}"
         if first:
             raise DataError(
@@ -128,12 +159,6 @@ def read_counts(
     return Table(counts=counts, calendar=calendar, unread=unread, warnings=told)
 
 
-def _calendar(deployment: Deployment, name: str, today: datetime.date) -> list[str]:
-    """Return the periods that are over and in which an entity takes part."""
-    days = map(deployment.period_of, range(deployment.number_on(today)))
-    return [it.isoformat() for it in days if deployment.entities[name].takes_part(it)]
-
-
 def _unread(
     hospital: Hospital,
     deployment: Deployment,
@@ -142,63 +167,15 @@ def _unread(
     through: datetime.date | None,
 ) -> Iterator[tuple[Place, str]]:
     """Yield the places and periods that an export does not reach, and why."""
-    reaches, running = hospital.reaches, deployment.number_on(today)
+    running = deployment.number_on(today)
+    end = running if through is None else deployment.number_on(through + datetime.timedelta(days=1))
     for name, periods in calendar.items():
         for period in periods:
-            day = datetime.date.fromisoformat(period)
-            back = running - deployment.number_on(day)
-            if back > reaches if isinstance(reaches, int) else reaches != "all" and day < reaches:
+            number = deployment.number_on(datetime.date.fromisoformat(period))
+            if hospital.reaches != "all" and number < running - hospital.reaches:
                 yield (name, period), "the export does not reach so far back, as reaches says"
-            elif through is not None and deployment.last_day(day) > through:
+            elif number >= end:
                 yield (name, period), f"the export covers nothing after {through}"
-
-
-def _rows(
-    hospital: Hospital, deployment: Deployment, published: str | None
-) -> tuple[list[tuple[str, Place, dict[str, str]]], list[str], set[str]]:
-    """Return the rows of the holder's places, what is told of others, and the places with a line.
-
-    A row has its line, entity and period, and cells.
-    """
-    columns, form, odd = hospital.columns, hospital.format, Counter[str]()
-    found, seen = list[tuple[str, Place, dict[str, str]]](), set[str]()
-    wanted = columns.entity, columns.period, columns.count, published
-    names = {text: name for name, text in hospital.entities.items()}
-    table = read_table(
-        hospital.table, [*filter(None, wanted)], form, may_be_empty=hospital.zero == "missing"
-    )
-    for number, cells, width in table.lines:
-        where = f"{hospital.table}, line {number}"
-        text = next(iter(names)) if columns.entity is None else cells[columns.entity]
-        if text not in names:
-            odd["of places that are neither in your file nor in the agreement"] += (
-                text not in deployment.entities  # else of another file of this holder
-            )
-            continue
-        day = parse_date(cells[columns.period], form.date)
-        if day is None:
-            odd[f"without a date that format.date ({form.date}) reads"] += 1
-            continue
-        seen.add(names[text])
-        if form.day == "last":
-            day -= datetime.timedelta(days=deployment.periods.days - 1)
-        begun, days = deployment.periods.first, deployment.periods.days
-        if (day - begun).days % days:
-            raise DataError(
-                f"{where}: no period {'ends' if form.day == 'last' else 'begins'} on its date in"
-                f" the deployment {deployment.name}; they begin every {days} days from {begun} on;"
-                " write the start of the period, or set format.day and format.date in hospital.yaml"
-            )
-        if width != table.width:
-            raise DataError(
-                f"{where}: has {counted(width, 'cell')}, but the header has {table.width}. Quote"
-                f" cells that hold {form.delimiter!r}, or if the file is cut short here, get an"
-                " intact copy of it"
-            )
-        found.append((where, (names[text], day.isoformat()), cells))
-    odd["below a blank line"] = table.below
-    told = [f"{counted(n, 'line')} left out, {why}" for why, n in odd.items() if n]
-    return found, told, seen
 
 
 def _count(
@@ -211,29 +188,19 @@ def _count(
     """Return the count of a row; without cells, or with a cell that means it, 0."""
     columns, form = hospital.columns, hospital.format
     zero = "" if hospital.zero == "blank" else hospital.zero
-    if cells is None or cells[columns.count] == zero:
-        count: str | None = "0"
-    else:
-        count = parse_count(cells[columns.count], form)
-    if count is None:
+    cell = zero if cells is None else cells[columns.count]
+    count = "0" if cell == zero else parse_count(cell, form)
+    wrong, least, beds = columns.count, "from 0", deployment.entities[name].beds
+    if count is not None and beds is None:
+        wrong, least = str(columns.capacity), "above 0"
+        told = parse_count((cells or {}).get(wrong, ""), form)
+        beds = decimal_text(Decimal(told)) if told and told.strip("0.") else None
+    if count is None or beds is None:
         # Suppressed cells are small: rows left out for their count would tell it.
-        more = (
-            "put the true count in its place, or name the text that means 0 in zero; do not leave"
-            " out rows because of their count"
+        raise DataError(
+            f"{where}: column {wrong} must hold a number {least}, up to 999999999, such as 12 or"
+            f" 3{form.decimal}4 (format.decimal and thousands in hospital.yaml), and is blank,"
+            " suppressed or another text; put the true number in its place, or name the text that"
+            " means 0 in zero; do not leave out rows because of their count"
         )
-        raise _no_number(where, columns.count, "from 0", form, more)
-    capacity = deployment.entities[name].beds
-    if capacity is None:
-        beds = parse_count((cells or {}).get(str(columns.capacity), ""), form)
-        if beds is None or not beds.strip("0."):
-            raise _no_number(where, str(columns.capacity), "above 0", form, "fix the cell")
-        capacity = decimal_text(Decimal(beds))
-    return Count(where=where, count=count, capacity=capacity)
-
-
-def _no_number(where: str, column: str, least: str, form: Format, remedy: str) -> DataError:
-    return DataError(
-        f"{where}: column {column} must hold a number {least}, up to 999999999, such as 12 or"
-        f" 3{form.decimal}4 (format.decimal and thousands in hospital.yaml), and is blank,"
-        f" suppressed or another text; {remedy}"
-    )
+    return Count(where=where, count=count, capacity=beds)

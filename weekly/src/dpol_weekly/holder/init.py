@@ -16,15 +16,10 @@ import yaml
 
 from dpol.core.files import write_text
 from dpol.noise.keyed import make_secret
-from dpol_weekly.deployment import Deployment
+from dpol_weekly.deployment import read_deployment
 from dpol_weekly.holder.counts import read_counts
 from dpol_weekly.holder.memory import files_in
-from dpol_weekly.holder.settings import (
-    KEY_NAME,
-    SECRET_NAME,
-    Hospital,
-    hospital_of,
-)
+from dpol_weekly.holder.settings import Hospital, hospital_of
 from dpol_weekly.keys import Key, make_key
 from dpol_weekly.released.read import find_release
 from dpol_weekly.tables import DATES, Format
@@ -37,7 +32,7 @@ QUESTIONS = {
     "zero": "How does it write that nobody was there: missing (no row), blank, written (0), or"
     " another text, such as NULL?",
     "covers": "Up to which day does it go: today, yesterday, or nothing if the job says --through?",
-    "reaches": "How far back does it reach: all, a number of periods, or its first date? (all)",
+    "reaches": "How far back does it reach: all, or a number of periods? (all)",
     "decimal": "Which is the decimal sign: . or ,",
     "thousands": "Which sign is between thousands: none . , ' or space?",
     "delimiter": "Which sign is between cells: , ; | or tab? (,)",
@@ -48,30 +43,25 @@ QUESTIONS = {
 }
 """What `hospital.yaml` says of a table, by its keys; what is taken without an answer."""
 _SIGNS = {"tab": "\t", "space": " "}
-_MANUAL = "Say it with --column KEY=ANSWER. The page For a hospital, in the documentation,"
 
 
 def begin(
     file: Path,
     table: Path,
     agreed: Path,
-    deployment: Deployment,
     *,
     entity: str | None = None,
     named: Mapping[str, str] | None = None,
     copy_to: Path | None = None,
     through: datetime.date | None = None,
     ask: Callable[[str], str] | None = None,
-) -> list[str]:
+) -> None:
     """Write a holder's file for a table, a key and a secret; those that are there stay.
-
-    Returns what is to be done next.
 
     Args:
         file: the file to write.
         table: the table of raw counts.
         agreed: the file of the agreement.
-        deployment: the agreement.
         entity: the holder's identifier in it; None: a column names several, with their identifiers.
             `ID=TEXT` says what the table writes for it.
         named: answers by the keys of `QUESTIONS`.
@@ -80,12 +70,13 @@ def begin(
         ask: asks a person for what is not named; None in a script.
 
     Raises:
-        ConfigError: an answer is missing, or none of those allowed; all are listed.
+        ConfigError: the agreement breaks a rule; or an answer is missing, or none of those
+            allowed. All are listed.
         DataError: the agreement lacks the entity, the table does not fit the answers or has no row
             of a place, or a file of the key holds none.
         OutputError: a file cannot be written.
     """
-    answers = dict(named or {})
+    deployment, answers = read_deployment(agreed), dict(named or {})
     for key, question in QUESTIONS.items():
         if ask and key not in answers and (said := ask(question)):
             answers[key] = said
@@ -97,19 +88,14 @@ def begin(
         "table": os.path.relpath(table.resolve(), folder),
         "columns": {},
         "format": {},
-        "output": "released",
         **({"copy_to": os.path.relpath(copy_to.resolve(), folder)} if copy_to else {}),
-        "key": KEY_NAME,
-        "secret": SECRET_NAME,
     }
     for key, answer in answers.items():
         if key in Format.model_fields:
-            whole["format"][key] = _SIGNS.get(answer, int(answer) if answer.isdecimal() else answer)
-        elif key in ("zero", "covers", "reaches"):
-            whole[key] = answer
+            whole["format"][key] = _SIGNS.get(answer, answer)
         else:
-            whole["columns"][key] = answer
-    hospital = hospital_of(file, whole, _MANUAL)
+            (whole if key in Hospital.model_fields else whole["columns"])[key] = answer
+    hospital = hospital_of(file, whole)
     read_counts(hospital, deployment, today=datetime.date.today(), through=through, first=True)
     text = yaml.safe_dump(whole, default_flow_style=None, sort_keys=False, allow_unicode=True)
     _, public = renew(hospital)
@@ -118,7 +104,6 @@ def begin(
         "# Where this holder's counts are, and how they are written. It is never sent.\n"
         f"{text}# Public half of the key, to be read out: {public}\n",
     )
-    return [f"{file}: read it, and run dpol privatize {file}"]
 
 
 def renew(hospital: Hospital) -> tuple[list[str], str]:

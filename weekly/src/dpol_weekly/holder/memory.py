@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Mapping
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from dpol.core.errors import ConfigError, DataError
-from dpol_weekly.deployment import Deployment, checked_deployment
+from dpol_weekly.deployment import Deployment, checked_deployment, read_deployment
 from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.keys import Key
 from dpol_weekly.records import versions
@@ -87,16 +85,20 @@ def recall(hospital: Hospital, deployment: Deployment, key: Key) -> Memory:
                 )
             reports.append(report)
         elif file.suffix in (".json", ".yaml"):
-            agreed = _agreement(file)
+            try:
+                agreed = read_deployment(file)
+            except ConfigError:
+                raise DataError(
+                    f"{file}: cannot be read as a release or an agreement, and may be a release"
+                    " that was damaged; put it back from a copy, for instance the coordinator's, or"
+                    " move it away if it is something else"
+                ) from None
             agreements[agreed.sha256()] = agreed
-    for file in files_in(hospital.copy_to) if hospital.copy_to else ():
-        report = None
-        if f"-{key.public[:8]}-" in file.name and not (hospital.output / file.name).exists():
-            report = read_release(file)  # the only one: a damaged one refuses the run
-        else:
-            with suppress(DataError):  # of somebody else, or a damaged copy
-                report = find_release(file, keys)
-        reports += [report] if report and report.key in keys else []
+    for file in files_in(hospital.copy_to):
+        only = f"-{key.public[:8]}-" in file.name and not (hospital.output / file.name).exists()
+        with nullcontext() if only else suppress(DataError):  # of somebody else, or a damaged copy
+            report = read_release(file) if only else find_release(file, keys)
+            reports += [report] if report and report.key in keys else []
     begin_after = str(hospital.begin_after or "")
     if hospital.ledger.exists():
         texts, rows, begun = _ledger(hospital.ledger)
@@ -118,28 +120,9 @@ def recall(hospital: Hospital, deployment: Deployment, key: Key) -> Memory:
     return Memory(reports=tuple(reports), agreements=agreements, begin_after=begin_after)
 
 
-def files_in(folder: Path) -> Iterable[Path]:
+def files_in(folder: Path | None) -> list[Path]:
     """Return the files in a folder that are not hidden; none if it is not there."""
-    return sorted(it for it in folder.glob("[!.]*") if it.is_file()) if folder.is_dir() else ()
-
-
-def _agreement(file: Path) -> Deployment:
-    """Return the agreement in a file of the folder of releases.
-
-    Raises:
-        DataError: it is none, so it may be a damaged release.
-    """
-    try:
-        raw = yaml.safe_load(file.read_bytes())
-        if isinstance(raw, dict):
-            return checked_deployment(raw, str(file))
-    except (yaml.YAMLError, OSError, ValueError, ConfigError):
-        pass
-    raise DataError(
-        f"{file}: cannot be read as a release or an agreement, and may be a release that was"
-        " damaged; put it back from a copy, for instance the coordinator's, or move it away if it"
-        " is something else"
-    )
+    return sorted(it for it in folder.glob("[!.]*") if it.is_file()) if folder else []
 
 
 def _ledger(file: Path) -> tuple[list[str], set[Released], str]:

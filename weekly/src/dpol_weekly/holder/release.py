@@ -5,16 +5,15 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import DataError
-from dpol.core.files import atomic_path, check_writable, locked, remove_temporary
+from dpol.core.files import atomic_path, locked, remove_temporary
 from dpol.noise.keyed import keyed_noise, read_secret
 from dpol_weekly.deployment import Deployment, read_deployment
 from dpol_weekly.holder.agreement import refuse_unconfirmed
-from dpol_weekly.holder.counts import Count, Place, Table, read_counts
+from dpol_weekly.holder.counts import Place, Table, read_counts
 from dpol_weekly.holder.memory import Memory, Rows, recall
 from dpol_weekly.holder.settings import Hospital, read_hospital
 from dpol_weekly.keys import Key
@@ -50,11 +49,6 @@ class Release:
         """Number of rows of this release for periods that were released before."""
         return sum(version > 1 for *_, version in self.added)
 
-    @property
-    def periods(self) -> list[str]:
-        """Periods that this release added, in order."""
-        return sorted({period for _, period, _ in self.added})
-
 
 def release(
     file: Path,
@@ -75,14 +69,13 @@ def release(
         today: today's date; None: the computer's.
 
     Raises:
-        DataError: a file breaks a rule, the agreement is not confirmed (`NotConfirmedError`), or a
-            budget would be passed. Nothing is released then.
+        ConfigError: a file breaks a rule, or the agreement is not confirmed.
+        DataError: the table or a release breaks a rule, or a budget would be passed. Nothing is
+            released then.
         OutputError: a file cannot be written.
     """
     day, hospital = today or datetime.date.today(), read_hospital(file)
     deployment = read_deployment(hospital.deployment)
-    for folder in hospital.folders:
-        check_writable(folder)
     key = Key(hospital.key)
     lost = "dpol privatize FILE --new-key makes another one; what was released stays as it left"
     secret = read_secret(hospital.secret, lost=lost)
@@ -92,43 +85,37 @@ def release(
         table = read_counts(hospital, deployment, today=day, through=through)
         wanted, late = _due(deployment, table, rows, memory, {*map(str, hospital.unknown)}, day)
         refuse_unconfirmed(hospital, deployment, memory, agree)
-        new = {
-            place: replace(
-                table.counts[place[:2]],
-                capacity=_beds_of_then(hospital, memory, deployment, *place[:2])
-                or table.counts[place[:2]].capacity,
-            )
-            for place in wanted
-        }
-        for place, count in new.items():
-            rows[place] = _noisy(secret, deployment, place, count)
-        done = Release(
+        for place in wanted:
+            count = table.counts[place[:2]]
+            beds = _beds_of_then(hospital, memory, deployment, *place[:2]) or count.capacity
+            rows[place] = _noisy(secret, deployment, place, count.count, beds)
+        written, stay = None, 0.0
+        if rows:
+            order = sorted(rows, key=lambda it: (it[2], it[1], it[0]))
+            facts: dict[str, object] = {
+                "dpol_release": 4,
+                "agreement": deployment.sha256(),
+                "rows": [[*rows[place]] for place in order],
+                "key": key.public,
+            }
+            stay = _mu_of_stay(facts, memory)
+            for sha256 in {deployment.sha256(), *(it.agreement for it in memory.reports)}:
+                text = memory.agreements[sha256].agreement()
+                _put(hospital.output / f"agreement-{sha256[:8]}.yaml", text)
+            last = max(period for _, period, _ in rows)
+            written = hospital.output / f"{deployment.name}-{key.public[:8]}-{last}.json"
+            whole = facts | {"signature": key.sign(signed_text(facts))}
+            for folder in filter(None, (hospital.output, hospital.copy_to)):
+                _put(folder / written.name, json.dumps(whole, indent=1))
+        return Release(
             deployment=deployment,
-            file=None,
+            file=written,
             first=not memory.reports,
-            added=[*new],
+            added=wanted,
             late=late,
             warnings=table.warnings,
-            mu_of_stay=0.0,
+            mu_of_stay=stay,
         )
-        if not rows:
-            return done
-        facts = _facts(deployment, rows, key)
-        stay = _mu_of_stay(deployment, facts, memory)
-        for sha256 in {deployment.sha256(), *(it.agreement for it in memory.reports)}:
-            text = memory.agreements[sha256].agreement()
-            _put(hospital.output / f"agreement-{sha256[:8]}.yaml", f"{text}\n".encode())
-        signed = key.public, deployment.sha256()
-        own = [it for it in memory.reports if (it.key, it.agreement) == signed]
-        kept = [it.file for it in own if {*it.rows} == {*rows.values()}]
-        last = max(period for _, period, _ in rows)
-        written = hospital.output / f"{deployment.name}-{key.public[:8]}-{last}.json"
-        if written not in kept:
-            whole = facts | {"signature": key.sign(signed_text(facts))}
-            _put(written, f"{json.dumps(whole, indent=1)}\n".encode())
-        if hospital.copy_to and hospital.copy_to not in [it.parent for it in kept]:
-            _put(hospital.copy_to / written.name, written.read_bytes())
-        return replace(done, file=written, mu_of_stay=stay)
 
 
 def _due(
@@ -184,7 +171,7 @@ def _beds_of_then(
 
 
 def _noisy(
-    secret: bytes, deployment: Deployment, place: tuple[str, str, int], count: Count
+    secret: bytes, deployment: Deployment, place: tuple[str, str, int], count: str, beds: str
 ) -> Released:
     """Return the released row of a count; equal counts of equal places are equal rows."""
     (name, period, version), noise = place, deployment.count_noise()
@@ -194,34 +181,20 @@ def _noisy(
         place=alike(name),
         period=period,
         version=version,
-        steps=in_steps(count.count, noise.decimals),
+        steps=in_steps(count, noise.decimals),
         scale=noise.scale,
     )
-    return Released(name, period, noisy_count(count.count, noise, steps), count.capacity)
+    return Released(name, period, noisy_count(count, noise, steps), beds)
 
 
-def _facts(deployment: Deployment, rows: Rows, key: Key) -> dict[str, object]:
-    order = sorted(rows, key=lambda it: (it[2], it[1], it[0]))
-    return {
-        "dpol_release": 4,
-        "agreement": deployment.sha256(),
-        "rows": [[*rows[place]] for place in order],
-        "key": key.public,
-    }
-
-
-def _mu_of_stay(deployment: Deployment, facts: Mapping[str, object], memory: Memory) -> float:
+def _mu_of_stay(facts: Mapping[str, object], memory: Memory) -> float:
     """Return an upper bound on the mu of the longest stay, over all releases of the holder.
 
     Raises:
         DataError: a budget would be passed.
     """
     agreed = {sha256: it.model_dump(mode="json") for sha256, it in memory.agreements.items()}
-    others = [
-        (str(it.file), it.facts)
-        for it in memory.reports
-        if memory.agreements[it.agreement].name != deployment.name
-    ]
+    others = [(str(it.file), it.facts) for it in memory.reports]
     try:
         found = recompute([("this release", facts), *others], agreed)
     except ValueError as error:
@@ -232,11 +205,10 @@ def _mu_of_stay(deployment: Deployment, facts: Mapping[str, object], memory: Mem
     return float(found[0]["stay_mu"])
 
 
-def _put(file: Path, content: bytes) -> None:
-    """Write a file, whole or not at all, unless it is there."""
+def _put(file: Path, text: str) -> None:
+    """Write a line of text, whole or not at all, unless it is there."""
     remove_temporary(file)
-    with suppress(OSError):
-        if file.is_file() and file.read_bytes() == content:  # a pipe would never end
-            return
-    with atomic_path(file) as new:
-        new.write_bytes(content)
+    content = f"{text}\n".encode()
+    if not (file.is_file() and file.read_bytes() == content):  # a pipe would never end
+        with atomic_path(file) as new:
+            new.write_bytes(content)

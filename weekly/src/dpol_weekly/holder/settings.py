@@ -12,31 +12,17 @@ from pydantic import BeforeValidator, Field
 from dpol.core.errors import DataError
 from dpol.core.settings import MISSING, Problem, Settings
 from dpol.core.suggestions import nearest
-from dpol_weekly.deployment import Deployment, iso_date
+from dpol_weekly.deployment import Deployment
 from dpol_weekly.records import HEX
 from dpol_weekly.settings_file import checked, read_keys
-from dpol_weekly.tables import WEEKS, Format
+from dpol_weekly.tables import Format
 
-KEY_NAME = "dpol.key"
-"""The name of a holder's private key, unless another one is given."""
-SECRET_NAME = "dpol.secret"
-"""The name of a holder's secret, unless another one is given."""
-MANUAL = "The page For a hospital, in the documentation of dpol weekly,"
+MANUAL = "--init takes them as --column KEY=ANSWER. The page For a hospital, in the documentation,"
 
 
 def _by_identifier(value: object) -> object:
     """Return a list of identifiers as a block: the table uses the same identifiers."""
     return {name: name for name in value} if isinstance(value, list) else value
-
-
-def _reach(value: object) -> object:
-    """Return `all`, a number of periods or a date. Raises ValueError for anything else."""
-    if isinstance(value, str) and value != "all":
-        value = int(value) if value.isdecimal() else iso_date(value)
-    whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
-    if value != "all" and not whole and not isinstance(value, datetime.date):
-        raise ValueError("must be all, a number of periods from 1 on, or a date")
-    return value
 
 
 class Columns(Settings):
@@ -71,8 +57,8 @@ class Hospital(Settings):
     another text, such as NULL."""
     covers: Literal["today", "yesterday"] | None = None
     """Last day that the table covers, unless the export says it with `--through`."""
-    reaches: Annotated[Literal["all"] | int | datetime.date, BeforeValidator(_reach)] = "all"
-    """How far back the table reaches: `all`, a number of periods, or its first period."""
+    reaches: Literal["all"] | Annotated[int, Field(ge=1)] = "all"
+    """How far back the table reaches: `all`, or a number of periods."""
     begin_after: datetime.date | None = None
     """No period that begins up to this date is released for the first time."""
     unknown: list[datetime.date] = []
@@ -85,28 +71,23 @@ class Hospital(Settings):
     """Folder of the releases: the memory of what was released."""
     copy_to: Path | None = None
     """A folder that gets a copy of each release, such as one that the coordinator reads."""
-    key: Path = Path(KEY_NAME)
+    key: Path = Path("dpol.key")
     """The private key that signs releases; --init makes it."""
     former_keys: list[Annotated[str, Field(pattern=f"^{HEX}$")]] = []
     """Public halves of keys that were lost, whose releases are this holder's own."""
-    secret: Path = Path(SECRET_NAME)
+    secret: Path = Path("dpol.secret")
     """The secret that makes the noise; --init makes it."""
     ledger: Path = Path("dpol-ledger.sqlite")
     """The ledger of an earlier version of dpol; its rows must be in signed releases."""
 
     def rules(self) -> Iterator[Problem]:
         """Yield the broken rules that involve several keys."""
-        texts = [*self.entities.values()]
-        if len({*texts}) < len(texts):
-            yield Problem(("entities",), self.entities, "must not name one text twice")
-        if len(texts) > 1 and self.columns.entity is None:
+        if len(self.entities) > 1 and self.columns.entity is None:
             allowed = "is missing: several entities are told apart by a column"
             yield Problem(("columns", "entity"), MISSING, allowed)
         named = [name for name in self.columns.model_dump().values() if name is not None]
         if len({*named}) < len(named):
             yield Problem(("columns",), MISSING, "must be different columns")
-        if self.format.day == "last" and self.format.date in WEEKS:
-            yield Problem(("format", "day"), "last", "must be first: a week names its first day")
         if self.format.thousands == self.format.decimal:
             allowed = "must not be the decimal sign too"
             yield Problem(("format", "thousands"), self.format.thousands, allowed)
@@ -136,11 +117,6 @@ class Hospital(Settings):
             )
         return self.columns.capacity if reported else None
 
-    @property
-    def folders(self) -> list[Path]:
-        """The folders of releases: its own, and that of copies."""
-        return [self.output, *([self.copy_to] if self.copy_to else [])]
-
 
 def read_hospital(path: Path) -> Hospital:
     """Read and check a holder's file.
@@ -151,12 +127,12 @@ def read_hospital(path: Path) -> Hospital:
     return hospital_of(path, read_keys(path, "`dpol privatize --init TABLE` writes a file"))
 
 
-def hospital_of(path: Path, raw: Mapping[str, Any], manual: str = MANUAL) -> Hospital:
-    """Check plain values as a holder's file; `manual` explains its keys. Raises as above."""
+def hospital_of(path: Path, raw: Mapping[str, Any]) -> Hospital:
+    """Check plain values as a holder's file. Raises as above."""
     raw = {**raw}
     if raw.get("covers", "today") not in ("today", "yesterday") and "reaches" not in raw:
         raw["reaches"] = raw.pop("covers")  # its name in the version before
-    hospital = checked(Hospital, raw, str(path), rules=Hospital.rules, manual=manual)
+    hospital = checked(Hospital, raw, str(path), rules=Hospital.rules, manual=MANUAL)
     paths = "deployment", "table", "output", "copy_to", "key", "secret", "ledger"
     given = {key: it for key in paths if (it := getattr(hospital, key)) is not None}
     return hospital.model_copy(update={key: path.parent / it for key, it in given.items()})
