@@ -13,24 +13,24 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo paper ledger verify cluster image docs test test-ledger test-docs test-slurm \
-    lint format bench lock clean
+    lint format pages bench lock clean
 
 help: ## show this list
-	@echo "Minutes are on two cores. The network is needed once, for packages."
+	@echo "The network is needed once, for packages. docs/how-to/verify.md has minutes."
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 17
 
 setup: $(VENV)/.run ## create .venv (demo, paper and verify do this automatically)
 
-demo: $(VENV)/.run ## play the paper's experiment in Central Texas (2 minutes)
+demo: $(VENV)/.run ## play the paper's experiment in Central Texas
 	$(VENV)/bin/dpol demo --cores $(CORES)
 
 paper: $(VENV)/.run ## play it in the paper's three states (fetches the HHS table)
 	$(VENV)/bin/dpol run config/paper.yaml --cores $(CORES)
 
-ledger: $(VENV)/.run ## check what the papers state, row by row (2 minutes)
+ledger: $(VENV)/.run ## check what the papers state, row by row
 	$(VENV)/bin/dpol run config/ledger.yaml --cores $(CORES)
 
-verify: $(VENV)/.run ## compare small runs with recorded values (4 minutes)
+verify: $(VENV)/.run ## compare small runs with recorded values
 	$(VENV)/bin/dpol verify
 
 cluster: $(VENV)/.cluster ## add the packages for clusters (docs/how-to/elsewhere.md)
@@ -45,17 +45,17 @@ docs: $(VENV)/.dev ## build docs/_build/index.html, with Play if that run is the
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
 
-test: $(VENV)/.dev ## test the code (3 minutes)
+test: $(VENV)/.dev ## test the code
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal \
 	    $(addprefix --ignore=,tests/workflow $(LEDGER_TESTS) $(DOCS_TESTS))
 
-test-ledger: $(VENV)/.dev ## test the ledger, the checks of algorithms and noises, and all seeds (2 minutes)
+test-ledger: $(VENV)/.dev ## test the ledger, the checks of algorithms and noises, and all seeds
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal $(LEDGER_TESTS)
 
-test-docs: $(VENV)/.dev ## build the documentation and run its code (3 minutes)
+test-docs: $(VENV)/.dev ## build the documentation and run its code
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadgroup $(DOCS_TESTS)
 
-test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run jobs on Slurm, and make some fail (4 minutes; Debian, as root)
+test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run jobs on Slurm, and make some fail (Debian, as root)
 	tests/slurm/install.sh
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal tests/slurm
 
@@ -67,17 +67,14 @@ lint: $(VENV)/.dev ## check format, style, types, imports and the workflow
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/snakemake --lint
 
-format: $(VENV)/.dev ## format the code and renew generated parts of files
+format: $(VENV)/.dev ## format the code
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/snakefmt Snakefile workflow .test
-	$(VENV)/bin/python tools/manual.py
-	$(VENV)/bin/python tools/exhibits.py
-	$(VENV)/bin/python tools/references.py
-	$(VENV)/bin/python tools/recorded_numbers.py
-	$(VENV)/bin/python tools/league.py
-	$(VENV)/bin/python tools/sentences.py
-	$(VENV)/bin/python tools/run_notebook.py
+
+pages: $(VENV)/.dev ## write all results and generated parts of pages again
+	$(VENV)/bin/python tools/pages.py
+	$(VENV)/bin/python tests/run_notebook.py
 
 bench: $(VENV)/.dev ## measure speed as ratios: benchmarks/results.json
 	OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py

@@ -6,8 +6,8 @@ import json
 import re
 from dataclasses import replace
 
+import pages
 import pytest
-import recorded_numbers
 from matplotlib import pyplot
 
 from dpol.cli import main
@@ -88,7 +88,7 @@ def test_the_command_and_a_league_print_the_bounds_of_the_page(capsys):
 
 @pytest.mark.parametrize("text", ["README.md", "docs/tutorial.md"])
 def test_pages_print_bounds_of_the_levels_rounded_up(text):
-    page = (recorded_numbers.ROOT / text).read_text(encoding="utf-8")
+    page = pages.read(text)
     assert "69.2" in page
     assert "59.9" in page
     assert not re.search(r"(?<![\d.])(?:69|60|59\.8)(?:%| times| and 55)", page)

@@ -1,6 +1,6 @@
-"""Write docs/reference/exhibits.md: `python tools/exhibits.py`.
+"""Write the block of docs/reference/exhibits.md, for tools/pages.py.
 
-Its tables list every exhibit of the papers, where dpol computes it, and where it is seen.
+It lists every exhibit of the papers, where dpol computes it, and where it is seen.
 tools/exhibits.yaml holds the exhibits; rows of the claims ledger name theirs by their places.
 """
 
@@ -20,19 +20,11 @@ from dpol.studies.ledger.claims.compute import PAPERS, statements
 from dpol.studies.ledger.claims.core import Statement
 from dpol.studies.registry import load_studies
 
-ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs/reference/exhibits.md"
 _NUMBER = r"[A-Z]?\.?\d+(?:\.\d+)?"
 _NAMED = re.compile(
     r"(Theorem|Lemma|Corollary|Corollaries|Proposition|Definition|Remark|Claim|Figure|Table"
     r"|Algorithm|Assumption|Condition)s?"
     rf" ({_NUMBER}(?:(?:, | and | to ){_NUMBER})*)"
-)
-HEAD = (
-    "# Where each exhibit of the papers is\n\nBeside each figure, table, algorithm and statement"
-    " stand the code that computes it, and its figure, table or rows of the [claims"
-    " ledger](../explanation/ours.md#the-claims-ledger), or why there is no row. Rows are entries"
-    " of `src/dpol/studies/ledger/claims/statements.yaml`. † marks our own rows.\n\n"
 )
 
 
@@ -192,7 +184,7 @@ def check_headings(paper: str, rows: Iterable[Exhibit]) -> None:
 
 
 def page() -> str:
-    """Return the page.
+    """docs/reference/exhibits.md: the exhibits of each paper.
 
     Raises:
         ImportError: a module that exhibits.yaml names does not exist.
@@ -209,8 +201,4 @@ def page() -> str:
         if paper in headings():
             check_headings(paper, rows)
         parts.append("\n".join(lines) + "\n")
-    return f"{HEAD}<!-- exhibits -->\n\n" + "\n".join(parts) + "\n<!-- /exhibits -->\n"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    return "\n".join(parts)

@@ -1,7 +1,7 @@
-"""Write league/README.md: the systems of the recorded runs, and those that others sent.
+"""Write the blocks of league/README.md, for tools/pages.py, and add rows that others sent.
 
     dpol league random-effects --on states --with league/ann.parquet
-    python tools/league.py league/ann.parquet league-states/standings.parquet
+    python tools/league.py league/ann.parquet league-states/standings.parquet && make pages
 
 The second command writes beside the file what standings have of it: a sender has two files in
 league/, ann.parquet with the rows, and ann.csv with their standings.
@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 import yaml
-from recorded_numbers import ROOT, amount, level, standings, table, title
+from recorded_numbers import ROOT, amount, at_levels, level, levels, minus, standings, table, title
 
 from dpol.core.safe_text import escape_markdown
 from dpol.experts.registry import REGISTRY, Registration
@@ -24,39 +24,16 @@ from dpol.report.rows import Row, facts_of
 from dpol.studies.comparison.names import THE_BASELINE, THE_LEVEL
 
 FOLDER = ROOT / "league"
-PAGE = FOLDER / "README.md"
 RUNS = {
-    "states": ("Fifteen states", "states"),
-    "held-out": ("Eight held-out states", "held-out"),
-    "central-texas": ("Central Texas, on the paper's weeks", "config"),
-    "flu": ("Influenza admissions in 52 jurisdictions", "flu"),
-    "intensive-care": ("Intensive care in 16 German states", "intensive-care"),
+    "states": "Fifteen states",
+    "held-out": "Eight held-out states",
+    "central-texas": "Central Texas, on the paper's weeks",
+    "flu": "Influenza admissions in 52 jurisdictions",
+    "intensive-care": "Intensive care in 16 German states",
 }
-"""Titles of the recorded runs, and names of their configs."""
+"""Titles of the recorded runs."""
 BEST = 5
 """Systems of a level that are shown, besides the baseline and those that were sent."""
-HEAD = """\
-# League
-
-<!-- league: made by tools/league.py -->
-
-What each system keeps of the possible gain, in percent: 0 is a random choice, 100 the best of every
-period. A system is an algorithm with its noise (†: ours). All of these see noisy gains only, and
-promise at least what independent noise of the level promises. The largest share at each level:
-
-{best}
-Below are the five largest of each level, the first paper's RW-Meta, and all systems that others
-sent ([send yours](../docs/how-to/send-a-row.md)). Intervals hold jointly with 95%, and cover only
-the noise on these data; many zeros of the states' tables hide counts, so [these
-shares](../docs/reference/recorded.md) have a range. *Rank* is 1 and the number of systems of the
-table and level that are above for certain, so a smaller share may share a rank.
-
-dpol's own rows are *recorded*. All rows that others sent on the same data stand in the same table,
-*as sent*: choices as sent, scored here. That they were made from noisy numbers, with the promise
-that their row states, is the sender's word. So is *looked at* (and the number of variants tried):
-nobody can check it, so held-out data have a table of their own. We changed our method once we knew
-[all recorded results](../docs/explanation/ours.md): no table is a clean test of it.
-"""
 
 
 def about(file: Path) -> Iterator[Row]:
@@ -121,7 +98,7 @@ def table_of(rows: pd.DataFrame) -> str:
         shown = at[best | (at["role"] == THE_BASELINE) | (at["sender"] != "")]
         for place, (_, row) in enumerate(shown.iterrows()):
             apart = amount(100 * row["to_strongest"], 100 * row["to_strongest_half_width"])
-            apart = "—" if row["strongest"] else apart.replace("-", "−")
+            apart = "—" if row["strongest"] else minus(apart)
             words = (escape_markdown(row[it]) for it in ("sender", "code", "looked_at"))
             first, how = "" if place else level(mu), "as sent" if row["sender"] else "recorded"
             lines.append((first, title(row), share(row), str(row["rank"]), apart, how, *words))
@@ -129,22 +106,27 @@ def table_of(rows: pd.DataFrame) -> str:
     return table((*head, "looked at"), lines, words=9)
 
 
-def page() -> str:
-    """Return the page."""
+def ranked() -> dict[str, pd.DataFrame]:
+    """Return the rows of each recorded run and those that others sent, the best first."""
     others = sent()
-    rows = {run: rows_of(run, others) for run in RUNS}
-    mus = sorted({mu for own in rows.values() for mu in own["mu"]}, reverse=True)
-    best = []
-    for run, own in rows.items():
+    return {run: rows_of(run, others) for run in RUNS}
+
+
+def largest() -> str:
+    """league/README.md: the largest share of each run and level."""
+    every, lines = ranked(), []
+    mus = levels(mu for own in every.values() for mu in own["mu"])
+    for run, own in every.items():
         first = {mu: at.iloc[0] for mu, at in own.groupby("mu")}
         cells = (f"{title(first[mu])} {share(first[mu])}" if mu in first else "" for mu in mus)
-        best.append((RUNS[run][0], *cells))
-    summary = table(("data", *(f"μ = {level(mu)}" for mu in mus)), best, words=len(mus) + 1)
-    parts = (f"## {RUNS[run][0]}\n\n{table_of(own)}" for run, own in rows.items())
-    return "\n".join([HEAD.format(best=summary), *parts, "<!-- end of league -->\n"])
+        lines.append((RUNS[run], *cells))
+    return table(("data", *at_levels(mus)), lines, words=len(mus) + 1)
+
+
+def tables() -> str:
+    """league/README.md: a table for each run."""
+    return "\n".join(f"## {RUNS[run]}\n\n{table_of(own)}" for run, own in ranked().items())
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        add(Path(sys.argv[1]), [*map(pd.read_parquet, sys.argv[2:])])
-    PAGE.write_text(page(), encoding="utf-8")
+    add(Path(sys.argv[1]), [*map(pd.read_parquet, sys.argv[2:])])

@@ -1,7 +1,6 @@
-"""Write what is made from the models of configs: `python tools/manual.py`.
+"""Write what is made from the models of configs, for tools/pages.py.
 
-The JSON schema of a config, the tables of its keys, algorithms and noises in config/README.md, and
-the result tables in docs/reference/tables.md.
+These are the JSON schema of a config, and blocks with keys, algorithms, noises and result tables.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from dpol.studies.study import schemas_in
 JsonSchema = dict[str, Any]
 """A JSON schema, or a part of one."""
 
-ROOT = Path(__file__).parents[1]
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
     trim_blocks=True,
@@ -41,7 +39,7 @@ TEMPLATES = jinja2.Environment(
 
 
 def schema() -> str:
-    """Return the JSON schema of a config, with the names of algorithms."""
+    """config/schema.json: the JSON schema of a config, with the names of algorithms."""
     whole = WHOLE.model_json_schema()
     whole["title"] = "dpol config"
     del whole["$defs"]["Dataset"]["required"]  # `like` gives the source of another config
@@ -172,7 +170,7 @@ def _type_name(part: JsonSchema) -> str:
 
 
 def algorithms() -> str:
-    """Return a Markdown table of the registered algorithms, and a list of the learners."""
+    """config/README.md: a table of the registered algorithms, and a list of the learners."""
     classes: dict[str, str] = {}
     rows = []
     for name, entry in REGISTRY.items():
@@ -188,7 +186,7 @@ def algorithms() -> str:
 
 
 def noises() -> str:
-    """Return a Markdown table of the noises."""
+    """config/README.md: a table of the noises."""
     return _rendered("noises.md", noises=NOISES)
 
 
@@ -228,7 +226,7 @@ def _shown(value: object) -> str:
 
 
 def results() -> str:
-    """Return Markdown sections on the files of the data, the summary and the standings.
+    """docs/reference/tables.md: sections on the data, the summary and the standings.
 
     A column of several tables is described once, by its most frequent meaning. Columns with the
     same meaning share a line. Files of jobs are left out. For any other table the page names the
@@ -268,25 +266,9 @@ def _lines(columns: Mapping[str, ResultColumn]) -> dict[str, list[str]]:
     return lines
 
 
-def generated() -> dict[Path, str]:
-    """Return the generated files, and the pages with their generated parts up to date, by path."""
-    readme, tables = ROOT / "config/README.md", ROOT / "docs/reference/tables.md"
-    keys = _rendered("keys.md", sections=_sections())
-    parts = {"algorithms": algorithms(), "noises": noises(), "keys": keys}
-    return {
-        ROOT / "config/schema.json": schema(),
-        readme: filled(readme.read_text(encoding="utf-8"), **parts),
-        tables: filled(tables.read_text(encoding="utf-8"), results=results()),
-    }
-
-
-def filled(page: str, **texts: str) -> str:
-    """Return a page with new texts between markers, each text by the name in its markers."""
-    for name, text in texts.items():
-        start, end = f"<!-- {name}: made by tools/manual.py -->", f"<!-- end of {name} -->"
-        before, rest = page.split(start)
-        page = f"{before}{start}\n\n{text}\n{end}{rest.split(end)[1]}"
-    return page
+def keys() -> str:
+    """config/README.md: tables of the keys of a config."""
+    return _rendered("keys.md", sections=_sections())
 
 
 def _rendered(template: str, **values: Any) -> str:
@@ -300,8 +282,3 @@ def _begin(text: str) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-if __name__ == "__main__":
-    for path, text in generated().items():
-        path.write_text(text, encoding="utf-8")

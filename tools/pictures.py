@@ -1,8 +1,7 @@
 """Renew the pictures of the documentation: `python tools/pictures.py results/central-texas ...`.
 
 Copies figures of finished runs to docs/images/RUN-FIGURE.png, as wide as a page shows them on a
-fine screen, and the top of the page of central-texas to docs/images/page.png, by Chromium. Without
-a run it only draws the workflow again.
+fine screen, and the top of the page of central-texas to docs/images/page.png, by Chromium.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import workflow_picture as workflow
 from PIL import Image
 
-IMAGES = workflow.PICTURE.parent
+ROOT = Path(__file__).resolve().parents[1]
+IMAGES = ROOT / "docs/images"
 FIGURES = {
     "central-texas": ("figure-1", "figure-2", "labels-risk"),
     "flu": ("promises",),
@@ -56,30 +55,19 @@ def copied(figure: Path, picture: Path) -> None:
     image.quantize(256, dither=Image.Dither.NONE).save(picture, optimize=True)
 
 
-def main(folders: list[Path]) -> int:
-    """Renew the pictures of these runs; return 1 if a run is unknown or a figure is missing."""
-    workflow.PICTURE.write_text(workflow.drawn(), encoding="utf-8")
-    if unknown := [str(folder) for folder in folders if folder.name not in FIGURES]:
-        print(f"error: {', '.join(unknown)}: known are {', '.join(FIGURES)}", file=sys.stderr)
-        return 1
-    wanted = [
-        (folder / f"figures/{name}.png", IMAGES / f"{folder.name}-{name}.png")
-        for folder in folders
-        for name in FIGURES[folder.name]
-    ]
-    missing = [str(figure) for figure, _ in wanted if not figure.exists()]
-    if missing:
-        print(f"error: {', '.join(missing)}: no such file; finish the run first", file=sys.stderr)
-        return 1
-    for figure, picture in wanted:
-        copied(figure, picture)
-        print(picture.relative_to(workflow.ROOT))
+def main(folders: list[Path]) -> None:
+    """Renew the pictures of these runs.
+
+    Raises:
+        KeyError: the documentation shows no figure of a run.
+        FileNotFoundError: the run has no such figure yet.
+    """
     for folder in folders:
+        for name in FIGURES[folder.name]:
+            copied(folder / f"figures/{name}.png", IMAGES / f"{folder.name}-{name}.png")
         if folder.name == "central-texas":
             page_shown(folder / "report/index.html", IMAGES / "page.png")
-            print("docs/images/page.png")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main([Path(name) for name in sys.argv[1:]]))
+    main([Path(name) for name in sys.argv[1:]])

@@ -1,21 +1,20 @@
-"""Write the tables of recorded numbers into the pages.
+"""Write the tables of recorded numbers: blocks of pages, for tools/pages.py.
 
-A page marks the place of a table with `<!-- numbers: NAME -->` and `<!-- /numbers -->`. The numbers
-come from verify/runs, which verify/record.py writes after a run.
+The rows are those of verify/runs, which verify/record.py writes after a run. Levels and names of a
+table are those of its rows.
 """
 
 from __future__ import annotations
 
 import math
-import re
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import get_args
 
 import pandas as pd
+from manual import TEMPLATES
 
 from dpol.core.rounding import AtMost
 from dpol.noise import find_noise
@@ -40,10 +39,6 @@ from dpol.studies.verdicts import ABOVE, AHEAD
 
 ROOT = Path(__file__).parents[1]
 SYSTEM = ["algorithm", "noise"]
-LISTED = ["git", "ls-files", "*.md", "docs/*.ipynb"]
-PAGES = subprocess.check_output(LISTED, cwd=ROOT, text=True).split()
-"""Paths of all pages in the repository."""
-MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
 
 
 @cache
@@ -54,10 +49,22 @@ def recorded(run: str, name: str) -> pd.DataFrame:
     return frame.assign(**frame[texts].astype(object).fillna(""))
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
+def rows(run: str, name: str, query: str = "index == index") -> pd.DataFrame:
+    """Return the rows of a query, of which there must be some: all of none have any property.
+
+    Raises:
+        LookupError: there is no such row.
+    """
+    found = recorded(run, name).query(query)
+    if found.empty:
+        raise LookupError(f"verify/runs/{run}/{name}.csv has no row with {query}")
+    return found
+
+
+def table(header: Sequence[str], lines: Iterable[Sequence[str]], words: int = 1) -> str:
     """Return a Markdown table whose columns after the first `words` are aligned to the right."""
     line = f"|{'---|' * words}{'---:|' * (len(header) - words)}"
-    head, *body = (f"| {' | '.join(cells)} |" for cells in (header, *rows))
+    head, *body = (f"| {' | '.join(cells)} |" for cells in (header, *lines))
     return "".join(f"{row}\n" for row in (head, line, *body))
 
 
@@ -67,17 +74,14 @@ def amount(value: float, half_width: float, digits: int = 1) -> str:
     return f"{value:.{digits}f}{bar}"
 
 
-def standings(run: str) -> pd.DataFrame:
-    """Return the standings of a run, for its first question: means over streams if it has any."""
-    every = recorded(run, "standings")
-    rows = every[every["question"] == every["question"].iloc[0]]
-    means = rows[rows["stream"] == ""]
-    return means if len(means) else rows
+def minus(text: str) -> str:
+    """Return a text with minus signs for hyphens."""
+    return text.replace("-", "−")
 
 
-def title(row: pd.Series) -> str:
-    """Return the name of a row's algorithm and noise, with a mark on noise of ours."""
-    return f"`{row['algorithm']}`, {row['noise']}{' †' if noise_entry(row['noise']).ours else ''}"
+def levels(of: Iterable[float]) -> list[float]:
+    """Return the levels among some numbers, the weakest first."""
+    return sorted(set(of), reverse=True)
 
 
 def level(mu: float) -> str:
@@ -85,43 +89,78 @@ def level(mu: float) -> str:
     return "∞" if mu == math.inf else f"{mu:g}"
 
 
-def kept_by(rows: pd.DataFrame) -> list[str]:
+def at_levels(mus: Iterable[float]) -> list[str]:
+    """Return the heads of columns of levels."""
+    return [f"μ = {level(mu)}" for mu in mus]
+
+
+def listed(words: Iterable[object]) -> str:
+    """Return words with commas and a last `and`."""
+    *some, last = [*map(str, words)] or ["none"]
+    return f"{', '.join(some)} and {last}" if some else last
+
+
+def at(mus: Iterable[float]) -> str:
+    """Return levels as a sentence lists them."""
+    return listed(map(level, levels(mus)))
+
+
+def said(name: str, **values: object) -> str:
+    """Return the sentences of a macro of templates/findings.md.j2 with these values."""
+    macros = TEMPLATES.get_template("findings.md.j2").module
+    return f"{getattr(macros, name)(**values).strip()}\n"
+
+
+def standings(run: str) -> pd.DataFrame:
+    """Return the standings of a run, for its first question: means over streams if it has any."""
+    every = recorded(run, "standings")
+    own = every[every["question"] == every["question"].iloc[0]]
+    means = own[own["stream"] == ""]
+    return means if len(means) else own
+
+
+def title(row: pd.Series) -> str:
+    """Return the name of a row's algorithm and noise, with a mark on noise of ours."""
+    return f"`{row['algorithm']}`, {row['noise']}{' †' if noise_entry(row['noise']).ours else ''}"
+
+
+def kept_by(of: pd.DataFrame) -> list[str]:
     """Return the share of the possible gain of each row with its interval, in percent."""
-    columns = 100 * rows[["gain_share", "gain_share_half_width"]]
-    return [amount(*pair) for pair in columns.to_numpy()]
+    return [
+        amount(*pair) for pair in (100 * of[["gain_share", "gain_share_half_width"]]).to_numpy()
+    ]
 
 
-def kept(rows: pd.DataFrame, mu: float) -> float:
-    """Return the largest share of the possible gain of rows at a level, in percent."""
-    return 100 * rows[rows["mu"] == mu]["gain_share"].max()
-
-
-PAPERS, STRONGEST = "RW-Meta", "strongest rival"
+def kept(of: pd.DataFrame, mu: float) -> float:
+    """Return the share of the possible gain of the one row at a level, in percent."""
+    return float(100 * of[of["mu"] == mu]["gain_share"].item())
 
 
 def systems(run: str) -> dict[str, pd.DataFrame]:
     """Return the rows of the systems that the pages name, by title."""
-    rows = standings(run)
-    ours, papers = rows["role"] == OUR_METHOD, rows["role"] == THE_BASELINE
-    noise = rows[ours]["noise"].iloc[0]
-    both = rows["algorithm"].eq(META) & rows["noise"].eq(noise)
+    own = standings(run)
+    ours, papers = own["role"] == OUR_METHOD, own["role"] == THE_BASELINE
+    both = own["algorithm"].eq(META) & own["noise"].eq(own[ours]["noise"].iloc[0])
     return {
-        PAPERS: rows[papers],
-        "RW-Meta, our noise †": rows[both],
-        STRONGEST: rows[rows["strongest"]],
-        "our method †": rows[ours],
+        "RW-Meta": own[papers],
+        "RW-Meta, our noise †": own[both],
+        "strongest rival": own[own["strongest"]],
+        "our method †": own[ours],
+        "our method, correlated noise †": own[
+            own["family"].isin(own[ours]["family"]) & own["noise"].eq("capacity-memory")
+        ],
     }
 
 
 def shares() -> str:
-    """Share of the possible gain on fifteen states in percent, by system and level."""
-    mus = (math.inf, 1.0, 0.25)
-    rows = [
+    """docs/explanation/ours.md: the share of the possible gain by system and level."""
+    mus = levels(standings("states")["mu"])
+    lines = [
         (name, *(f"{kept(own, mu):.1f}" for mu in mus)) for name, own in systems("states").items()
     ]
     fixed = f"{100 * standings('states')['best_fixed_share'].iloc[0]:.1f}"
-    rows.append(("best fixed expert", *[fixed] * len(mus)))
-    return table(("share of the possible gain, %", "no noise", "μ = 1", "μ = 0.25"), rows)
+    lines.append(("best fixed expert", *[fixed] * len(mus)))
+    return table(("share of the possible gain, %", *at_levels(mus)), lines)
 
 
 REAL = {
@@ -144,52 +183,34 @@ VERDICTS = {
 
 
 def real_data() -> str:
-    """Our method beside the strongest rival of each level, on all real data."""
-    lines, leads, curators = [], [], set[int]()
+    """verify/runs/README.md: our method beside the strongest rival of each level."""
+    lines, behind = [], []
     for run, data in REAL.items():
-        rows, over = standings(run), recorded(run, "spread").set_index("mu")["half_width"]
-        for mu in sorted(rows["mu"].unique(), reverse=True):
-            at = rows[rows["mu"] == mu]
-            ours, rival = at[at["role"] == OUR_METHOD].iloc[0], at[at["strongest"]].iloc[0]
-            (own,), (theirs,) = kept_by(at[at["role"] == OUR_METHOD]), kept_by(at[at["strongest"]])
-            gap, half = 100 * ours["to_strongest"], 100 * ours["to_strongest_half_width"]
-            verdict = VERDICTS[ours["to_strongest_verdict"]]
+        over = recorded(run, "spread").set_index("mu")["half_width"]
+        for mu, at in sorted(standings(run).groupby("mu"), reverse=True):
+            ours, rival = at[at["role"] == OUR_METHOD], at[at["strongest"]]
+            own = ours.iloc[0]
+            gap = amount(100 * own["to_strongest"], 100 * own["to_strongest_half_width"])
+            verdict = VERDICTS[own["to_strongest_verdict"]]
             if run in set(ZEROS["run"]) and not in_all_draws(mean_of(run)).loc[mu]:
                 verdict = "not so in all draws of zeros"
-            lines.append(
-                (
-                    "" if mu < math.inf else data,
-                    level(mu),
-                    own,
-                    f"{theirs} ({title(rival)})",
-                    amount(gap, half).replace("-", "−"),
-                    f"± {100 * over[mu]:.1f}",
-                    verdict,
-                )
-            )
+            theirs = f"{kept_by(rival)[0]} ({title(rival.iloc[0])})"
+            first, wider = data if mu == math.inf else "", f"± {100 * over[mu]:.1f}"
+            lines.append((first, level(mu), kept_by(ours)[0], theirs, minus(gap), wider, verdict))
             raw = at[at["model"] == "central"]
             best = raw.loc[raw["gain_share"].idxmax()]
-            leads.append((ours["gain_share"] - best["gain_share"], data, mu, title(best)))
-            curators.add(raw["algorithm"].nunique())
-    heads = (
-        "data",
-        "μ",
-        "our method †",
-        "strongest rival",
-        "difference",
-        "over states or weeks",
-        "our method is",
-    )
-    behind = [
-        f"{data} ({level(mu)}: {-100 * lead:.1f} points behind {best})"
-        for lead, data, mu, best in leads
-        if lead <= 0
-    ]
-    (played,) = curators
-    return table(heads, lines, words=2) + (
-        f"\nOur method keeps more than the best curator of the level, who sees the raw numbers, in"
-        f" {len(leads) - len(behind)} of {len(leads)} rows; not on {'; '.join(behind)}. The same"
-        f" {played} curators played everywhere.\n"
+            lead = own["gain_share"] - best["gain_share"]
+            if lead <= 0:
+                behind.append(
+                    f"{data} ({level(mu)}: {-100 * lead:.1f} points behind {title(best)})"
+                )
+    heads = "data", "μ", "our method †", "strongest rival", "difference", "over states or weeks"
+    return said(
+        "real_data",
+        table=table((*heads, "our method is"), lines, words=2),
+        ahead=len(lines) - len(behind),
+        rows=len(lines),
+        behind="; ".join(behind),
     )
 
 
@@ -208,47 +229,41 @@ def mean_of(run: str) -> pd.DataFrame:
     return ZEROS[(ZEROS["run"] == run) & (ZEROS["stream"] == "") & (ZEROS["question"] != "large")]
 
 
-def in_all_draws(rows: pd.DataFrame) -> pd.Series:
+def in_all_draws(of: pd.DataFrame) -> pd.Series:
     """Return whether our method is above by its whole interval in all draws, by level.
 
     The draws include the zeros as they are.
     """
-    return rows["verdict"].eq(ABOVE).groupby(rows["mu"]).all()
+    return of["verdict"].eq(ABOVE).groupby(of["mu"]).all()
 
 
-def signs_of(rows: pd.DataFrame) -> pd.Series:
+def signs_of(of: pd.DataFrame) -> pd.Series:
     """Return 1 or -1 where our mean lead has this sign in all draws, else 0, by stream, level."""
-    key = [rows["stream"], rows["mu"]]
-    ahead, behind = rows["lead_least"] > 0, rows["lead_most"] < 0
+    key = [of["stream"], of["mu"]]
+    ahead, behind = of["lead_least"] > 0, of["lead_most"] < 0
     return ahead.groupby(key).all().astype(int) - behind.groupby(key).all()
 
 
 def hidden_zeros() -> str:
-    """How many zeros of the states' tables hide counts, where another table tells."""
-    rows = []
-    for by in ("all", "quarter", "beds"):
-        of = HIDDEN[HIDDEN["by"] == by].set_index(["group", "table"])[["hidden", "weeks"]]
-        for group in of.index.get_level_values("group").unique():
-            cells = [
-                "{:.0f} of {:.0f}".format(*of.loc[(group, name)])
-                if (group, name) in of.index
-                else ""
-                for name in HIDDEN["table"].unique()[2:]
-            ]
-            name = "all" if by == "all" else f"{group} beds" * (by == "beds") or str(group)
-            rows.append((name, *cells))
-    return table(("zeros", *HIDDEN["table"].unique()[2:]), rows)
+    """data/hospitals/README.md: how many zeros of the states' tables hide counts."""
+    names, lines = [*HIDDEN["table"].unique()[2:]], []
+    of = HIDDEN[HIDDEN["by"].isin(["all", "quarter", "beds"])].fillna({"group": "all"})
+    for (by, group), own in of.groupby(["by", "group"], sort=False):
+        counts = own.set_index("table")[["hidden", "weeks"]].astype(int)
+        cells = ("{} of {}".format(*counts.loc[it]) if it in counts.index else "" for it in names)
+        lines.append((f"{group} beds" if by == "beds" else str(group), *cells))
+    return table(("zeros", *names), lines)
 
 
 def zeros() -> str:
-    """Our method beside the strongest rival where zeros of the states' tables hide counts."""
+    """verify/runs/README.md: our method beside the strongest rival where zeros hide counts."""
     lines = []
     for (run, question), data in QUESTIONS.items():
         every = ZEROS[(ZEROS["run"] == run) & (ZEROS["question"] == question)]
         over, own = every[every["stream"] == ""], every[every["stream"] != ""]
         for mu, at in over.groupby("mu", sort=False):
             cells = [
-                "; ".join(f"{100 * share:.1f}" for share in at[name]).replace("-", "−")
+                minus("; ".join(f"{100 * share:.1f}" for share in at[name]))
                 for name in ("baseline", "rival_share", "ours")
             ]
             ends = (
@@ -256,26 +271,17 @@ def zeros() -> str:
                 + f" ({100 * it.lead_least:.1f} to {100 * it.lead_most:.1f})" * (it.hidden > 0)
                 for it in at.itertuples()
             )
-            lead = "; ".join(ends).replace("-", "−")
-            ahead = "yes" if in_all_draws(at).all() else "no"
             signs = signs_of(own[own["mu"] == mu])
-            states = [(signs == sign).sum() for sign in (1, -1)]
-            counts = "{}; {}".format(*states)
-            lines.append((data if mu == math.inf else "", level(mu), *cells, lead, ahead, counts))
-    heads = (
-        "data",
-        "μ",
-        "RW-Meta",
-        "strongest rival",
-        "our method †",
-        "lead",
-        "ahead in all draws",
-    )
+            counts = "; ".join(str((signs == sign).sum()) for sign in (1, -1))
+            ahead = "yes" if in_all_draws(at).all() else "no"
+            first = data if mu == math.inf else ""
+            lines.append((first, level(mu), *cells, minus("; ".join(ends)), ahead, counts))
+    heads = "data", "μ", "RW-Meta", "strongest rival", "our method †", "lead", "ahead in all draws"
     return table((*heads, "states: ahead; behind"), lines, words=2)
 
 
 def losses() -> str:
-    """Real data and levels at which the strongest rival is clearly better than our method."""
+    """docs/explanation/ours.md: data and levels at which the strongest rival is clearly better."""
     said = []
     for run, data in REAL.items():
         said.append(_lost(data, standings(run)))
@@ -289,70 +295,25 @@ def losses() -> str:
     return "".join(said)
 
 
-def _lost(where: str, rows: pd.DataFrame) -> str:
+def _lost(where: str, of: pd.DataFrame) -> str:
     """Say at which levels our method lost, and most to whom; empty text if it did not."""
-    lost = rows[rows["strongest"] & rows["to_ours_verdict"].isin([ABOVE, AHEAD])]
+    lost = of[of["strongest"] & of["to_ours_verdict"].isin([ABOVE, AHEAD])]
     if lost.empty:
         return ""
     most = lost.loc[lost["to_ours"].idxmax()]
-    levels = ", ".join(level(mu) for mu in sorted(lost["mu"].unique(), reverse=True))
+    mus = ", ".join(map(level, levels(lost["mu"])))
     points, where = 100 * most["to_ours"], where.format(lost["stream"].nunique())
     at = f" at μ = {level(most['mu'])}" if lost["mu"].nunique() > 1 else ""
-    return f"- {where} (μ = {levels}): {title(most)} leads most, by {points:.1f} points{at}\n"
-
-
-def readings() -> str:
-    """Where hidden counts decide: in how many states our method is above at every reading."""
-    rivals = {"baseline": PAPERS, "strongest": "the strongest rival"}
-    cells, titles, draws = {name: list[str]() for name in rivals.values()}, [], list[str]()
-    cell = ["stream", "mu"]
-    for run in ("states", "held-out"):
-        every = recorded(run, "standings")
-        read = recorded(run, "readings")
-        read["above"] = read["difference"] > read["difference_half_width"]
-        at_each = read.groupby([*cell, "other_algorithm", "other_noise"])["above"].all()
-        played = {*read["stream"]}
-        ours = every[
-            every["stream"].isin(played) & every["role"].eq(OUR_METHOD) & (every["mu"] < math.inf)
-        ]
-        titles.append(f"{len(played)} of the {REAL[run]}")
-        others = {
-            "baseline": every[every["role"] == THE_BASELINE],
-            "strongest": every[every["strongest"]],
-        }
-        above = {}
-        for rival, name in rivals.items():
-            named = (
-                others[rival]
-                .set_index(cell)[SYSTEM]
-                .loc[[*ours[cell].itertuples(index=False, name=None)]]
-            )
-            keys = pd.MultiIndex.from_frame(named.reset_index())
-            here = ours[f"to_{rival}_verdict"].isin([ABOVE, AHEAD]).to_numpy()
-            above[rival] = here & at_each.loc[keys].to_numpy()
-            cells[name].append(f"{above[rival].sum()} of {len(ours)}")
-        first = ZEROS[(ZEROS["run"] == run) & (ZEROS["question"] != "large")]
-        key = pd.MultiIndex.from_arrays([ours["stream"].str[:2], ours["mu"]])
-        agreed = above["strongest"] & (signs_of(first).loc[key] == 1).to_numpy()
-        draws.append(f"{agreed.sum()} of {len(ours)}")
-    rows = [(name, *row) for name, row in cells.items()]
-    return table(
-        ("rival", *titles), [*rows, ("the strongest rival, in all draws of zeros", *draws)]
-    )
-
-
-WORLDS = recorded("robustness", "worlds")
+    return f"- {where} (μ = {mus}): {title(most)} leads most, by {points:.1f} points{at}\n"
 
 
 def lost_worlds() -> str:
-    """Worlds in which the strongest rival is clearly better than our method."""
-    every = WORLDS[WORLDS["strongest"]]
-    said = [_lost(str(world), own) for world, own in every.groupby("stream", sort=False)]
+    """docs/explanation/ours.md: worlds in which the strongest rival is clearly better."""
+    every = rows("robustness", "worlds", "strongest")
+    said_of = [_lost(str(world), own) for world, own in every.groupby("stream", sort=False)]
     lost = (every["to_ours_verdict"] == ABOVE).sum()
-    return (
-        f"The strongest rival is clearly better in {lost} of {len(every)} combinations of world and"
-        f" level, in {sum(map(bool, said))} of the worlds:\n\n{''.join(said)}"
-    )
+    found = [*filter(None, said_of)]
+    return said("lost_worlds", worlds=len(said_of), lost=lost, combinations=len(every), list=found)
 
 
 def beside_curators(run: str) -> pd.DataFrame:
@@ -361,131 +322,75 @@ def beside_curators(run: str) -> pd.DataFrame:
     A row per stream, noise and level with noise from μ = 0.25 that the noise keeps; of several
     algorithms of a kind, the best counts, in hindsight.
     """
-    rows = recorded(run, "standings")
-    rows = rows[
-        (rows["stream"] != "") & rows["mu"].between(0.25, 1e9) & (rows["promise"] != "less")
-    ]
+    own = rows(run, "standings", "stream != '' and 0.25 <= mu < inf and promise != 'less'")
     key = ["stream", "noise", "mu"]
-    meta = rows[rows["algorithm"] == META].set_index(key)["gain_per_round"]
-    central = rows[rows["model"] == "central"].groupby(["family", *key])["gain_per_round"].max()
-    ratios = (meta / central.unstack("family").T).T
-    return ratios.dropna(how="all")
+    meta = own[own["algorithm"] == META].set_index(key)["gain_per_round"]
+    central = own[own["model"] == "central"].groupby(["family", *key])["gain_per_round"].max()
+    return (meta / central.unstack("family").T).T.dropna(how="all")
 
 
 def rivals() -> str:
-    """Smallest and largest ratio of RW-Meta's gain to that of each algorithm with a curator."""
-    runs, noises = {"beyond": "three", "states": "fifteen"}, ("isotropic", "capacity")
+    """verify/runs/README.md: smallest and largest ratio of RW-Meta's gain to each curator's."""
     columns = {
         f"{noise} noise, {states} states": beside_curators(run).query(f"noise == '{noise}'")
-        for (run, states), noise in product(runs.items(), noises)
+        for run, states in {"beyond": "three", "states": "fifteen"}.items()
+        for noise in (PAPER_NOISE, "capacity")
     }
     families = dict.fromkeys(name for ratios in columns.values() for name in ratios.dropna(axis=1))
-    rows = []
+    central = rows("beyond", "summary", f"noise == '{PAPER_NOISE}' and 0.25 <= mu < inf")
+    parts, lines = (central["guaranteed_mu"] / central["mu"]).groupby(central["family"]), []
     for family in families:
-        found = (ratios.get(family, pd.Series(dtype=float)).dropna() for ratios in columns.values())
+        found = [ratios.get(family, pd.Series(dtype=float)).dropna() for ratios in columns.values()]
+        found.append(parts.get_group(family))
         cells = (f"{own.min():.2f} to {own.max():.2f}" if len(own) else "" for own in found)
-        rows.append((f"`{family}`", *cells))
-    return table(("RW-Meta compared with", *columns), rows)
+        lines.append((f"`{family}`", *cells))
+    return table(("RW-Meta compared with", *columns, "μ guaranteed / requested"), lines)
 
 
-LAZY_GAMES = ((300, 4), (300, 1), (10, 4), (10, 1))
-"""Experts d and epsilon of its lines."""
-
-
-def of_lazy(table: str, d: int, epsilon: float) -> pd.DataFrame:
-    """Return the rows of a recorded game with stochastic losses, T = 10,000."""
-    rows = recorded("simulated", table)
-    return rows[
-        (rows["adversary"] == "stochastic")
-        & (rows["T"] == 10_000)
-        & (rows["d"] == d)
-        & (rows["epsilon"] == epsilon)
-    ]
-
-
-def shown(label: str) -> str:
-    """Return the name of an algorithm of the second paper's games, with a mark if it is ours."""
-    return algorithm_entry(label).marked
+LAZY = "adversary == 'stochastic' and T == 10_000 and epsilon >= 1"
+"""The second paper's games of the pages."""
 
 
 def lazy_regret() -> str:
-    """Regret of L2P and its rivals on stochastic losses, T = 10,000."""
-    rows = []
-    for d, epsilon in LAZY_GAMES:
-        every = of_lazy("lazy", d, epsilon)
-        found = every.set_index("algorithm")[["mean_regret", "ci_half_width"]]
-        cells = [amount(mean, half, digits=0) for mean, half in found.to_numpy()]
-        rows.append((f"{d}, {epsilon}", *cells, f"{every['uniform_regret'].iloc[0]:.0f}"))
-    return table(("d, ε", *map(shown, found.index), "uniform random"), rows)
-
-
-def lazy_pairs() -> str:
-    """Differences of regret on the same losses: the two best, and the best L2P from its rivals."""
-    rows = []
-    for d, epsilon in LAZY_GAMES:
-        means = of_lazy("lazy", d, epsilon).set_index("algorithm")["mean_regret"]
-        private = means[[not shown(it).endswith("no privacy") for it in means.index]]
-        best, after = private.sort_values().index[:2]
-        least = f"{shown(best)}; {compared(d, epsilon, best, after)} {shown(after)}"
-        l2p = private.index.map(shown).str.startswith("L2P")
-        own, rivals = private[l2p].idxmin(), private[~l2p].index
-        cells = (compared(d, epsilon, own, it).removesuffix(" with") for it in rivals)
-        rows.append((f"{d}, {epsilon}", least, shown(own), *cells))
-    heads = (shown(it) for it in rivals)
-    return table(("d, ε", "smallest regret", "best L2P", *heads), rows, words=3)
-
-
-def compared(d: int, epsilon: float, one: str, other: str) -> str:
-    """Say by how much the regret of one algorithm is below or above that of another."""
-    pairs = of_lazy("lazy_pairs", d, epsilon).set_index(["algorithm", "other_algorithm"])
-    swapped = (one, other) not in pairs.index
-    pair = pairs.loc[(other, one) if swapped else (one, other)]
-    difference, half = (-1 if swapped else 1) * pair["difference"], pair["difference_half_width"]
-    if pair["verdict"] == "undecided":
-        return f"level ({round(difference):+d} ± {half:.0f}) with".replace("-", "−")
-    return f"{abs(difference):.0f} ± {half:.0f} {'below' if difference < 0 else 'above'}"
-
-
-def correlated_noise() -> str:
-    """Share of the possible gain on fifteen states in percent, with two kinds of noise."""
-    every = standings("states").query("algorithm == 'random-effects'")
-    rows = []
-    for noise, name in (("capacity", "independent"), ("capacity-memory", "correlated")):
-        own = every[every["noise"] == noise]
-        rows.append((name, *(f"{kept(own, mu):.1f}" for mu in (1.0, 0.5, 0.25, 0.1))))
-    return table(("noise", "μ = 1", "μ = 0.5", "μ = 0.25", "μ = 0.1"), rows)
+    """verify/runs/README.md: regret of L2P and its rivals on stochastic losses."""
+    lines = []
+    for (d, epsilon), every in sorted(rows("simulated", "lazy", LAZY).groupby(["d", "epsilon"])):
+        found = every[["mean_regret", "ci_half_width"]].to_numpy()
+        cells = (amount(mean, half, digits=0) for mean, half in found)
+        lines.append((f"{d}, {epsilon:g}", *cells, f"{every['uniform_regret'].iloc[0]:.0f}"))
+    names = (algorithm_entry(it).marked for it in every["algorithm"])
+    return table(("d, ε", *names, "uniform random"), lines)
 
 
 def promises() -> str:
-    """Standard deviation of the least noise of each law for some promises, by stay."""
+    """verify/runs/README.md: deviation of the least noise of each law for some promises."""
     asked = {
         "μ = 0.25": Promise(mu=0.25),
         "right at most 60%": Promise(delta=0.2),
         "ε = 1, δ = 10⁻⁶": Promise(epsilon=1.0, delta=1e-6),
         "ε = 1": Promise(epsilon=1.0),
     }
-    laws = "Gaussian", "correlated Gaussian", "Laplace", "staircase", "uniform"
-    rows = []
-    for (title, promise), weeks in product(asked.items(), (1, 8)):
-        found, kept = noises_for(promise, weeks), noise_facts(promise, weeks)
-        noises = (
-            f"{AtMost(found[law])} ({AtMost(100 * kept[law].best_guess)}%, {AtMost(kept[law].mu)})"
-            if found[law] < math.inf
-            else "no"
-            for law in laws
-        )
-        rows.append((title if weeks == 1 else "", f"{weeks}", *noises))
-    return table(("promise", "weeks", *laws), rows)
+    laws = [it for it in noises_for(Promise(delta=0.2), 1) if "discrete" not in it]
+    lines = []
+    for (name, promise), weeks in product(asked.items(), (1, 8)):
+        found, facts = noises_for(promise, weeks), noise_facts(promise, weeks)
+        noises = []
+        for law in laws:
+            right, mu = AtMost(100 * facts[law].best_guess), AtMost(facts[law].mu)
+            of = AtMost(found[law])
+            noises.append(f"{of} ({right}%, {mu})" if found[law] < math.inf else "no")
+        lines.append((name if weeks == 1 else "", f"{weeks}", *noises))
+    return table(("promise", "weeks", *laws), lines)
 
 
-def guess_under(noise: str, promise: Promise, mu: float, weeks: int) -> float:
-    """Return how often an attacker is right at most, under the noise that keeps a promise.
+def guess_under(noise: str, promise: Promise, mu: float, weeks: int) -> AtMost:
+    """Return how often an attacker is right at most, in percent, under a noise for a promise.
 
     Gaussian noise has the level mu, at which it keeps all promises of mu but the pure one.
     """
     made = find_noise(noise)
-    level = made.mechanism.level(promise, weeks) if made.mechanism else mu
-    return made.best_guess(level, weeks)
+    at = made.mechanism.level(promise, weeks) if made.mechanism else mu
+    return AtMost(100 * made.best_guess(at, weeks))
 
 
 def readers(run: str) -> tuple[pd.Series, pd.Series]:
@@ -493,90 +398,50 @@ def readers(run: str) -> tuple[pd.Series, pd.Series]:
 
     Both are by noise, level, stay and promise.
     """
-    every = recorded(run, "promises").query("weeks in (1, 8)")
+    every = rows(run, "promises", "weeks in (1, 8)")
     ours = every["algorithm"] == "random-effects"
     keys = ["noise", "level", "weeks", "same"]
-    best, others = (own.groupby(keys)["share"].max() for own in (every[ours], every[~ours]))
+    best, others = (100 * own.groupby(keys)["share"].max() for own in (every[ours], every[~ours]))
     return best, others
 
 
-READ = "capacity", "capacity-memory", "laplace-uniform", "staircase"
-"""Noises that our reader reads."""
-PROMISES = {"mu": "μ = 0.25", "guess": "best guess", "epsilon": "(ε, δ)", "pure": "pure ε"}
-
-
 def promises_kept() -> str:
-    """Share of the possible gain in percent, by data, noise, stay and promise; in brackets the
-    largest of another reader; last the right guesses."""
-    rows = []
+    """verify/runs/README.md: what each noise keeps, by promise, and the right guesses."""
+    lines, widest = [], list[float]()
     for run, data in {"promises": "fifteen states", "flu": "influenza"}.items():
         best, others = readers(run)
-        for noise in READ:
-            made = find_noise(noise)
-            law = f"{'correlated ' if made.memory == 'chains' else ''}{made.law.name}"
-            for weeks in best.index.unique("weeks"):
-                cells = []
-                for same in PROMISES:
-                    ours, other = (
-                        of.get((noise, 0.25, weeks, same), math.nan) for of in (best, others)
-                    )
-                    of_other = "" if math.isnan(other) else f" ({100 * other:.1f})"
-                    guess = guess_under(noise, promises_of(0.25, 1e-6)[same], 0.25, int(weeks))
-                    kept = f"{100 * ours:.1f}{of_other}; {AtMost(100 * guess)}%"
-                    cells.append("cannot" if math.isnan(ours) else kept)
-                rows.append((data, law if weeks == 1 else "", f"{weeks}", *cells))
-                data = ""
-    return table(("data", "noise", "weeks", *PROMISES.values()), rows, words=2)
-
-
-def long_stays() -> str:
-    """Share of the possible gain in percent, by noise, reader, level and unit of several weeks; in
-    brackets at the same epsilon, with the right guesses there."""
-    best, others = readers("promises")
-    shares = 100 * best.combine_first(others)
-    noises = {
-        "capacity": "independent †, `random-effects` †",
-        "laplace-sample": "Laplace in one week of w",
-        "budget-distribution": "budget distribution",
-        "budget-absorption": "budget absorption",
-        "fast": "FAST",
-        "pegasus": "PeGaSus",
-    }
-    rows = []
-    for noise, title in noises.items():
-        cells = []
-        for mu, weeks in product((1.0, 0.25), (1, 8)):
-            guess, epsilon = (f"{shares[noise, mu, weeks, of]:.1f}" for of in ("guess", "epsilon"))
-            cell = guess
-            if find_noise(noise).mechanism:
-                promise = promises_of(mu, 1e-6)["epsilon"]
-                right = AtMost(100 * guess_under(noise, promise, mu, weeks))
-                cell += f" ({epsilon}; {right}%)"
-            cells.append(cell.replace("-", "−"))
-        rows.append((title, *cells))
-    names = []
-    for mu in (1.0, 0.25):
-        right = AtMost(100 * best_guess(mu))
-        names += [f"μ = {mu:g}, right at most {right}%: 1 week", "8 weeks"]
-    return table(("noise, reader", *names), rows)
+        every = rows(run, "promises", "level == 0.25 and weeks in (1, 8)")
+        widest.append(every["half"].max())
+        for noise, weeks in product(every["noise"].unique(), every["weeks"].unique()):
+            cells = []
+            for same, promise in promises_of(0.25, 1e-6).items():
+                found = (of.get((noise, 0.25, weeks, same), math.nan) for of in (best, others))
+                own, other = ("" if math.isnan(it) else minus(f"{it:.1f}") for it in found)
+                shares = f"{own} ({other})" if other else own
+                kept_with = f"{shares.strip()}; {guess_under(noise, promise, 0.25, int(weeks))}%"
+                cells.append(kept_with if shares else "cannot")
+            lines.append((data, f"`{noise}`", f"{weeks}", *cells))
+            data = ""
+    heads = "data", "noise", "weeks", "μ = 0.25", "best guess", "(ε, δ)", "pure ε"
+    made = table(heads, lines, words=2)
+    return said("promises_kept", table=made, widest=AtMost(100 * max(widest), digits=2))
 
 
 def table_2() -> str:
-    """Two columns of the first paper's Table 2 on Central Texas; their ratio beside the paper's."""
-    every = recorded("central-texas", "summary")
-    every, reported = every[every["noise"] == PAPER_NOISE], reported_ratios(META, MIN_NOISE)
-    rows = []
-    for mu in (math.inf, 1.0, 0.5, 0.25):
+    """README.md: two columns of the first paper's Table 2 on Central Texas, and their ratio."""
+    every = rows("central-texas", "summary", f"noise == '{PAPER_NOISE}'")
+    reported, lines = reported_ratios(META, MIN_NOISE), []
+    for mu in levels(reported.index.unique("mu")):
         cells = every[every["mu"] == mu].set_index("algorithm")[["mean_gain", "ci_half_width"]]
         meta, tree = (cells.loc[algorithm] for algorithm in (META, MIN_NOISE))
         theirs = reported.xs(mu, level="mu")
-        ours = meta["mean_gain"] / tree["mean_gain"]
-        ratio = f"{ours:.2f} ({theirs.min():.2f} to {theirs.max():.2f})"
-        level = "∞ (no noise)" if mu == math.inf else f"{mu:g}"
+        ratio = f"{meta['mean_gain'] / tree['mean_gain']:.2f}"
+        ratio += f" ({theirs.min():.2f} to {theirs.max():.2f})"
+        name = level(mu) + " (no noise)" * (mu == math.inf)
         right = f"{AtMost(100 * best_guess(mu))}%"
-        rows.append((level, right, amount(*meta), amount(*tree), ratio))
-    header = "μ", "attacker right, at most", HEADERS[META], HEADERS[MIN_NOISE], "ratio (paper)"
-    return table(header, rows)
+        lines.append((name, right, amount(*meta), amount(*tree), ratio))
+    heads = "μ", "attacker right, at most", HEADERS[META], HEADERS[MIN_NOISE], "ratio (paper)"
+    return table(heads, lines)
 
 
 def papers_columns(gains: pd.DataFrame) -> pd.Series:
@@ -587,11 +452,9 @@ def papers_columns(gains: pd.DataFrame) -> pd.Series:
 
 
 def ratios() -> str:
-    """Ratios of the first paper's Table 2, which need no scale, beside those of runs."""
+    """verify/runs/README.md: ratios of Table 2, which need no scale, beside those of runs."""
     paper = load_reported().set_index(["stream", "algorithm", "mu"])["mean_gain"]
-    states, texas = (
-        papers_columns(recorded(run, "summary")) for run in ("beyond", "central-texas")
-    )
+    states, texas = (papers_columns(recorded(it, "summary")) for it in ("beyond", "central-texas"))
     columns = {
         f"{state}: {name}": gains[state]
         for state in PAPER_STATES
@@ -602,75 +465,65 @@ def ratios() -> str:
         "best linear / Min Noise": ((BEST_LINEAR, math.inf), (MIN_NOISE, math.inf)),
         "best linear, μ = 0.25 / ∞": ((BEST_LINEAR, 0.25), (BEST_LINEAR, math.inf)),
     }
-    rows = [
-        (title, *(f"{gains[above] / gains[below]:.2f}" for gains in columns.values()))
-        for title, (above, below) in pairs.items()
+    lines = [
+        (name, *(f"{gains[above] / gains[below]:.2f}" for gains in columns.values()))
+        for name, (above, below) in pairs.items()
     ]
-    return table(("ratio", *columns), rows)
+    return table(("ratio", *columns), lines)
 
 
 def figure_1() -> str:
-    """The error of the first paper's Figure 1 where both rates are equal."""
-    every = recorded("central-texas", "amplification").query("bound == 'borell-tis'")
-    kinds = {kind: BATCHES[kind].long for kind in ("un-amplified", "analytic", "monte-carlo")}
-    rows = []
+    """docs/how-to/verify.md: the error of the paper's Figure 1 where both rates are equal."""
+    every = rows("central-texas", "amplification", "bound == 'borell-tis'")
+    lines = []
     for (n, mu), curves in every.groupby(["n", "mu"]):
-        errors = 100 * curves.set_index("kind")[["false_negative", "false_negative_half_width"]]
-        rows.append((f"{n}", f"{mu:g}", *(f"{amount(*errors.loc[kind])}%" for kind in kinds)))
-    header = ("experts", "μ", *kinds.values())
-    return table(header, rows, words=0)
+        errors = 100 * curves[["false_negative", "false_negative_half_width"]].to_numpy()
+        lines.append((f"{n}", level(mu), *(f"{amount(*it)}%" for it in errors)))
+    kinds = (BATCHES[kind].long for kind in every["kind"].unique())
+    return table(("experts", "μ", *kinds), lines, words=0)
 
 
 def regressors() -> str:
-    """How the first paper's totals depend on the regressors of its linear models."""
-    every = recorded("robustness", "regressors")
-    rows = []
-    for reading, of_reading in every.groupby("regressors", sort=False):
-        gains = of_reading.set_index(["mu", "algorithm"])["mean_gain"]
-        pairs = ((gains[mu, META], gains[mu, BEST_LINEAR]) for mu in of_reading["mu"].unique())
-        rows.append((str(reading), *(f"{meta:.1f} of {best:.1f}" for meta, best in pairs)))
-    mus = ("∞" if mu == math.inf else f"{mu:g}" for mu in every["mu"].unique())
-    return table(("regressors", *(f"μ = {mu}" for mu in mus)), rows)
+    """verify/runs/README.md: totals of the first paper by regressors of its linear models."""
+    every, lines = recorded("robustness", "regressors"), []
+    mus = levels(every["mu"])
+    for reading, own in every.groupby("regressors", sort=False):
+        gains = own.set_index(["mu", "algorithm"])["mean_gain"]
+        cells = (f"{gains[mu, META]:.1f} of {gains[mu, BEST_LINEAR]:.1f}" for mu in mus)
+        lines.append((str(reading), *cells))
+    return table(("regressors", *at_levels(mus)), lines)
 
 
 def treatments() -> str:
-    """The first paper's Table 2 on Central Texas, by what is done about cells nobody measured."""
-    every, rows = pd.read_csv(FILLINGS), []
-    papers = every[every["noise"].eq("isotropic") & every["read_as"].eq(2)]
+    """verify/runs/README.md: Table 2 on Central Texas, by what one does about unmeasured cells."""
+    papers = pd.read_csv(FILLINGS).query(f"noise == '{PAPER_NOISE}' and read_as == 2")
+    lines, columns = [], (META, MIN_NOISE, MIN_REGRET, LINEAR)
     for treatment, own in papers.groupby("treatment", sort=False):
-        first = own.iloc[0]
-        bounds = (first[f"{name}_gain"] for name in ("uniform", "best_fixed", "oracle"))
-        cells = []
-        for family in (META, MIN_NOISE, MIN_REGRET, LINEAR):
-            of_family = own[own["family"] == family].sort_values("mu", ascending=False)
-            cells.append(
-                "<br>".join(
-                    amount(*cell) for cell in of_family[["mean_gain", "ci_half_width"]].to_numpy()
-                )
-            )
-        size = f"{first['n_experts']}; {', '.join(f'{bound:.1f}' for bound in bounds)}"
-        rows.append((treatment, size, *cells))
-    header = ("treatment", "hospitals; uniform, best fixed, oracle")
-    return table((*header, *(HEADERS[name] for name in (META, MIN_NOISE, MIN_REGRET, BEST_LINEAR))),
-                 rows)  # fmt: skip
+        first, cells = own.iloc[0], []
+        for family in columns:
+            of = own[own["family"] == family].sort_values("mu", ascending=False)
+            pairs = of[["mean_gain", "ci_half_width"]].to_numpy()
+            cells.append("<br>".join(amount(*pair) for pair in pairs))
+        bounds = (f"{first[f'{name}_gain']:.1f}" for name in ("uniform", "best_fixed", "oracle"))
+        lines.append((treatment, f"{first['n_experts']}; {', '.join(bounds)}", *cells))
+    heads = (HEADERS[BEST_LINEAR if it == LINEAR else it] for it in columns)
+    return table(("treatment", "hospitals; uniform, best fixed, oracle", *heads), lines)
 
 
 def fillings() -> str:
-    """Our method and its strongest rival on Central Texas, by treatment and reading."""
-    every, rows = pd.read_csv(FILLINGS), []
-    local = every[every["model"] == "local"]
-    mus = sorted(local["mu"].unique(), reverse=True)
+    """verify/runs/README.md: our method and its strongest rival on Central Texas, by treatment."""
+    local = pd.read_csv(FILLINGS).query("model == 'local'")
+    mus, lines = levels(local["mu"]), []
     for (treatment, reading), own in local.groupby(["treatment", "read_as"], sort=False):
         first, cells = own.iloc[0], []
         for mu in mus:
-            of_mu = own[own["mu"] == mu]
-            best = of_mu[of_mu["strongest"]]
-            (mine,), (theirs,) = kept_by(of_mu[of_mu["role"] == OUR_METHOD]), kept_by(best)
-            cells.append(f"{mine} of {theirs} ({', '.join(best[SYSTEM].iloc[0])})")
+            at = own[own["mu"] == mu]
+            best = at[at["strongest"]]
+            pair = f"{kept_by(at[at['role'] == OUR_METHOD])[0]} of {kept_by(best)[0]}"
+            cells.append(f"{pair} ({', '.join(best[SYSTEM].iloc[0])})")
         weeks = f"{first['unmeasured_periods']} ({100 * first['unmeasured_share']:.0f}%)"
-        rows.append((treatment, f"{reading}", weeks, *cells))
-    levels = (f"μ = {mu:g}" if mu < math.inf else "μ = ∞" for mu in mus)
-    return table(("treatment", "read as", "weeks", *levels), rows, words=3)
+        lines.append((treatment, f"{reading}", weeks, *cells))
+    return table(("treatment", "read as", "weeks", *at_levels(mus)), lines, words=3)
 
 
 def roots(ledger: pd.DataFrame) -> pd.DataFrame:
@@ -678,54 +531,16 @@ def roots(ledger: pd.DataFrame) -> pd.DataFrame:
 
     Only the papers' own statements that need no data are counted.
     """
-    theirs = ledger[~ledger["ours"] & ~ledger["on_data"]]
-    failing = theirs[theirs["root"].fillna("") != ""].drop_duplicates("root")
-    worst_first = get_args(Kind).index
-    return failing.sort_values("kind", key=lambda kinds: kinds.map(worst_first), kind="stable")
+    failing = ledger[~ledger["ours"] & ~ledger["on_data"] & ledger["root"].notna()]
+    return failing.drop_duplicates("root").sort_values(
+        "kind", key=lambda kinds: kinds.map(get_args(Kind).index), kind="stable"
+    )
 
 
 def slips() -> str:
-    """Roots of the statements that do not hold as printed; the smaller ones are counted."""
+    """verify/runs/README.md: roots of the statements that do not hold as printed."""
     found = roots(recorded("ledger", "claims"))
     of_substance = found["kind"].isin(["false", "hypothesis missing"])
-    listed = "".join(
-        f"- {row.root} ({row.kind}): {row.mend}\n" for row in found[of_substance].itertuples()
-    )
     counts = found[~of_substance]["kind"].value_counts()
     others = ", ".join(f"{count} of the kind *{kind}*" for kind, count in counts.items())
-    return f"{listed}\nThe others: {others}.\n"
-
-
-TABLES: dict[str, Callable[[], str]] = {
-    "table-2": table_2,
-    "treatments": treatments,
-    "readings": readings,
-    "fillings": fillings,
-    "ratios": ratios,
-    "figure-1": figure_1,
-    "regressors": regressors,
-    "real-data": real_data,
-    "losses": losses,
-    "hidden-zeros": hidden_zeros,
-    "zeros": zeros,
-    "lost-worlds": lost_worlds,
-    "shares": shares,
-    "rivals": rivals,
-    "lazy-regret": lazy_regret,
-    "lazy-pairs": lazy_pairs,
-    "correlated-noise": correlated_noise,
-    "long-stays": long_stays,
-    "promises": promises,
-    "promises-kept": promises_kept,
-    "slips": slips,
-}
-
-
-def renewed(page: str) -> str:
-    """Return a page with its marked tables made from the recorded numbers."""
-    return MARKED.sub(lambda mark: f"{mark[1]}{TABLES[mark[2]]()}{mark[3]}", page)
-
-
-if __name__ == "__main__":
-    for path in (ROOT / name for name in PAGES):
-        path.write_text(renewed(path.read_text(encoding="utf-8")), encoding="utf-8")
+    return said("slips", roots=[*found[of_substance].itertuples()], others=others)

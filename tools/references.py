@@ -1,4 +1,4 @@
-"""Write docs/reference/references.md, and the references of CITATION.cff.
+"""Write the block of docs/reference/references.md, and CITATION.cff, for tools/pages.py.
 
 docs/references.yaml holds them. `outside` finds numbers of works that are not in it.
 """
@@ -17,7 +17,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 ROOT = Path(__file__).parents[1]
 LIST = ROOT / "docs/references.yaml"
-PAGE = ROOT / "docs/reference/references.md"
 CITATION = ROOT / "CITATION.cff"
 START = "references: # made by tools/references.py\n"
 _ID = re.compile(
@@ -25,12 +24,6 @@ _ID = re.compile(
     r"|(?<![\d.])((?:1[5-9]|2\d)(?:0[1-9]|1[0-2])\.\d{5})(?![\d.]*\d)"  # one that looks like it
     r"|(?<![\d.])(10\.\d{4,9}/[-.\w/]*\w)",
     re.IGNORECASE,
-)
-HEAD = (
-    "# References\n\nA colon precedes the use that dpol makes of a work; brackets say whether we"
-    " read the whole, its abstract, or only citations of it. `docs/references.yaml` lists all"
-    " authors, and the queries with which we last looked for new works, on {date}.\n\n"
-    "<!-- works -->\n"
 )
 NAMED = "Works that dpol names and does not use"
 
@@ -117,7 +110,7 @@ def outside(text: str) -> set[str]:
 
 
 def page() -> str:
-    """Return the page."""
+    """docs/reference/references.md: the works and tables."""
     of = references()
     works = list(of.works.values())
     parts = {
@@ -126,9 +119,7 @@ def page() -> str:
         NAMED: [each for each in works if not each.is_used],
         "Tables": list(of.data.values()),
     }
-    head = HEAD.format(date=of.searched.date)
-    lists = (f"## {title}\n\n" + "".join(map(_line, each)) for title, each in parts.items())
-    return "\n".join([head, *lists, "<!-- /works -->\n"])
+    return "\n".join(f"## {title}\n\n" + "".join(map(_line, each)) for title, each in parts.items())
 
 
 def _line(each: Reference) -> str:
@@ -140,8 +131,9 @@ def _line(each: Reference) -> str:
     return f"- {'. '.join([work, *each.links])}: {used}{read}\n"
 
 
-def citation(text: str) -> str:
-    """Return CITATION.cff with its references made new: the papers, what we use, and the tables."""
+def citation() -> str:
+    """CITATION.cff: its references made new: the papers, what we use, and the tables."""
+    text = CITATION.read_text(encoding="utf-8")
     of = references()
     used = [each for each in of.works.values() if each.is_used]
     made = [_cited(each) for each in (*of.papers.values(), *used) if each.authors]
@@ -183,8 +175,3 @@ def _table(table: Reference) -> dict[str, Any]:
         "notes": table.used,
     }
     return {key: value for key, value in entry.items() if value}
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    CITATION.write_text(citation(CITATION.read_text(encoding="utf-8")), encoding="utf-8")

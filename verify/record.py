@@ -2,10 +2,10 @@
 
     python verify/record.py results/simulated  (or another run, after it has ended)
 
-Writes verify/runs/<run>/*.csv, from which tools/recorded_numbers.py makes the tables of the pages
-and tools/sentences.py the numbers in sentences, what they were made with into
-verify/runs/made-with.yaml, and the seconds of the run and the memory of its largest job into
-verify/runs/durations.csv. That file also has commands that are no run, by hand.
+Writes verify/runs/<run>/*.csv, from which `make pages` writes tables and sentences of results into
+the pages; what they were made with into verify/runs/made-with.yaml; and the seconds of the run and
+the memory of its largest job into verify/runs/durations.csv.
+That file also has commands that are no run, by hand.
 """
 
 from __future__ import annotations

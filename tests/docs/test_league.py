@@ -1,9 +1,8 @@
-"""The league's page has the recorded rows of today, and rows that others sent beside them."""
+"""The league has the recorded rows of today, and rows that others sent beside them."""
 
 from __future__ import annotations
 
 import json
-import re
 
 import league
 import pandas as pd
@@ -40,25 +39,21 @@ def sent(tmp_path, monkeypatch):
     return file, pd.concat(frames).assign(run="league-states")
 
 
-def test_the_page_is_that_of_today() -> None:
-    assert league.PAGE.read_text(encoding="utf-8") == league.page(), "run make format"
-
-
 def test_the_best_local_rule_of_a_level_is_in_the_first_table() -> None:
     """It is also the first line of the level, and that of the largest recorded share."""
     rows = standings("states").query("promise == 'the level' and mu == 0.25")
     best = rows.loc[rows["gain_share"].idxmax()]
     said = f"`{best['algorithm']}`, {best['noise']} † {100 * best['gain_share']:.1f} ± "
-    heads, _, states, *_ = re.findall(r"(?m)^\|.*", league.page())
+    heads, _, states, *_ = league.largest().splitlines()
     assert states.split(" | ")[heads.split(" | ").index("μ = 0.25")].startswith(said)
-    own = league.page().split("## Fifteen states")[1]
+    own = league.tables().split("## Fifteen states")[1]
     assert own[own.index("| 0.25 |") :].startswith(f"| 0.25 | `{best['algorithm']}`, ")
 
 
 def test_a_row_that_somebody_sent_stands_where_it_ranks(sent) -> None:
     file, frame = sent
     league.add(file, [frame])
-    lines = league.page().split("## Fifteen states")[1].splitlines()
+    lines = league.tables().split("## Fifteen states")[1].splitlines()
     (place,) = {it for it, line in enumerate(lines) if "`mine`, capacity †" in line}
     words = "as sent | Ann \\*\\<script\\>\\* | mine 1 (a1), 2026-11-27 | a\\|b (3) |"
     assert lines[place].startswith("|  | `mine`, capacity † | 20.0 ± ")

@@ -1,4 +1,4 @@
-"""Every arXiv number and DOI of the repository is in one list, and its page is up to date."""
+"""Every arXiv number and DOI of the repository is in one list."""
 
 from __future__ import annotations
 
@@ -23,12 +23,6 @@ def texts() -> dict[str, str]:
         if b"\0" not in raw and not name.endswith(NUMBERS) and "/requirements/" not in f"/{name}":
             found[name] = raw.decode()
     return found
-
-
-def test_page_and_citation_are_those_of_today() -> None:
-    assert references.PAGE.read_text(encoding="utf-8") == references.page(), "run: make format"
-    cited = references.CITATION.read_text(encoding="utf-8")
-    assert cited == references.citation(cited), "run: make format"
 
 
 def test_every_number_of_a_work_is_in_the_list() -> None:

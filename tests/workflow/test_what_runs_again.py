@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-import what_runs_again as again
 
+import what_runs_again as again
 from pipeline import run, succeed
 
 CHANGES = {change.words: change for change in again.CHANGES}
@@ -58,6 +58,6 @@ def test_the_plan_of_many_streams_agrees(words: str) -> None:
 
 
 def test_the_page_has_the_table(pending: dict[str, list[str]]) -> None:
-    """If it does not, run python tools/what_runs_again.py."""
+    """If it does not, run python tests/what_runs_again.py."""
     made = again.table(pending, again.shipped("config"), again.shipped("states"))
     assert again.MARKED.search(again.PAGE.read_text())[0].split("\n", 1)[1].startswith(made)

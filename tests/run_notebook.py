@@ -1,6 +1,6 @@
 """Execute the notebook of the documentation, and write its outputs into it.
 
-    python tools/run_notebook.py
+    python tests/run_notebook.py
 
 The outputs are what Jupyter shows: what a cell prints, the value of its last line, and the figures
 of pyplot.

@@ -1,4 +1,6 @@
-"""Write the table of docs/explanation/what-runs-again.md.
+"""Measure the table of docs/explanation/what-runs-again.md, and write it.
+
+    python tests/what_runs_again.py
 
 The table compares the files of the jobs that Snakemake would run, after a finished run of
 config/config.yaml and a change of its config. Of config/states.yaml it compares the plans.
@@ -26,7 +28,9 @@ from dpol.privacy.settings import label_of_level
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/explanation/what-runs-again.md"
-MARKED = re.compile(r"(<!-- dry runs -->\n).*?(<!-- /dry runs -->)", re.DOTALL)
+MARKED = re.compile(
+    r"(<!-- dry runs: made by tests/what_runs_again.py -->\n).*?(<!-- /dry runs -->)", re.DOTALL
+)
 COMMAND = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
 DEFAULT_RUN = [*COMMAND, "--configfile", str(ROOT / "config/config.yaml"), "--cores", "2"]
 Config = dict[str, Any]

@@ -1,9 +1,9 @@
-"""Run the numerical tests under another kernel of BLAS and NumPy: `python tools/kernels.py`.
+"""Run the numerical tests under another kernel of BLAS and NumPy: `python .ci/kernels.py`.
 
 Processors round sums and products of matrices differently, because libraries choose code for what
 the processor has. `make test` runs the tests with this processor's own code. Here they run, and
 `dpol verify` after them, as on a processor without AVX-512, or, if this one has none, without AVX2.
-The exit status is 1 if something fails. `python tools/kernels.py tests/privacy` runs only these
+The exit status is 1 if something fails. `python .ci/kernels.py tests/privacy` runs only these
 tests.
 """
 
