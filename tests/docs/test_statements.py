@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 import dpol
+from dpol.core.schemas import read_schemas
 from dpol.experts.registry import REGISTRY
 from dpol.labels import bounds
 from dpol.labels.hard_pairs import hardness
@@ -29,7 +30,7 @@ from dpol.studies.ledger.claims import (
     lemmas,
     lower_bound,
 )
-from dpol.studies.ledger.claims.core import stated
+from dpol.studies.ledger.claims.core import _digits, stated
 
 ROOT = Path(dpol.__file__).parent
 RECORD = exhibits.ROOT / "verify/runs/ledger/claims.csv"
@@ -141,9 +142,28 @@ def test_the_record_has_the_statements_of_today() -> None:
             if text is not None:
                 template = re.sub(r"\\\{.*?\\\}", ".+?", re.escape(text))
                 assert re.fullmatch(template, getattr(row, column), re.DOTALL), each.place
+        for ends in filter(None, each.over.values()):
+            assert " to ".join(map(_digits, ends)) in row.tried, each.place
         assert set(each.fixed.values()) == {
             part.partition(": ")[2] for part in row.not_varied.split("; ") if part
         } or "; " in "".join(each.fixed.values())
+
+
+def test_formulas_of_columns_are_true_of_recorded_rows() -> None:
+    """A description that begins with columns and signs, such as a share of the possible gain."""
+    checked = set()
+    for file in ROOT.glob("studies/*/results.yaml"):
+        for table, schema in read_schemas(file).items():
+            for record in exhibits.ROOT.glob(f"verify/runs/*/{table}.csv"):
+                rows = pd.read_csv(record)
+                for name, column in schema.columns.items():
+                    text = re.split("[;,]", column.meaning)[0].replace("−", "-")
+                    used = {name, *re.findall(r"`(\w+)`", text)}
+                    if re.search(r"` [-/+] `", text) and used <= {*rows}:
+                        agrees = np.isclose(rows.eval(text.replace("`", "")), rows[name], atol=1e-4)
+                        assert (agrees | rows[name].isna()).all(), (record, name)
+                        checked.add(name)
+    assert "gain_share" in checked
 
 
 # ---- numbers of theorems -------------------------------------------------------------------------
