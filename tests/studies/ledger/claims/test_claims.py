@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
 import operator
@@ -357,8 +358,10 @@ def test_a_point_has_the_rows_of_its_paper(study, findings, monkeypatch):
 
 
 def times(factor: float) -> Any:
-    """Multiply the result of a function."""
-    return lambda function: lambda *of, **by: factor * function(*of, **by)
+    """Multiply the result of a function, which keeps its docstring."""
+    return lambda function: functools.wraps(function)(
+        lambda *of, **by: factor * function(*of, **by)
+    )
 
 
 def to(value: Any) -> Any:
@@ -413,7 +416,7 @@ def ahead(means: Any) -> Any:
 
 
 def log_of_product(K: int, T: int) -> float:
-    """The paper's sensitivity."""
+    """The paper's sensitivity, `log(K T)`."""
     return math.log(K * T)
 
 
