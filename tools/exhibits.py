@@ -21,7 +21,7 @@ from dpol.studies.ledger.claims.core import Statement
 from dpol.studies.registry import load_studies
 
 _NUMBER = r"[A-Z]?\.?\d+(?:\.\d+)?"
-_NAMED = re.compile(
+NAMED = re.compile(
     r"(Theorem|Lemma|Corollary|Corollaries|Proposition|Definition|Remark|Claim|Figure|Table"
     r"|Algorithm|Assumption|Condition)s?"
     rf" ({_NUMBER}(?:(?:, | and | to ){_NUMBER})*)"
@@ -62,11 +62,15 @@ class Headings:
     sections: Mapping[str, list[str] | str]
 
 
+Mentions = Mapping[str, Mapping[str, list[str]]]
+
+
 @cache
-def _listed() -> tuple[Mapping[str, list[Exhibit]], Mapping[str, Headings]]:
+def _listed() -> tuple[Mapping[str, list[Exhibit]], Mapping[str, Headings], Mentions]:
     made = dict(read_yaml(Path(__file__).with_name("exhibits.yaml")))
     of = TypeAdapter(dict[str, Headings]).validate_python(made.pop("headings"))
-    return TypeAdapter(dict[str, list[Exhibit]]).validate_python(made), of
+    mentions: Mentions = made.pop("mentions")
+    return TypeAdapter(dict[str, list[Exhibit]]).validate_python(made), of, mentions
 
 
 def exhibits() -> Mapping[str, list[Exhibit]]:
@@ -79,6 +83,11 @@ def headings() -> Mapping[str, Headings]:
     return _listed()[1]
 
 
+def mentions() -> Mentions:
+    """Return the numbered statements that each file of the package names, in order, by paper."""
+    return _listed()[2]
+
+
 def named(place: str) -> list[str]:
     """Return the exhibits that a place names first, or the place itself if it names none.
 
@@ -87,7 +96,7 @@ def named(place: str) -> list[str]:
     >>> named("Definitions 2.1 to 2.3")
     ['Definition 2.1', 'Definition 2.2', 'Definition 2.3']
     """
-    found = _NAMED.search(place)
+    found = NAMED.search(place)
     if not found:
         return [place]
     kind = found[1].replace("Corollaries", "Corollary")

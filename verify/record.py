@@ -100,8 +100,9 @@ RECORDED = {
     ],
     "order": ["stream", "mu", "column", "other", "difference", "lower", "upper", "verdict"],
     "claims": [
-        *("paper", "statement", "claim", "ground", "claimed", "measured", "lower", "upper"),
-        *("verdict", "settings", "kind", "root", "mend", "note", "ours", "on_data"),
+        *("paper", "statement", "claim", "computed", "ground", "claimed", "relation", "measured"),
+        *("lower", "upper", "verdict", "settings", "tried", "not_varied", "kind", "root", "mend"),
+        *("counterexample", "note", "ours", "on_data"),
     ],
 }  # fmt: skip
 

@@ -21,7 +21,7 @@ class BatchRule:
     gap > r B + eta sqrt(2 B) z, where z is the bound's threshold for the right-hand side. The
     required gap grows with B, so the largest B is found bit by bit. Thresholds are computed once:
     `reach` is eta sqrt(2) z for every t + B up to 2 T, and -inf where any gap will do. Source:
-    "Prediction with Expert Advice under Local Differential Privacy", Corollary 1 and section A.6.
+    "Prediction with Expert Advice under Local Differential Privacy", Corollary 1 and Algorithm 4.
 
     Args:
         bound: name of the switching bound, `borell-tis` or `reflection`.

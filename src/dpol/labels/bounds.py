@@ -71,8 +71,9 @@ def kept_by_response(n_labels: int, epsilon: float) -> float:
 
 
 def kept_by_design(n_hypotheses: int, epsilon: float) -> float:
-    """Return `kept` of noisy membership of sets from a D-optimal design; it does not depend on M.
+    """Return `tanh(ε/2)/sqrt(K - 1)`, kept of noisy membership of sets from a D-optimal design.
 
+    It does not depend on M.
     Let a set be a vector of signs. By the theorem of Kiefer and Wolfowitz, the best design for the
     K - 1 differences of hypotheses has ||d||_1^2 <= (K - 1) mean <signs, d>^2 for any mixture d of
     the differences. Noise shrinks <signs, d> by tanh(epsilon / 2).
@@ -81,17 +82,17 @@ def kept_by_design(n_hypotheses: int, epsilon: float) -> float:
 
 
 def posterior_tv(n_hypotheses: int, n_rounds: int, kept: float) -> float:
-    """Return a bound on the averaged TV of posterior weights: sqrt(log K / (2 T)) / kept."""
+    """Return a bound on the averaged TV of posterior weights: `sqrt(log K/(2 T))/kept`."""
     return math.sqrt(math.log(n_hypotheses) / (2 * n_rounds)) / kept
 
 
 def posterior_risk(n_hypotheses: int, n_rounds: int, kept: float) -> float:
-    """Return a bound on their KL risk, in nats: (1 + log K) sqrt(T log K / 2) / kept."""
+    """Return a bound on their KL risk, in nats: `(1 + log K) sqrt(T log K/2)/kept`."""
     return (1 + math.log(n_hypotheses)) * n_rounds * posterior_tv(n_hypotheses, n_rounds, kept)
 
 
 def lower_bound(n_pairs: int, n_rounds: int, epsilon: float) -> float:
-    """Return the lower bound a T / 132 of Theorem 3.
+    """Return the lower bound of Theorem 3: `a T/132`, a the hardness.
 
     Some hypothesis of the hard class costs any private learner at least this risk.
 
@@ -105,12 +106,12 @@ def lower_bound(n_pairs: int, n_rounds: int, epsilon: float) -> float:
 
 
 def lower_bound_of_tv(n_pairs: int, n_rounds: int, epsilon: float) -> float:
-    """Return a lower bound on the averaged TV of every (epsilon, 0)-private learner.
+    """Return `sqrt(K/T)/(18 sqrt(m))`, m = min((e^ε - 1)², 1) e^ε: the least averaged TV.
 
-    Ours, from the 2K hypotheses of Theorem 3. The two hypotheses of a pair are TV = a / 2 apart,
-    and by (24) there is a pair for which the distributions of all T messages are at most 1/3 apart.
-    By Le Cam's two-point method the mean over that pair is at least (1 - 1/3) (a / 2) / 2 = a / 6,
-    which is sqrt(K / T) / (18 sqrt(m)), where m = min((e^eps - 1)^2, 1) e^eps.
+    Of every (ε, 0)-private learner; ours, from the 2K hypotheses of Theorem 3. The two hypotheses
+    of a pair are TV = a / 2 apart, and by (24) there is a pair for which the distributions of all T
+    messages are at most 1/3 apart. By Le Cam's two-point method the mean over that pair is at least
+    (1 - 1/3) (a / 2) / 2 = a / 6.
 
     For large epsilon, step (c) of (23) needs 2 instead of 1 in m. (24) still holds then, by
     Pinsker's inequality with its best constant, sqrt(KL / 2).

@@ -179,7 +179,7 @@ def redrawn_epsilon(redraws: Redraws, draw: Floats, delta: float) -> float:
 
     It is up to a third larger than that of the loss, usually a tenth, and takes microseconds.
     Source: Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy",
-    Proposition 12.
+    Prop. 12.
 
     Args:
         redraws: what decides when draws happen.

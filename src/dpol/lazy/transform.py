@@ -21,7 +21,8 @@ class Measure(Protocol):
     """Measures nu_1, nu_2, ... on a set of points, each determined by the losses before it.
 
     Replicates with the same losses share the state of a measure. If they have losses of their own,
-    the state after a batch is an array (R, d), a row for each.
+    the state after a batch is an array (R, d), a row for each. Source: "Private Online Learning via
+    Lazy Algorithms", Assumption 3.1.
     """
 
     def initial(self) -> Any:

@@ -270,7 +270,7 @@ class Loss:
         """Return an upper bound on `epsilon` by Renyi divergences.
 
         Source: Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy",
-        Proposition 12; also that draws lose at most `most`.
+        Prop. 12; also that draws lose at most `most`.
         """
         if delta <= self.told:
             endless = self.gaussian or self.zcdp or self.renyi or delta < self.told

@@ -99,11 +99,13 @@ def test_every_cell() -> None:
 
 
 def test_a_row_counts_what_was_tried_and_says_what_was_not() -> None:
-    row = replace(claim_by_hand(fixed={"T": "for time"}), tried={"n": 4, "mu": 2})
-    assert lines(table_of(row))["Theorem 1"][4].notes == (
-        "Settings: 1; n (4), μ (2).",
-        "Not varied: T: for time.",
+    row = replace(
+        claim_by_hand(fixed={"T": "9 rounds: for time"}),
+        tried={"n": "2 to 1,000,000 (4)", "laws": "20"},
     )
+    cells = lines(table_of(row))["Theorem 1"]
+    assert cells[0].notes[0] == "Tried: n: 2 to 1,000,000 (4); laws: 20."
+    assert cells[4].notes == ("Settings: 1.", "Not varied: T: 9 rounds: for time.")
 
 
 def test_findings_on_data_and_our_statements_stand_apart_and_are_never_red() -> None:

@@ -152,7 +152,11 @@ def test_the_figure_of_rates_shows_them() -> None:
         [0.5, 5 / 6], abs=0.01
     )
     assert_legible(figure)
-    assert "except for convex losses, d = ∛T, where a is 0.50 to 0.83." in figure.get_label()
+    # By hand, for few experts: 1/3 + 2a/3 against max(1/2, a).
+    assert (
+        "above that of prior work for convex losses, d = ∛T, where a is 0.50 to 0.83 and for few"
+        " experts, where a is 0.25 to 1.00 (no panel)."
+    ) in figure.get_label()
     # The lower bound, where it is known, is the new rate.
     bounds = [[line for line in ax.lines if line.get_color() == BLACK] for ax in row]
     assert [len(lines) for lines in bounds] == [0, 0, 1]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from dpol.core.intervals import mean_interval, share_interval
 from dpol.core.randomness import Floats, seed_sequence
@@ -33,8 +34,11 @@ Kind = Literal[
 """What is wrong with a statement that fails."""
 OF_SUBSTANCE: tuple[Kind, ...] = ("false", "hypothesis missing")
 """Kinds that headlines count and name. The others are easily put right."""
+_REASONS = "for time|proportional, as .+|hardest because .+|no matter, because .+"
+Reason = Annotated[str, Field(pattern=f"^[^:]+: ({_REASONS}|the statement's own, .+)$")]
+"""The member of a set that a check tries alone, and one of five kinds of reasons for it."""
 At = Mapping[str, Hashable]
-"""The member that was tried of each set, or the numbers of several."""
+"""The member that was tried of each set, a frozenset of several, or a range of so many drawn."""
 _GREEK = dict(
     zip(["mu", "epsilon", "delta", "eta", "alpha", "sigma", "rho"], "μεδηασρ", strict=True)
 )
@@ -80,8 +84,10 @@ class Statement(BaseModel):
         paper: title of the paper.
         place: number of the statement in the paper, or where it stands.
         statement: the statement in one line.
-        over: what the statement is about all of.
-        fixed: those of them of which the check tries one member, and why.
+        over: the sets of which the check tries several members, with the ends of the range that it
+            tries; None for members without an order.
+        fixed: the other sets that the statement is about all of, each with the member that the
+            check tries, and why no other.
         relation: how the measured number should compare with the claimed one.
         computed: what is computed, with its sizes.
         ground: what a statement of a paper rests on. Our copy of the experts' paper lost its
@@ -104,8 +110,8 @@ class Statement(BaseModel):
     paper: str
     place: str
     statement: str
-    over: frozenset[str]
-    fixed: dict[str, str] = {}
+    over: dict[str, tuple[float, float] | None]
+    fixed: dict[str, Reason] = {}
     relation: Relation = "<="
     computed: str
     ground: Ground = "text"
@@ -177,17 +183,36 @@ class Finding:
 
 
 def _said(name: str, number: float) -> str:
-    return f"{_symbol(name)} = {number:{',' if isinstance(number, int) else '.3g'}}"
+    return f"{_symbol(name)} = {_digits(number)}"
+
+
+def _digits(number: float) -> str:
+    return f"{number:,.0f}" if abs(number) < 1e9 and number == int(number) else f"{number:.3g}"
 
 
 def _symbol(name: str) -> str:
     return _GREEK.get(name, name)
 
 
+def _tried(members: set[Any], named: bool) -> str:
+    """Say how many members were tried, and their range if they are numbers."""
+    ends = " to ".join(dict.fromkeys(map(_digits, () if named else (min(members), max(members)))))
+    return f"{ends} ({len(members):,})" if ends else f"{len(members):,}"
+
+
 Findings = Iterator[Finding]
 ClaimCheck = Callable[[int], Findings]
 """A function that computes the findings of some statements from the root seed. A module of checks
 ends with `CHECKS`, all that it has."""
+
+
+def stated(bound: Callable[..., object]) -> str:
+    """Return the formula that the first line of a function's docstring has between backquotes.
+
+    A text of a statement that has it says what the function computes.
+    """
+    (found,) = re.findall("`(.+?)`", str(bound.__doc__).partition("\n")[0])
+    return str(found)
 
 
 @dataclass(frozen=True)
@@ -197,12 +222,12 @@ class Claim:
     Args:
         statement: the statement.
         finding: the finding in one setting, or in the worst of several.
-        tried: how many members of each set were tried in all settings.
+        tried: the members of each set that were tried in all settings.
     """
 
     statement: Statement
     finding: Finding
-    tried: Mapping[str, int] = field(default_factory=dict)
+    tried: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def verdict(self) -> ClaimVerdict:
@@ -274,7 +299,7 @@ class Claim:
             "counterexample": "",
             **dict.fromkeys(_OF_A_FAILURE, ""),
             "note": self.text("note"),
-            "tried": ", ".join(f"{_symbol(name)} ({many:,})" for name, many in self.tried.items()),
+            "tried": "; ".join(f"{_symbol(name)}: {it}" for name, it in self.tried.items()),
             "not_varied": "; ".join(
                 f"{_symbol(name)}: {why}" for name, why in self.statement.fixed.items()
             ),
@@ -306,16 +331,14 @@ def worst(claims: Iterable[Claim]) -> Claim:
 def decided(statement: Statement, findings: Sequence[Finding]) -> Claim:
     """Return the claim of a statement at its worst finding, with what was tried in all."""
     hardest = worst(Claim(statement, finding) for finding in findings).finding
-    members: dict[str, set[Hashable]] = {}
-    for finding in findings:
-        for name, member in finding.at.items():
-            drawn = member if isinstance(member, range) else [member]
-            members.setdefault(name, set()).update(drawn)
-    return Claim(
-        statement,
-        replace(hardest, settings=sum(each.settings for each in findings)),
-        {name: len(each) for name, each in members.items()},
-    )
+    members: dict[str, set[Any]] = {}
+    named = set[str]()
+    for name, member in (tried for finding in findings for tried in finding.at.items()):
+        several = member if isinstance(member, range | frozenset) else [member]
+        members.setdefault(name, set()).update(several)
+        named |= {name} if isinstance(member, range | str | tuple) else set()
+    counted = replace(hardest, settings=sum(each.settings for each in findings))
+    return Claim(statement, counted, {it: _tried(of, it in named) for it, of in members.items()})
 
 
 def generator(seed: int, *purpose: str | int | float) -> np.random.Generator:

@@ -119,13 +119,12 @@ def _line(row: dict[Any, Any], *, short: bool) -> Line:
         below.append(str(row["measured_is"]))
     without = () if pd.isna(row["trivial"]) else (f"without it: {_number(row['trivial'])}",)
     # Statements of the other papers all rest on their text.
-    about = {"Ground": row["ground"] if row["paper"] == EXPERTS else ""}
+    about = {"Tried": row["tried"], "Ground": row["ground"] if row["paper"] == EXPERTS else ""}
     reasons = {"Counterexample": row["counterexample"], "Put right by": row["mend"]}
     if not short:
         about["Computed"] = row["computed"]
         note = "" if row["note"] in row["counterexample"] else row["note"]
-        tried = f"; {row['tried']}" if row["tried"] else ""
-        reasons |= {"Root": row["root"], "Note": note, "Settings": f"{row['settings']}{tried}"}
+        reasons |= {"Root": row["root"], "Note": note, "Settings": row["settings"]}
         reasons["Not varied"] = row["not_varied"]
     slip = row["verdict"] == ClaimVerdict.FAILS and row["kind"] not in OF_SUBSTANCE
     return marked(row["statement"], row["ours"]), (

@@ -43,7 +43,7 @@ from dpol.labels.hard_pairs import hardness
 from dpol.labels.hypotheses import HypothesisClass, hard_class, random_class
 from dpol.labels.learners import LabelLearner, Terms
 from dpol.labels.registry import LEARNERS, make_learner
-from dpol.studies.ledger.claims.core import At, Finding, Findings, generator, of_mean
+from dpol.studies.ledger.claims.core import At, Finding, Findings, generator, of_mean, stated
 
 APART = ((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
 """The class with more cells than claimed: K = 2 hypotheses on M = 3 labels."""
@@ -72,7 +72,7 @@ def clipping(_: int) -> Findings:
 
 
 def sensitivity_bound(K: int, T: int) -> float:
-    """Return our bound on the range of a clipped log-likelihood."""
+    """Return our bound on the range of a clipped log-likelihood: `log((K + 1) T)`."""
     return math.log((K + 1) * T)
 
 
@@ -85,7 +85,8 @@ def clipping_of_random_classes(seed: int) -> Findings:
         clipped = Clipping(classes, T)
         at: At = {"K": K, "M": M, "T": T, "hypotheses": f"Dirichlet({alpha:g})"}
         at = {**at, "features": range(_DIFFERENT)}
-        about: dict[str, Any] = {"at": at, "settings": _DIFFERENT}
+        numbers = {"bound": stated(sensitivity_bound)}
+        about: dict[str, Any] = {"at": at, "settings": _DIFFERENT, "numbers": numbers}
         largest = M * math.exp(float(clipped.log_cells.max()))
         yield Finding("largest-mass", 1.0, largest, **about)
         share = float(clipped.ranges.max()) / sensitivity_bound(K, T)
@@ -148,7 +149,7 @@ def _plays(learners: Iterable[LabelLearner], seed: int, of: str) -> list[Played]
 
 
 def upper_bounds(seed: int) -> Findings:
-    """Check KL risks on far-apart hypotheses against the proofs' bounds, and Pinsker run by run."""
+    """Check KL risks on far-apart hypotheses against the proofs' bounds."""
     K, M, T = 4, 20, 2000
     hypotheses = random_class(K, M, seed=seed, concentration=0.3, n_features=_DIFFERENT)
     terms, idle = Terms(T, epsilon=1.0), T * math.log(K)
@@ -159,11 +160,6 @@ def upper_bounds(seed: int) -> Findings:
         for at, _, run in runs:
             of: Any = {"at": at, "numbers": numbers, "trivial": idle}
             yield of_mean(f"{name}-risk", bound, run.kl, len(runs), **of)
-    for at, _, run in runs:  # of EXP3
-        both = np.sqrt(0.5 * run.kl / T).tolist(), (run.tv / T).tolist()
-        of = {"at": at, "numbers": numbers, "trivial": 1.0}
-        for claimed, measured in zip(*both, strict=True):
-            yield Finding("pinsker", claimed, measured, **of)
 
 
 def response_risk(seed: int) -> Findings:
@@ -220,7 +216,9 @@ def design(seed: int) -> Findings:
     played = _plays(learners, seed, "design")
     for at, learner, run in played:
         K = learner.hypotheses.n_hypotheses
-        kept, of = kept_by_design(K, epsilon), {"R": _REPLICATES, "T": T}
+        kept = kept_by_design(K, epsilon)
+        of = {"R": _REPLICATES, "T": T, "kept": stated(kept_by_design)}
+        of |= {"tv": stated(posterior_tv), "risk": stated(posterior_risk)}
         tv, risk = posterior_tv(K, T, kept), posterior_risk(K, T, kept)
         yield of_mean("tv-of-design", tv, run.tv / T, len(played), at=at, numbers=of)
         yield of_mean("risk-of-design", risk, run.kl, len(played), at=at, numbers=of)
@@ -237,7 +235,9 @@ def risk_of_hard_class(seed: int) -> Findings:
     pure = [n for n, it in made.items() if it.client.guarantee.epsilon(0.0) == terms.epsilon]
     first = first_round(hypotheses.masses[0])
     claimed = lower_bound(pairs, terms.n_rounds, terms.epsilon)
-    numbers = {"R": _REPLICATES, "K": pairs, "T": terms.n_rounds, "cut": cut, "first": first}
+    numbers: dict[str, Any] = {"R": _REPLICATES, "K": pairs, "T": terms.n_rounds, "cut": cut}
+    numbers["first"] = first
+    numbers |= {"bound": stated(lower_bound), "least": stated(lower_bound_of_tv)}
     least = lower_bound_of_tv(pairs, terms.n_rounds, terms.epsilon)
     for name in pure:
         ((_, _, run),) = _plays([made[name]], seed, name)

@@ -22,7 +22,7 @@ from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem
 from dpol.lazy.transform import LazyParameters
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.ledger.claims.core import DELTA, At, Finding, Findings, generator
+from dpol.studies.ledger.claims.core import DELTA, At, Finding, Findings, generator, stated
 
 # ---- multiplicative weights ------------------------------------------------------------------
 
@@ -82,20 +82,21 @@ def indicator(_: int) -> Findings:
 
 def marginals(_: int) -> Findings:
     """Check the enumerated distribution of x_s against the measure."""
-    d, rest, rule = 3, 3, LazyParameters(batch_size=2, eta=0.3, fake_switch=0.2, normaliser=2.0)
-    batches = np.array(list(itertools.product((0.0, 2.0), repeat=d)))
-    index = np.array(list(itertools.product(range(len(batches)), repeat=rest)))
-    sums = batches[index]
-    masses = output_masses(sums, rule).reshape(-1, *([d] * (rest + 1)))
-    off = 0.0
-    for s in range(rest + 1):
-        others = tuple(1 + r for r in range(rest + 1) if r != s)
-        nu = np.exp(-rule.eta * sums[:, :s].sum(axis=1))
-        nu /= nu.sum(axis=1, keepdims=True)
-        off = max(off, float(np.abs(masses.sum(axis=others) - nu).sum(axis=1).max() / 2))
-    numbers = {"d": d, "batches": rest + 1, "rule": rule}
-    at: At = {"losses": range(len(sums))}
-    yield Finding("marginal", 0.0, off, at=at, numbers=numbers, settings=len(sums))
+    d, rest = 3, 3
+    index = list(itertools.product(itertools.product((0.0, 1.0), repeat=d), repeat=rest))
+    for B, eta, p in itertools.product((1, 2), (0.03, 0.3), (0.2, 0.8)):
+        rule = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=2.0)
+        sums = B * np.array(index)
+        masses = output_masses(sums, rule).reshape(-1, *([d] * (rest + 1)))
+        off = 0.0
+        for s in range(rest + 1):
+            others = tuple(1 + r for r in range(rest + 1) if r != s)
+            nu = np.exp(-eta * sums[:, :s].sum(axis=1))
+            nu /= nu.sum(axis=1, keepdims=True)
+            off = max(off, float(np.abs(masses.sum(axis=others) - nu).sum(axis=1).max() / 2))
+        numbers = {"d": d, "batches": rest + 1, "normaliser": rule.normaliser}
+        at: At = {"losses": range(len(sums)), "B": B, "eta": eta, "p": p}
+        yield Finding("marginal", 0.0, off, at=at, numbers=numbers, settings=len(sums))
 
 
 # ---- privacy ---------------------------------------------------------------------------------
@@ -173,11 +174,17 @@ def batched_bound(seed: int) -> Findings:
     """Check the regret of L2P for experts against log(d)/eta + eta T B / 8."""
     rng, T = generator(seed, "losses of experts"), 400
     for d, B, eta in itertools.product((2, 10), (1, 4, 20), (0.01, 0.1, 0.5)):
-        bound = math.log(d) / eta + eta * T * B / 8
+        bound = regret_of_batches(T, d, B, eta)
+        numbers = {"T": T, "bound": stated(regret_of_batches)}
         for label, losses in games_of_experts(rng, T, d, B).items():
             regret = expected_loss(losses, eta, B) - float(losses.sum(axis=0).min())
             at: At = {"losses": label, "d": d, "B": B, "eta": eta}
-            yield Finding("batched-regret", bound, regret, at=at, numbers={"T": T})
+            yield Finding("batched-regret", bound, regret, at=at, numbers=numbers)
+
+
+def regret_of_batches(T: int, d: int, B: int, eta: float) -> float:
+    """Return our bound on the regret of L2P and the dartboard: `log(d)/η + η T B/8`."""
+    return math.log(d) / eta + eta * T * B / 8
 
 
 def games_of_experts(rng: np.random.Generator, T: int, d: int, B: int) -> dict[str, Floats]:
@@ -281,7 +288,7 @@ def proven_rate(_: int) -> Findings:
         x, y = np.log(base), np.log(bounds)
         slope, start = np.polyfit(x, y, 1)
         numbers = {"off": AtMost(100 * math.expm1(np.abs(y - start - slope * x).max()), digits=2)}
-        at = dict.fromkeys(varied.split(), range(len(x)))
+        at = dict.fromkeys(varied.split(), frozenset(map(float, base)))
         yield Finding(name, power, float(slope), at=at, numbers=numbers, settings=len(x))
 
 
@@ -293,15 +300,18 @@ EPOCHS_POWER = 4 / 3
 
 def rate_of_lower_bound(_: int) -> Findings:
     """Check the growth of the best expert's advantage in games of Theorem 4.2's adversary."""
-    d, horizons, advantages = 10, [10**4, 10**5, 10**6, 10**7], []
-    for T in horizons:
-        epsilon = T**-0.5
-        epochs = round((T * epsilon) ** EPOCHS_POWER)
-        advantages.append(T / epochs * mean_lead(epochs, d))
-    slope = np.polyfit(np.log(horizons), np.log(advantages), 1)[0]
-    numbers = {"over": advantages[-1] / horizons[-1] ** (2 / 3)}
-    about: dict[str, Any] = {"at": {"T": range(len(horizons))}, "settings": len(horizons)}
-    yield Finding("rate-of-lower-bound", 2 / 3, float(slope), numbers=numbers, **about)
+    horizons = [10**4, 10**5, 10**6, 10**7]
+    for d in (2, 10, 300):
+        advantages = []
+        for T in horizons:
+            epsilon = T**-0.5
+            epochs = round((T * epsilon) ** EPOCHS_POWER)
+            advantages.append(T / epochs * mean_lead(epochs, d))
+        slope = np.polyfit(np.log(horizons), np.log(advantages), 1)[0]
+        at: At = {"T": frozenset(horizons), "d": d}
+        about: dict[str, Any] = {"at": at, "settings": len(horizons)}
+        about["numbers"] = {"over": advantages[-1] / horizons[-1] ** (2 / 3)}
+        yield Finding("rate-of-lower-bound", 2 / 3, float(slope), **about)
 
 
 def mean_lead(epochs: int, d: int) -> float:
@@ -331,6 +341,8 @@ def repeated_loss(_: int) -> Findings:
 
 
 EPSILONS = (0.1, 0.25, 1.0)
+DELTAS = (1e-3, 1e-12)
+"""Other delta of rows on our accounting, beside `DELTA`."""
 
 
 def by_theorem_3_2(
@@ -362,12 +374,15 @@ def preset_of_experts(_: int) -> Findings:
     """Check the parameters of Theorem 3.10 on a grid."""
     for T, epsilon, d in itertools.product((10**3, 10**4, 10**6), EPSILONS, (10, 300, 10_000)):
         yield from of_theorem_3_10(T, epsilon, d, DELTA)
+        for delta in DELTAS:
+            privacy, of = of_theorem_3_10(T, epsilon, d, delta), "experts-privacy"
+            yield from (each for each in privacy if each.name == of)
 
 
 def of_theorem_3_10(T: int, epsilon: float, d: int, delta: float) -> Findings:
     """Check Theorem 3.2 and our own accounting on the parameters of Theorem 3.10."""
     parameters = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=d)
-    at: At = {"T": T, "epsilon": epsilon, "d": d}
+    at: At = {"T": T, "epsilon": epsilon, "d": d, "delta": delta}
     of: dict[str, Any] = {"T": T, "delta": delta, "epsilon": epsilon, "at": at}
     yield from by_theorem_3_2("experts", parameters, B=parameters.batch_size, **of)
     yield Finding("experts-privacy", 1.0, parameters.epsilon / epsilon, at=at)
@@ -450,10 +465,12 @@ def preset_of_convex(_: int) -> Findings:
 
 def accounting_of_convex(_: int) -> Findings:
     """Check Theorem 3.12 by our own accounting, for balls of two dimensions d."""
-    for d, T in itertools.product((10, 50), (10**3, 10**4, 10**5)):
-        game = ConvexGame(n_rounds=T, dimension=d, diameter=1.0, lipschitz=1.0, delta=DELTA)
-        reached = theorem_3_12(game, epsilon=1.0).epsilon
-        yield Finding(f"convex-privacy-{d}", 1.0, reached, at={"T": T})
+    sizes = (10, 50), (10**3, 10**4, 10**5)
+    for d, T, delta, epsilon in itertools.product(*sizes, (DELTA, *DELTAS), EPSILONS):
+        game = ConvexGame(n_rounds=T, dimension=d, diameter=1.0, lipschitz=1.0, delta=delta)
+        reached = theorem_3_12(game, epsilon=epsilon).epsilon
+        at: At = {"T": T, "delta": delta, "epsilon": epsilon}
+        yield Finding(f"convex-privacy-{d}", 1.0, reached / epsilon, at=at)
 
 
 def redraw_of_convex(seed: int) -> Findings:
@@ -467,7 +484,7 @@ def redraw_of_convex(seed: int) -> Findings:
         losses = [_convex(rng, x), x, -x]
         each = special.softmax(-np.array([base + beta * loss for loss in (0 * x, *losses)]), axis=1)
         rate, case = beta / weight, f"β = {beta:.3g}, λ = {weight:.3g}, D = {2 * half:.3g}, L = 1"
-        at: At = {"losses": draw, "rate": rate}
+        at: At = {"losses": f"draw {draw}", "rate": f"{rate:.3g}"}
         for delta in (1e-2, 1e-5):
             limit = 2 * rate + math.sqrt(8 * rate * math.log(2 / delta))
             added = _distance(each[:1].repeat(3, axis=0), each[1:], delta)

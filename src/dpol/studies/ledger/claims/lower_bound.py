@@ -22,7 +22,7 @@ from dpol.lazy.accounting import LazyGame
 from dpol.lazy.dartboard import choose_dartboard
 from dpol.lazy.leaders import doubling_edges
 from dpol.lazy.parameters import choose_parameters
-from dpol.studies.ledger.claims.core import DELTA, At, Finding, Findings, generator, of_mean
+from dpol.studies.ledger.claims.core import DELTA, At, Finding, Findings, generator, of_mean, stated
 from dpol.studies.ledger.claims.lazy import EPOCHS_POWER
 
 _RUNS = 20
@@ -68,7 +68,10 @@ class Epochs:
 
 
 def most_gain(T: int, d: int, epochs: int, epsilon: float) -> float:
-    """Return the proof's bound on the gain of a private player, with delta = 1 / (T^3 d)."""
+    """Return the most that a private player gains: `1 + 3 B² ε sqrt(E log(T³ d))/2`, B = T/E.
+
+    By the proof, with delta = 1 / (T^3 d).
+    """
     return 1 + 1.5 * (T / epochs) ** 2 * math.sqrt(epochs * math.log(T**3 * d)) * epsilon
 
 
@@ -106,7 +109,7 @@ def games_of_lower_bound(seed: int) -> Findings:
         for name, sample in zip(players, gains, strict=True):
             at: At = {"learners": name, "epsilon": epsilon}
             found.append(of_mean("lower-bound-games", limit, sample, 6, at=at))
-    numbers = {"R": _RUNS, "T": T, "d": d, "regrets": "; ".join(texts)}
+    numbers = {"R": _RUNS, "T": T, "d": d, "regrets": "; ".join(texts), "bound": stated(most_gain)}
     for finding in found:
         yield replace(finding, numbers=numbers)
 
