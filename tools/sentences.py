@@ -48,7 +48,7 @@ from dpol.privacy.losses import Promise
 from dpol.show.reported import load_reported
 from dpol.studies.comparison.promises import promises_of
 from dpol.studies.games.names import BEST_LINEAR, META, PAPER_NOISE
-from dpol.studies.paper1.table_2 import orders_of
+from dpol.studies.paper1.table_2 import HEADERS, undecided
 
 EVERYWHERE, SENTENCES = yaml.safe_load_all(
     (ROOT / "tools" / "sentences.yaml").read_text(encoding="utf-8")
@@ -194,13 +194,12 @@ def of_papers() -> dict[str, Any]:
     hard = regret[regret["paper"].str.startswith("Online Distribution")].iloc[0]
     gains = papers_columns(recorded("central-texas", "summary")).groupby(["algorithm", "mu"]).sum()
     reported = load_reported()
-    orders = orders_of(recorded("central-texas", "order")).set_index("mu")["order"]
+    unclear = undecided(recorded("central-texas", "order"))
     theirs = reported.set_index(["algorithm", "stream", "mu"])["mean_gain"]
     return {
         "undecided columns": ", ".join(
-            f"{order.removeprefix('undecided: ')} at μ = {level(mu)}"
-            for mu, order in orders.items()
-            if order != "yes"
+            f"{HEADERS[row['column']]} and {HEADERS[row['other']]} at μ = {level(row['mu'])}"
+            for row in unclear.to_dict("records")
         ),
         "within the best linear": AtMost(
             100 * (1 - (gains[META] / gains[BEST_LINEAR]).min()), digits=2

@@ -148,7 +148,7 @@ for study, block in plan.studies:
         *expand(
             f"{RESULTS}/tables/{{name}}.{{kind}}",
             name=rendered,
-            kind=["html", "fragment.html", "md", "tex", "csv"],
+            kind=["html", "md", "tex", "csv"],
         ),
     ]
     # `snakemake --report` shows the first file of each figure and table.
