@@ -12,17 +12,14 @@ COMPILE = uv pip compile pyproject.toml requirements/build.in --universal --fork
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper ledger verify cluster image docs test test-ledger test-docs test-slurm \
+.PHONY: help setup paper ledger verify cluster image docs test test-ledger test-docs test-slurm \
     lint format pages bench lock clean
 
 help: ## show this list
 	@echo "The network is needed once, for packages. docs/how-to/verify.md has minutes."
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 17
 
-setup: $(VENV)/.run ## create .venv (demo, paper and verify do this automatically)
-
-demo: $(VENV)/.run ## play the paper's experiment in Central Texas
-	$(VENV)/bin/dpol demo --cores $(CORES)
+setup: $(VENV)/.run ## create .venv (paper, ledger and verify do this automatically)
 
 paper: $(VENV)/.run ## play it in the paper's three states (fetches the HHS table)
 	$(VENV)/bin/dpol run config/paper.yaml --cores $(CORES)

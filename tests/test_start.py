@@ -1,4 +1,4 @@
-"""`dpol demo` and `dpol run` start Snakemake with the flags of the user; configs are copied."""
+"""`dpol run` starts Snakemake with the flags of the user; configs are copied."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("words", "config", "flags"),
     [
-        ("demo", "config", "--cores all"),
-        ("demo here -n", "config", "--cores all --directory here -n"),
-        ("demo here -c1 -- a b", "config", "--directory here -c1 -- a b"),
+        ("run central-texas", "config", "--cores all"),
+        ("run config --directory here -n", "config", "--cores all --directory here -n"),
+        ("run config -c1 -- a b", "config", "-c1 -- a b"),
         ("run shelters --cores 1", "shelters", "--cores 1"),
         ("run shelters --jobs 2", "shelters", "--jobs 2"),
     ],

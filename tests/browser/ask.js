@@ -58,7 +58,7 @@ found.screen = await Promise.all(shown(tab));
 await tab.emulateMedia({ media: "print" });
 found.print = await Promise.all(shown(tab));
 found.folded = await tab.evaluate(() =>
-  [...document.querySelectorAll("main table, details > :not(summary, .files)")].filter((it) => !it.checkVisibility()).length);
+  [...document.querySelectorAll(":not(.config, .long) > table, details:not(.config, .long) > :not(summary, .files)")].filter((it) => !it.checkVisibility()).length);
 const bare = await (await browser.newContext({ ...view, javaScriptEnabled: false })).newPage();
 await bare.goto(address);
 found.bare = await Promise.all(["#answer-widget", "#figure-privacy-utility .panel img", ".lead"].map(

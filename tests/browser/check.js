@@ -17,6 +17,15 @@ tab.on("request", (request) => found.requests.push(request.url().split(":")[0]))
 await tab.goto(pathToFileURL(page).href);
 
 found.first = await tab.evaluate(() => document.querySelector("figure").getBoundingClientRect().top);
+// The end of the first figure, the length of the page in screens, and its visible words.
+found.end = await tab.evaluate(() => document.querySelector(".plot")?.getBoundingClientRect().bottom);
+found.screens = await tab.evaluate(() => document.documentElement.scrollHeight / innerHeight);
+// The texts of closed lists are not visible.
+found.words = await tab.evaluate(() => {
+  const words = (it) => it.innerText.split(/\s+/).filter(Boolean).length;
+  const lists = [...document.querySelectorAll("select")].filter((it) => it.checkVisibility());
+  return words(document.body) - lists.reduce((sum, it) => sum + words(it), 0);
+});
 found.width = await tab.evaluate(() => document.documentElement.scrollWidth);
 // Open folded parts, which count too.
 await tab.evaluate(() => document.querySelectorAll("details").forEach((it) => (it.open = true)));

@@ -28,7 +28,8 @@ const see = () => root.evaluate((it) => {
   const label = (name) => it.querySelector(`[data-control=${name}]`).selectedOptions[0].text;
   return {
     told: text(".said"), score: text(".score"), refused: text(".refused"),
-    week: label("round"), level: label("level"),
+    week: label("round"), level: label("level"), opponent: label("algorithm"), hash: location.hash,
+    bound: text(".bound"), whiskers: all(".whisker").length,
     bars: all(".truth").length,
     numbers: all("li .value").map((value) => value.textContent).join(""),
     tags: all(".tags").map((tag) => tag.textContent).join(""),

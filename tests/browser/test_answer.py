@@ -79,4 +79,4 @@ def test_without_a_screen_or_a_script_the_figure_of_the_run_is_there(by_hand: Pa
     assert seen["screen"] == [True, False, True]
     assert seen["print"] == [False, True, True]
     assert seen["bare"] == [False, True, True]
-    assert seen["folded"] == 0, "on paper every table is unfolded, and how to read a figure"
+    assert seen["folded"] == 0, "on paper all is unfolded but the config and the longest tables"

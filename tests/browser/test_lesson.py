@@ -20,13 +20,14 @@ ROOT = Path(__file__).parents[2]
 TEACH = (ROOT / "docs/teach.md").read_text(encoding="utf-8")
 BEYOND = load_experiment(ROOT / "config/beyond.yaml").config
 MUS = 1.0, 0.25
+PLAYERS = "tree-ftpl-min-noise", "rw-meta"
 AMG = "ALBUQUERQUE - AMG SPECIALTY HOSPITAL, LLC"
 SAN_JUAN = "SAN JUAN REGIONAL MEDICAL CENTER INC"
 
 
 @cache
 def lesson_rows() -> pd.DataFrame:
-    """Return the replay of rw-meta in the first run of config/beyond.yaml, on its first stream."""
+    """Return the replay of the first run of config/beyond.yaml, on its first stream."""
     config = BEYOND
     dataset, label = config.dataset, next(iter(config.streams))
     file = ROOT / config.whole()["dataset"]["source"]["file"]
@@ -34,10 +35,12 @@ def lesson_rows() -> pd.DataFrame:
     panel = clean_panel(raw, dataset, {label: config.streams[label]}).table
     stream = build_stream(panel, label, config.privacy.count_sensitivity, {})
     played = (
-        suite(stream, ["rw-meta"], mu=mu, seed=config.seed, replicates=range(1)) for mu in MUS
+        suite(stream, [it], mu=mu, seed=config.seed, replicates=range(1))
+        for mu in MUS
+        for it in PLAYERS
     )
     _, cells = joined(played)
-    main = GamesSettings(report=Report(algorithms=["rw-meta"]), seed=config.seed)
+    main = GamesSettings(report=Report(algorithms=[*PLAYERS]), seed=config.seed)
     facts = dataclasses.replace(config.facts, levels=MUS)
     return replay_rows(cells, {label: stream}, main, facts)
 

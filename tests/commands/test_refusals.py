@@ -38,7 +38,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (1, "config check nope.yaml", "cannot be read (No such file or directory); check the path"),
         (1, "config check state", "cannot be read (Is a directory); check the path"),
         (1, "config copy shelters", "exists already; rename it, or copy to another FILE"),
-        (2, "demo shelters", "shelters: no such folder; make it first, or write dpol run CONFIG"),
         (2, "run shelter", "shelter: no such config file; did you mean shelters?; write dpol run"),
     ],
 )

@@ -48,10 +48,11 @@ SEEN = [
      " play, never reports a capacity above 0: Ward 07 (90), Ward 08 (90)"),
     (of.zeros_for_missing, "", "below half of their neighbours Mon 27 Mar 2023, Mon 26 Jun 2023"),
     (of.in_utc, "", "'2023-01-01T23:00:00.000Z' is read as Sun 1 Jan 2023; 60 periods of 7 days"),
-    (of.one_member, "", "alike: Isles and Ward 09 (1.00, 1.00 times as large)"),
-    (of.average, "", "follows the others most: ENGLAND (1.00, .083 times their sum)"),
+    (of.one_member, "", "alike: Isles and Ward 09 (correlation 1.00, 1.00 times as large)"),
+    (of.average, "", "follows the others most: ENGLAND (correlation 1.00, .083 times their sum)"),
     (lambda: of.with_whole(of.counts_only(of.wards(9)), "All trusts", factor=1.11, more=5),
-     "--at-most 2000", "follows the others most: All trusts (1.00, 1.12 times their sum)"),
+     "--at-most 2000",
+     "follows the others most: All trusts (correlation 1.00, 1.12 times their sum)"),
     (lambda: of.changed(of.place("Ward 06"), beds=lambda t: 10 * t["beds"]), "",
      "at the ends Ward 06 .0"),
     (lambda: of.changed(lambda t: t["week"] > "2023-09-01", patients=lambda t: t["patients"] // 10),
@@ -156,7 +157,7 @@ def test_a_heat_map_puts_twins_beside_each_other_and_names_all_places() -> None:
     both = pd.concat([table, table.assign(stream="u")])
     assert len(heat_map(both, "patients", "patients").axes) == 3
     drawn = heat_map(table.assign(patients=0.0), "patients", "patients")
-    assert drawn.get_label() == "patients: 13 places, 60 periods"
+    assert drawn.get_label() == "13 places, 60 periods"
 
 
 def test_of_many_places_the_least_usual_are_drawn_first() -> None:

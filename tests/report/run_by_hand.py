@@ -236,7 +236,7 @@ def write_run(folder: Path) -> None:
         "answer": answer_table(frames, facts),
     }
     for name, table in tables.items():
-        (folder / f"tables/{name}.fragment.html").write_text(render(table, ".fragment.html"))
+        (folder / f"tables/{name}.html").write_text(render(table, ".html"))
 
 
 def page(folder: Path, *studies: str, provenance: Provenance = PROVENANCE, **changes: Any) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from dpol.noise.release import RELEASED_NOISES
-from dpol.report.lead import leads_of
+from dpol.report.lead import game_of, leads_of
 from dpol.studies.answer.systems import (
     chosen_rules,
     first_group,
@@ -33,10 +33,7 @@ TWO = replace(
 FACTS = replace(TWO, streams={"nm": "Here"})
 GAINS = {"source": {"kind": "gains", "file": "t.csv", "sensitivity": 1.0}}
 MINE = "rw-ftpl", "capacity"
-DECIDED = (
-    "Each week an algorithm picks one e from noisy numbers."
-    " Its score is the e’s c divided by its k."
-)
+BEST = "the best of all others that see noisy numbers at this level"
 SCALE = "0 is a random choice, 100 the best of every week"
 POINTS = f"of 100 points: {SCALE}"
 # Phi(1 / 2) = 0.691, Phi(1 / 8) = 0.550.
@@ -84,23 +81,23 @@ def compared(rival: Sequence[float], stream: str = "nm") -> list[Row]:
 def test_ours_stands_beside_the_papers_method_and_the_strongest_rival() -> None:
     frame = standings_of(compared([30.0, 36.0, 24.0]), MINE)
     assert leads(frame)[1].startswith("Your method keeps 50")
-    assert "Your method is rw-ftpl, capacity noise †." in leads(frame)[1]
+    assert "Your method is rw-ftpl with capacity noise." in leads(frame)[1]
     free, low, high = leads(frame)
     assert low == (
-        f"Your method keeps 50 {POINTS}. It is above the paper’s method (30) and below the"
-        f" strongest rival in hindsight (60). {attacked(1.0)}"
-        f" {NONE_ABOVE.replace('no rule is', 'it is not')} {DECIDED} Your method is rw-ftpl,"
-        " capacity noise †. The strongest rival is persistence, isotropic noise. The attacker"
-        " guesses about one person in one week."
+        f"Your method keeps 50 {POINTS}. It is above RW-Meta, the paper’s method (30), and below"
+        f" the strongest rival (60). {attacked(1.0)}"
+        f" {NONE_ABOVE.replace('no rule is', 'it is not')} Your method is rw-ftpl with"
+        f" capacity noise. The strongest rival is persistence with isotropic noise: {BEST}. The"
+        " attacker guesses about one person in one week."
     )
     assert (
-        "It is above the paper’s method (10) and level with the strongest rival in hindsight (40)."
+        "It is above RW-Meta, the paper’s method (10), and level with the strongest rival (40)."
         in high
     )
-    assert "The strongest rival is persistence, isotropic noise." in high
+    assert f"The strongest rival is persistence with isotropic noise: {BEST}." in high
     # Without noise, also what keeps no level keeps this one.
-    assert "below the strongest rival in hindsight (100). Without privacy an attacker may" in free
-    assert "The strongest rival is rw-adabatch, isotropic noise." in free
+    assert "below the strongest rival (100). Without privacy an attacker may" in free
+    assert "The strongest rival is rw-adabatch with isotropic noise:" in free
     assert free.startswith("Your method keeps 70")
     assert first_level(frame, FACTS) == 2, "the middle level with noise"
 
@@ -112,7 +109,7 @@ def test_level_is_an_interval_that_contains_0() -> None:
     for row in (it for it in rows if "totals" not in it):
         row["totals"] = [row["mean_gain"]] * 3
     _, low, _ = leads(standings_of(rows, MINE))
-    assert "level with the strongest rival in hindsight (45)" in low
+    assert "level with the strongest rival (45)" in low
 
 
 def test_means_over_streams_lead_where_people_differ() -> None:
@@ -123,8 +120,8 @@ def test_means_over_streams_lead_where_people_differ() -> None:
     assert "above the strongest rival" not in one
     assert f"of 100 points in Here: {SCALE}." in one
     # 30 and 0 of 60 have a mean of 30%, as the paper's method has, which is the first.
-    assert "strongest rival in hindsight (30)" in means
-    assert "The strongest rival is rw-meta, isotropic noise." in means
+    assert "strongest rival (30)" in means
+    assert "The strongest rival is rw-meta with isotropic noise:" in means
 
 
 def test_it_says_on_which_data_ours_was_chosen_and_what_nobody_measured() -> None:
@@ -135,7 +132,7 @@ def test_it_says_on_which_data_ours_was_chosen_and_what_nobody_measured() -> Non
     dataset = config().dataset.model_copy(update={"caveat": "Zeros may hide counts."})
     lead = leads(frame, dataset=dataset)[1]
     assert lead.startswith("Our method keeps 50 ")
-    assert "It is ahead of the paper’s method (30) and behind the strongest rival" in lead
+    assert "It is ahead of RW-Meta, the paper’s method (30), and behind the strongest rival" in lead
     assert "Numbers that nobody measured may decide who is ahead." in lead
     assert lead.endswith(
         " In 13 of 148 weeks, with 6% of the possible gain, nobody measured the best number. Zeros"
@@ -172,7 +169,7 @@ CASES = [
     ([54.0, 48.0, 30.0], [50.0, 40.0, 20.0], ["ridge-w8-weak"] * 3, 1),
     ([54.0, 30.0, 20.0], [50.0, 20.0, 30.0], [*["ridge-w8-weak"] * 2, "persistence"], 0),
 ]
-NONE_ABOVE = "Always North would have kept 50 in hindsight: no rule is above that at this level."
+NONE_ABOVE = "Always North would have kept 50: no rule is above that at this level."
 
 
 @pytest.mark.parametrize(("ridge", "persistence", "rules", "above"), CASES)
@@ -191,7 +188,7 @@ def test_the_simplest_rule_that_is_not_below_the_best_is_named(
         noise = "capacity" if rule == "persistence" else "isotropic"
         assert lead.startswith(f"Let {rule} with {noise} noise choose. It keeps")
         assert f"It keeps {round(100 * gain / 60)} {POINTS}." in lead
-        assert "It is the simplest rule that is not below the best in hindsight." in lead
+        assert "It is the simplest rule that is not below the best." in lead
         assert (NONE_ABOVE in lead) == (place > above)
         # The gain is a share of beds.
         cost = f"Privacy costs {100 * (free - gain) / 148:.1f} ± 0.0 c per 100 k a week."
@@ -262,10 +259,10 @@ def test_a_rule_alone_and_levels_that_nobody_keeps() -> None:
     alone = standings_of([run("rw-meta", 1.0, 40.0)])
     free, low, high = leads(alone)
     assert "Without privacy" not in free
-    assert free == f"No private algorithm was played at no privacy (μ = ∞). {DECIDED}"
+    assert free == "No private algorithm was played at no privacy (μ = ∞)."
     assert "Let rw-meta with isotropic noise choose" in low
     assert "Privacy costs" not in low
-    assert high == f"No private algorithm was played at μ = 0.25. {DECIDED}"
+    assert high == "No private algorithm was played at μ = 0.25."
     weak = [run("rw-meta", mu, 40.0, guaranteed_mu=2.0) for mu in (INF, 1.0, 0.25)]
     told = leads(standings_of(weak))
     assert "Let rw-meta" in told[0]
@@ -287,9 +284,13 @@ def test_a_share_that_rounds_to_zero_has_no_minus() -> None:
     assert "keeps 0 of" in leads(standings_of(rows, MINE))[1]
 
 
-def test_a_table_of_gains_has_experts() -> None:
-    text = leads(standings_of([run("rw-meta", 1.0, 30.0)]), dataset=GAINS)[1]
-    assert "Each round an algorithm picks one expert from noisy gains. Its score is the" in text
+def test_the_game_is_told_in_the_words_of_the_table() -> None:
+    assert game_of(config()) == (
+        "Each week an algorithm picks one e from earlier, noisy numbers, and gains that e’s c"
+        " divided by its k."
+    )
+    gains = "Each round an algorithm picks one expert from earlier, noisy gains."
+    assert game_of(config(dataset=GAINS)) == gains
 
 
 # --- The command that carries it out ---
@@ -342,7 +343,7 @@ def test_too_few_runs_to_decide_are_said_and_not_advised_on() -> None:
     frame = standings_of(rows)
     assert leads(frame)[2].startswith(
         "2 runs cannot tell persistence with capacity noise from a random choice. Raise replicates."
-        f" {attacked(0.25)} {DECIDED}"
+        f" {attacked(0.25)}"
     )
     assert nexts(frame)[2] == ("", "")
     assert leads(frame)[1].startswith("Let ridge-w8-weak")

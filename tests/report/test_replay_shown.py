@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
+from scipy.stats import laplace, norm
 
 from dpol.report.chapters import Widget
 from dpol.report.replay import replay_intro, replay_widget
+from dpol.studies.games.replay import _experts_drawn
 from replays import games, replay_of, stream_of
 from report.run_by_hand import config, replay
 from tables_by_hand import summary
@@ -37,7 +41,7 @@ def test_the_data_of_the_page_equal_the_table() -> None:
     for setting, (_, own) in zip(
         data["settings"], frame.groupby(["noise", "mu"], sort=False), strict=True
     ):
-        assert data["truth"] == np.rint(1000 * own["gain"]).tolist()
+        assert data["truth"] == np.rint(1e6 * own["gain"]).tolist()
         assert data["best"] == own.loc[own["oracle"], "expert"].tolist()
         rw_meta, tree, leader = setting["actions"]
         assert rw_meta == own.loc[own["chosen_by"].str.contains("rw-meta"), "expert"].tolist()
@@ -94,7 +98,7 @@ def test_the_data_of_many_experts_and_rounds_stay_small() -> None:
     assert len(unseen) == len(rows)
     places = {entity: number for number, entity in enumerate(data["names"])}
     at = [places[name] for name in rows["name"]]
-    known = zip(rows["round"] - 1, at, np.rint(1000 * rows["gain"]), strict=True)
+    known = zip(rows["round"] - 1, at, np.rint(1e6 * rows["gain"]), strict=True)
     assert sorted(map(tuple, unseen.tolist())) == sorted(known)
     told = replay_intro(frame, summary().assign(n_experts=343, n_rounds=250), WORDS, TITLES)
     assert "40 of 343 es have a row" in told
@@ -120,7 +124,7 @@ def test_a_table_of_gains_has_gains_and_rounds() -> None:
     frame = frame.assign(gain=9e-7 * frame["gain"])
     source = {"kind": "gains", "file": "t.csv", "sensitivity": 1.0}
     data = data_of(frame, dataset={"source": source})
-    assert max(data["truth"]) == 1000
+    assert max(data["truth"]) == 1e6
     assert data["words"] == {"period": "round", "entity": "expert", "count": "", "capacity": ""}
 
 
@@ -141,3 +145,28 @@ def test_play_begins_with_the_rule_noise_and_level_of_the_lead() -> None:
         assert played["actions"][algorithm]
     other = replay_widget(frames, settings.facts, settings, None).data
     assert other["settings"][other["start"][0]]["noisy"], "without such a rule, with noise"
+
+
+def test_bars_have_the_quantile_of_their_law_and_noise_that_repeats_has_none() -> None:
+    levels = math.inf, 1.0
+    stream = stream_of(6, 3)
+    noises = ("isotropic", "laplace-uniform", "staircase", "pegasus")
+    frame = replay_of(stream, games(stream, noises, levels=levels), levels=levels)
+    bars = {it["noise"]: it for it in data_of(frame)["settings"] if it["noisy"]}
+    own = frame[frame["mu"] == 1.0].groupby("noise", sort=False)["noise_scale"].first()
+    for noise, law in (("isotropic", norm), ("laplace-uniform", laplace(scale=0.5**0.5))):
+        factor = bars[noise]["halves"][0] / (1000 * own[noise])
+        assert factor == pytest.approx(law.ppf(0.975), rel=0.01)
+        assert bars[noise]["bar"].startswith(f"±{law.ppf(0.975):.2f} standard deviations")
+    assert bars["pegasus"]["halves"] is bars["staircase"]["halves"] is None
+    assert bars["pegasus"]["bar"] == "No bar is drawn: this noise may repeat an older release."
+    assert bars["staircase"]["bar"] == "No bar is drawn for staircase noise."
+
+
+def test_the_best_of_each_round_has_a_row_before_those_chosen_often() -> None:
+    """Experts 1 and 2 are best in one round each; nobody chooses them, and all choose 0."""
+    gains = np.full((6, 4), 0.5)
+    gains[0, 1] = gains[1, 2] = gains[2:, 3] = 1.0
+    chosen = [gains.argmax(axis=1), *[np.zeros(6, dtype=int)] * 9]
+    shown = _experts_drawn(replace(stream_of(6, 4), gains=gains), chosen, 3)
+    assert shown.tolist() == [False, True, True, True]

@@ -8,13 +8,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 import dpol
-from dpol.core.files import sha256
+from dpol.core.files import read_json, sha256, write_json, write_text
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
-from dpol.report.finished import CONFIG, CRATE, disagreements, read_config, read_crate
-from report.run_by_hand import record
+from dpol.report.finished import CODE, CONFIG, CRATE, disagreements, read_config, read_crate
+from report.run_by_hand import config, note_sums, record, write_run
 from streams_by_hand import stream
 
 GAME = "games/nm/mu-1/local/0-99"
@@ -126,3 +129,77 @@ def test_a_strangers_record_is_refused_at_once(tmp_path: Path, name: str, text: 
     path.write_text(text)
     with pytest.raises(dpol.DataError, match=f"{name} cannot be read"):
         read_config(tmp_path) if name == CONFIG else read_crate(tmp_path)
+
+
+# --- Figures, also of another release ---
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> Path:
+    """A run with the tables of its figures."""
+    run = tmp_path / "shown"
+    write_run(run)
+    write_text(run / CONFIG, yaml.safe_dump(config().model_dump(mode="json", exclude_none=True)))
+    return record(run)
+
+
+def texts(figure: Figure) -> list[str]:
+    return [it.get_text() for it in figure.findobj(Text) if it.get_text()]
+
+
+def test_a_figure_has_the_width_titles_and_words_of_its_call(shown: Path) -> None:
+    run = dpol.open_run(shown)
+    usual, other = (
+        run.plot(**changes)
+        for changes in (
+            {},
+            {"width": 3.0, "titles": False, "words": {"share of the possible gain": "Anteil",
+                                                      "no privacy": "offen", "none": "alle",
+                                                      "An attacker": "Ein Angreifer"}},
+        )
+    )  # fmt: skip
+    assert usual.get_figwidth() > other.get_figwidth() == 3.0
+    assert (usual.get_suptitle() != "", other.get_suptitle()) == (True, "")
+    (before, after) = (" ".join(texts(it)) for it in (usual, other))
+    for old, new in (("share of the possible gain", "Anteil"), ("no privacy", "offen")):
+        assert (old in before, old in after, new in after) == (True, False, True)
+    assert "alle" in [it.get_text() for it in other.axes[0].get_xticklabels()]
+    assert "Ein Angreifer is right" in other.get_label()
+
+
+def test_results_of_another_release_are_told_as_such_and_drawn_if_they_fit(shown: Path) -> None:
+    graph = read_json(shown / CRATE)["@graph"]
+    graph += [
+        {"@id": "#code", "@type": "PropertyValue", "name": CODE, "value": "0a"},
+        {"@id": "#commit", "@type": "PropertyValue", "name": "commit", "value": "43d9c89d"},
+        {
+            "@id": "#dpol",
+            "@type": "SoftwareApplication",
+            "name": "dpol",
+            "softwareVersion": "0.0.9",
+        },
+    ]
+    write_json(shown / CRATE, {"@graph": graph})
+    note_sums(shown, [shown / CRATE])
+    assert dpol.open_run(shown).plot().axes
+    older = pd.read_parquet(shown / "standings.parquet").drop(columns="role")
+    older.to_parquet(shown / "standings.parquet")
+    note_sums(shown, [shown / "standings.parquet"])
+    for node in graph:
+        if node["@id"] == "standings.parquet":
+            node["sha256"] = sha256(shown / "standings.parquet")
+    write_json(shown / CRATE, {"@graph": graph})
+    note_sums(shown, [shown / CRATE])
+    with pytest.raises(dpol.DataError) as caught:
+        dpol.open_run(shown).plot()
+    said = str(caught.value)
+    assert f"standings.parquet: lacks column role: {shown} was made by dpol 0.0.9 (commit" in said
+    assert f"its own figures and tables are in {shown}/figures and {shown}/tables" in said
+    assert "delete" not in said
+
+
+def test_the_style_of_figures_is_no_reason_to_compute_anything_again() -> None:
+    style = {"width": 3.3, "titles": False}
+    usual, other = (config(report=it).games.model_dump(mode="json") for it in ({}, style))
+    assert usual == other
+    assert config(report=style).report.width == 3.3

@@ -14,11 +14,11 @@ pip install --no-compile "$(echo "$dist"/dpol-*.whl)[pipeline]" "$dist"/dpol_wee
 pip check
 dpol --version
 
-said "The demo"
-dpol demo --cores 2 2>seen
+said "The default run"
+dpol run central-texas --cores 2 2>seen
 grep -q '100% of all jobs' seen
 grep -q 'id="replay-widget"' results/central-texas/report/index.html
-dpol demo --cores 2 2>seen
+dpol run central-texas --cores 2 2>seen
 grep -q 'Nothing to be done' seen
 
 said "A table of one's own"

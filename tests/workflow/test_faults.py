@@ -136,7 +136,7 @@ def test_without_network_the_fetch_says_what_to_do_and_that_works(tmp_path: Path
     said = fail(snakemake(tmp_path, "--cores", "1"))
     assert begun(tmp_path) == {"fetch_dataset"}
     assert said.count("place it at data/raw/table.csv.gz") == 1
-    assert said.endswith("without a network: dpol demo\n")
+    assert said.endswith("without a network: dpol run central-texas\n")
     placed = tmp_path / "data/raw/table.csv.gz"
     placed.parent.mkdir(parents=True, exist_ok=True)
     placed.write_bytes(gzip.compress(GOOD.encode()))

@@ -1,4 +1,4 @@
-"""`dpol demo`, `dpol run` and `dpol verify`: start Snakemake, and check its runs."""
+"""`dpol run` and `dpol verify`: start Snakemake, and check its runs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,6 @@ from dpol.core.suggestions import did_you_mean
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
 --cores 2 uses two cores (default: all). dpol run CONFIG --help lists \
 them."""
-_DEMO = f"""Run the paper's experiment and ours on real hospitals in Central Texas, in the paper's \
-148 weeks, and the studies of the papers, in this folder or in FOLDER, which must exist. No data \
-are fetched. {_FLAGS}"""
 _RUN = f"""Run the experiments of a config file in this folder. The report is \
 results/RUN/report/index.html, where RUN is the key run of the config. {_FLAGS}"""
 _VERIFY = """Run a part of the experiments, without network and in a temporary folder, and print
@@ -35,23 +32,19 @@ _SAYS_CORES = "-c", "-j", "-e", "--cores", "--jobs", "--executor", "--profile"
 
 def add(commands: Commands) -> None:
     """Add the commands."""
-    for name, first, words, text, run in (
-        ("demo", "[FOLDER]", "run the experiments on real hospitals", _DEMO, _demo),
-        ("run", "CONFIG", "run the experiments of a config file", _RUN, _run),
-    ):
-        # argparse must read no options: they are read below, or by snakemake.
-        parser = add_command(
-            commands,
-            name,
-            words=words,
-            example=f"dpol {name}{' shelters' * (name == 'run')} --cores 2",
-            description=text,
-            usage=f"dpol {name} [-h] {first} [snakemake flag ...]",
-            add_help=False,
-            prefix_chars="\0",
-        )
-        parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-        parser.set_defaults(run=_start, start=run, parser=parser)
+    # argparse must read no options: they are read below, or by snakemake.
+    parser = add_command(
+        commands,
+        "run",
+        words="run the experiments of a config file",
+        example="dpol run shelters --cores 2",
+        description=_RUN,
+        usage="dpol run [-h] CONFIG [snakemake flag ...]",
+        add_help=False,
+        prefix_chars="\0",
+    )
+    parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parser.set_defaults(run=_run, parser=parser)
 
     words = (
         "check a part of the experiments (4 minutes on two cores), or the files of a run against"
@@ -64,25 +57,12 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=_verify)
 
 
-def _start(options: argparse.Namespace) -> None:
-    if options.words[:1] in (["-h"], ["--help"]):
+def _run(options: argparse.Namespace) -> None:
+    name, *flags = options.words or [""]
+    if name in ("-h", "--help"):
         options.parser.print_help()
     else:
-        options.start(options.words)
-
-
-def _demo(flags: list[str]) -> None:
-    if flags and not flags[0].startswith("-"):
-        if not Path(flags[0]).is_dir():
-            remedy = "make it first, or write dpol run CONFIG for another config"
-            raise UsageError(f"{flags[0]}: no such folder; {remedy}")
-        flags = ["--directory", *flags]
-    _snakemake(pipeline() / "config/config.yaml", flags)
-
-
-def _run(words: list[str]) -> None:
-    name, *flags = words or [""]
-    _snakemake(config_named(name, "dpol run CONFIG, then the flags"), flags)
+        _snakemake(config_named(name, "dpol run CONFIG, then the flags"), flags)
 
 
 def config_named(name: str, usage: str) -> Path:

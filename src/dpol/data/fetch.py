@@ -79,7 +79,7 @@ def fetch_table(
             f"- get the table on another machine and place it at {destination}, a gzip-compressed"
             f" CSV file\n  with the columns {', '.join(query.columns)};\n"
             f"  needed rows: {query.where or 'all'}; or\n"
-            "- use the hospitals that come with dpol, without a network: dpol demo"
+            "- use the hospitals that come with dpol, without a network: dpol run central-texas"
         )
 
 

@@ -6,7 +6,7 @@ they tell what plays.
 
 >>> whole = {"a": [1.0, 5, 2, 3], "b": [2.0, 3, 3, 9], "all": [4.0, 9, 6, 13]}
 >>> alike(pd.DataFrame(whole)).split("; ")[1]
-'follows the others most: all (1.00, 1.14 times their sum)'
+'follows the others most: all (correlation 1.00, 1.14 times their sum)'
 """
 
 from __future__ import annotations
@@ -146,14 +146,14 @@ def alike(counts: pd.DataFrame) -> str:
     nearest = np.lexsort((unlike, -both[first, second].round(3)))[:PAIRS]
     nearest = nearest[both[first, second][nearest] >= LIKE]
     found = [
-        f"{names[i]} and {names[k]} ({_short(both[i, k])}, {_ratio(total[i], total[k])} times as"
-        " large)"
+        f"{names[i]} and {names[k]} (correlation {_short(both[i, k])}, {_ratio(total[i], total[k])}"
+        " times as large)"
         for i, k in zip(first[nearest], second[nearest], strict=True)
     ]
     said, most = [", ".join(found)] if found else [], int(with_rest.argmax())
     if with_rest[most] >= LIKE:
         ratio = _ratio(total[most], total.sum() - total[most])
-        how = f"{_short(with_rest[most])}, {ratio} times their sum"
+        how = f"correlation {_short(with_rest[most])}, {ratio} times their sum"
         said.append(f"follows the others most: {names[most]} ({how})")
     return "; ".join(said)
 

@@ -92,8 +92,9 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Chapter:
-    """Chapter of the page: its anchor, its heading, and its sections."""
+    """Chapter of the page: its anchor, its heading, its paper, and its sections."""
 
     key: str
     title: str
+    paper: Links = field(default_factory=dict)
     parts: list[Part] = field(default_factory=list)

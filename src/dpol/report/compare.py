@@ -23,7 +23,7 @@ from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema, read_frame, readable
 from dpol.data.leaving import COMPUTED, warning_of
 from dpol.data.stream import GainStream
-from dpol.report.run import open_run
+from dpol.report.run import Run, open_run
 from dpol.studies.games.summary import schema
 
 HIGHER, LOWER, SAME, WITHIN = "higher", "lower", "same", "within noise"
@@ -134,6 +134,11 @@ class _Run:
 
 def _read_run(folder: Path) -> _Run:
     run = open_run(folder)
+    with run.told_release():
+        return _parts_of(run)
+
+
+def _parts_of(run: Run) -> _Run:
     crate, settings = run.crate, dict(flat(run.config))
     del settings["run"]
     values = dict(crate.values)

@@ -9,9 +9,10 @@ from typing import Any
 from dpol.config.models import Config
 from dpol.core.files import read_json
 from dpol.core.schemas import readable
-from dpol.data.panel import IDLE, ZERO_WOULD_BE_BEST, rows_read_of
+from dpol.data.panel import IDLE, ZERO_WOULD_BE_BEST, pictured, rows_read_of
 from dpol.data.settings import Dataset
 from dpol.data.stream import read_stream
+from dpol.data.tables.settings import Columns
 from dpol.report.chapters import Part
 from dpol.report.door import RunFiles, read_image
 
@@ -72,19 +73,22 @@ def data_part(
             "panel.parquet": "../data/panel.parquet",
             "heat map of what plays": "../data/understood.svg",
         },
-        widget=_picture(files) if shown else "",
+        widget=_picture(files, dataset.columns) if shown else "",
         facts=(*source, best, *idle, *check),
     )
 
 
-def _picture(files: RunFiles) -> str:
+def _picture(files: RunFiles, columns: Columns) -> str:
     """Return the heat map of what plays, as HTML."""
     image, width, finding = read_image(files.file("data/understood.svg"))
-    style, words = f"--shown: {width * 48 / 504:.1f}rem", html.escape(finding)
+    style, words = f"--shown: {width * 44 / 504:.1f}rem", html.escape(finding)
+    number, entity = map(html.escape, (pictured(columns)[1], columns.called("entity")))
     return (
-        f"<p>{words}. Look for twins, and for a row or a column unlike the others.</p>"
+        f"<details><summary>Picture of the table</summary><p>{number}, of each {entity} and period."
+        " Look for twins, and for a row or a column unlike the others.</p>"
         '<div class="panel" tabindex="0">'
-        f'<img src="data:image/svg+xml;base64,{image}" style="{style}" alt="{words}"></div>'
+        f'<img src="data:image/svg+xml;base64,{image}" style="{style}" alt="{words}">'
+        "</div></details>"
     )
 
 

@@ -59,9 +59,9 @@ def answers(folder: Path, notes: Mapping[Path, Note], jobs: Mapping[str, str]) -
 
 
 def read_fragment(path: Path) -> str:
-    """Read a table as HTML. Raises DataError if it is missing or is not a table."""
+    """Read the table of a page of its own. Raises DataError if it is missing or is not a table."""
     with readable(path):
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8").partition("<body>\n")[2].partition("</body>")[0]
         if "</table>" not in text:
             raise ValueError("it holds no table")
     return text

@@ -16,13 +16,15 @@ from dpol.data.stream import MANY_UNMEASURED, unmeasured_in_words
 from dpol.experts.registry import REGISTRY
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import (
+    BASELINE,
+    CHOSEN,
+    STRONGEST,
     Row,
     attacked,
     chosen_rules,
     first_group,
     first_level,
     names_ours,
-    system_title,
 )
 from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
 from dpol.studies.games.levels import ordered_levels
@@ -102,7 +104,7 @@ def leads_of(
             answer.append(_attacked(rule))
             unit = rule["unit"].replace("round", period)
             more.append(f"The attacker guesses about {unit}.")
-        rest = filter(None, (*_decided(config), *more, *bounds))
+        rest = filter(None, (*more, *bounds))
         against = _against(rule, rows[rows["mu"] == mu])
         shown = owner * (mu == ordered_levels(facts.levels)[first_level(standings, facts)])
         following = _next(rule, (played or {}).get(mu), facts, config, shown)
@@ -113,17 +115,16 @@ def leads_of(
 def _of_ours(ours: Row, at: pd.DataFrame, whose: str, scale: str) -> _Said:
     """Say what our method keeps at a level, whether it is above the two others, and their names."""
     beside = list[str]()
-    more = [f"{whose} method is {system_title(ours['algorithm'], ours['noise'])}."]
+    more = [f"{whose} method is {_named(ours)}."]
     for baseline in at[at["role"] == THE_BASELINE].to_dict("records"):
-        beside.append(_beside(ours["to_baseline_verdict"], "the paper’s method", baseline))
+        beside.append(_beside(ours["to_baseline_verdict"], BASELINE, baseline))
     for rival in at[at["strongest"]].to_dict("records"):
-        name = "the strongest rival in hindsight"
-        beside.append(_beside(ours["to_strongest_verdict"], name, rival))
-        more.append(f"The strongest rival is {system_title(rival['algorithm'], rival['noise'])}.")
+        beside.append(_beside(ours["to_strongest_verdict"], STRONGEST, rival))
+        more.append(f"The strongest rival is {_named(rival)}: {CHOSEN[STRONGEST]} at this level.")
     if {ours["to_baseline_verdict"], ours["to_strongest_verdict"]} & {AHEAD, BEHIND}:
         more.append("Numbers that nobody measured may decide who is ahead.")
     answer = [f"{whose} method keeps {_points(ours)} {scale}"]
-    return answer + [f"It is {' and '.join(beside)}."] * bool(beside), more
+    return answer + [f"It is {', and '.join(beside)}."] * bool(beside), more
 
 
 def _beside(verdict: str, name: str, other: Row) -> str:
@@ -138,7 +139,7 @@ def _of_the_rule(
     Or say that the runs do not tell it from a random choice. The cost is the difference between the
     rules of no privacy and of the level; the sum of both half-widths covers it.
     """
-    system = f"{rule['algorithm']} with {rule['noise']} noise"
+    system = _named(rule)
     if _undecided(rule):
         runs = counted(rule["replicates"], "run")
         return [f"{runs} cannot tell {system} from a random choice{where}. Raise replicates."], []
@@ -149,7 +150,11 @@ def _of_the_rule(
         lost = per * (free["gain_per_round"] - rule["gain_per_round"])
         half = per * (free["gain_per_round_half_width"] + rule["gain_per_round_half_width"])
         answer.append(f"Privacy costs {fixed(lost, 1)} ± {fixed(half, 1)} {unit}.")
-    return answer, ["It is the simplest rule that is not below the best in hindsight."]
+    return answer, ["It is the simplest rule that is not below the best."]
+
+
+def _named(row: Row) -> str:
+    return f"{row['algorithm']} with {row['noise']} noise"
 
 
 def _against(rule: Row | None, at: pd.DataFrame) -> str:
@@ -160,12 +165,11 @@ def _against(rule: Row | None, at: pd.DataFrame) -> str:
     if _least(rule) <= kept:
         rules = at[(at["model"] == "local") & (at["promise"] == THE_LEVEL)]
         beaten = "it is not" if (_least(rules) > kept).any() else "no rule is"
-        said = f"Always {always} would have kept {100 * kept:.0f} in hindsight"
+        said = f"Always {always} would have kept {100 * kept:.0f}"
         return f"{said}: {beaten} above that at this level."
     more = at[at["strongest"] & (at["gain_share"] > rule["gain_share"])]
     for best in () if rule["role"] else more.to_dict("records"):
-        name = f"{best['algorithm']} with {best['noise']} noise"
-        return f"{name} keeps {_points(best)}: the runs do not show which is better."
+        return f"{_named(best)} keeps {_points(best)}: the runs do not show which is better."
     return ""
 
 
@@ -238,19 +242,16 @@ def _points(row: Row) -> int:
     return round(100 * float(row["gain_share"]))
 
 
-def _decided(config: Config) -> tuple[str, str]:
-    """Say what an algorithm picks, from what, and what it scores, for the first question."""
+def game_of(config: Config) -> str:
+    """Say what an algorithm picks, from what, and what it gains, for the first question."""
     if (columns := config.dataset.columns) is None:
-        return (
-            "Each round an algorithm picks one expert from noisy gains.",
-            "Its score is the gain.",
-        )
+        return "Each round an algorithm picks one expert from earlier, noisy gains."
     called = columns.called
     entity, count, capacity = called("entity"), called("count"), called("capacity")
     gain = next(iter(config.gains.values()))
     among = f" with at least {gain.min_capacity:g} {capacity}" if gain.min_capacity else ""
     divided = "" if gain.of == "count" else f" divided by its {capacity}"
     return (
-        f"Each {config.dataset.period} an algorithm picks one {entity}{among} from noisy numbers.",
-        f"Its score is the {entity}’s {count}{divided}.",
+        f"Each {config.dataset.period} an algorithm picks one {entity}{among} from earlier, noisy"
+        f" numbers, and gains that {entity}’s {count}{divided}."
     )

@@ -10,7 +10,6 @@ from inspect import getsourcelines
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import yaml
 
 from dpol.config.experiment import parse_experiment
@@ -26,13 +25,16 @@ from dpol.report.data import data_part, read_source
 from dpol.report.decision import DECISION, decision_of
 from dpol.report.door import RunFiles, answers, read_fragment, read_image
 from dpol.report.finished import CONFIG, CRATE
+from dpol.report.lead import game_of
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.replay import replay_widget
 from dpol.report.slider import answer_widget
 from dpol.reruns.notes import check_notes, checksums, read_notes
 from dpol.show.pages import load_template
+from dpol.show.papers import ARXIV, DISTRIBUTIONS, EXPERTS, LAZY, cited
+from dpol.studies.paper1.table_2 import verdict
 from dpol.studies.showing import frames_of
-from dpol.studies.study import Exhibit, Section
+from dpol.studies.study import Exhibit, Frames, Section
 
 
 def write_report(
@@ -65,7 +67,8 @@ def write_report(
     experiment = parse_experiment(yaml.safe_load(params.config_text), params.config_name)
     config = experiment.config
     provenance = provenance_of(params, made, checkout)
-    decision = decision_of(_standings(there), experiment, params.config_name)
+    standings = _frames(there, "dpol.studies.comparison", ("standings",))["standings"]
+    decision = decision_of(standings, experiment, params.config_name)
     text = yaml.safe_dump(decision, sort_keys=False, allow_unicode=True, width=100)
     write_text(
         folder / DECISION, f"# What this run decided; dpol release and dpol choose read it.\n{text}"
@@ -126,16 +129,20 @@ def build_page(
         "privacy-utility": partial(answer_widget, facts=facts),
         "replay": partial(replay_widget, facts=facts, config=config, led=led),
     }
-    chapters = {key: Chapter(key=key, title=title) for key, title in _titles(period).items()}
-    widgets = dict[str, str]()
+    chapters = {
+        key: Chapter(key=key, title=title, paper=_paper(_PAPERS.get(key, "")))
+        for key, title in _titles(period).items()
+    }
+    widgets, found = dict[str, str](), None
     for study, settings in config.studies():
         tables = study.results_of(settings, facts)
         for section in study.sections_of(settings, facts):
             titled = replace(section, title=section.title or study.title)
             part = _part(files, titled, provenance.source)
+            if section.name == "paper":
+                found = verdict(_frames(files, study.package, ("summary", "totals")), facts)
             if draw := interactive.get(section.name):
-                own = {name: files.file(f"{name}.parquet") for name in tables}
-                widget = draw(frames_of(study.package, own))
+                widget = draw(_frames(files, study.package, tables))
                 part = _with_widget(part, widget)
                 widgets[widget.name] = _json(widget.data)
             chapters[section.chapter].parts.append(part)
@@ -145,8 +152,11 @@ def build_page(
     source = read_source(files, config)
     data = data_part(files, config.dataset, source, period=period, shown=facts.replayed)
     chapters["data"].parts.append(data)
-    chapters["origin"].parts.append(provenance_part(config, provenance, source["sha256"]))
+    chapters["origin"].parts.append(provenance_part(config, provenance))
     return load_template("report.html.j2", "dpol.report").render(
+        verdict=found,
+        game=game_of(config),
+        documentation={"docs/index.md": provenance.source and f"{provenance.source}/docs/index.md"},
         lead=leads[first],
         leads=_json(leads),
         run=config.run,
@@ -169,9 +179,8 @@ def _texts(decision: Mapping[str, Any]) -> list[list[str]]:
     return told
 
 
-def _standings(files: RunFiles) -> pd.DataFrame:
-    table = {"standings": files.file("standings.parquet")}
-    return frames_of("dpol.studies.comparison", table)["standings"]
+def _frames(files: RunFiles, package: str, names: Iterable[str]) -> Frames:
+    return frames_of(package, {it: files.file(f"{it}.parquet") for it in names})
 
 
 def _titles(period: str) -> dict[str, str]:
@@ -188,6 +197,15 @@ def _titles(period: str) -> dict[str, str]:
         "data": "Data",
         "origin": "Provenance",
     }
+
+
+_PAPERS = {"paper1": EXPERTS, "paper2": LAZY, "paper3": DISTRIBUTIONS}
+"""Title of the paper of a chapter."""
+
+
+def _paper(title: str) -> dict[str, str]:
+    """Return the address of a paper by its title; nothing without a title."""
+    return {cited(title): f"https://arxiv.org/abs/{ARXIV[title]}"} if title else {}
 
 
 def _json(data: Any) -> str:
@@ -210,7 +228,7 @@ def _part(files: RunFiles, section: Section, source: str) -> Part:
         if spec.place == "file":
             links |= {spec.title: f"../{stem}.html"} | made
             continue
-        table = read_fragment(files.file(f"{stem}.fragment.html"))
+        table = read_fragment(files.file(f"{stem}.html"))
         place = spec.place or ("folded" if section.figures else "seen")
         place = "folded" if table.count("<tr") > LONGEST_TABLE else place
         shown[place].append(Shown(title=spec.title, html=table, files=made))
@@ -231,7 +249,7 @@ def _part(files: RunFiles, section: Section, source: str) -> Part:
 def _picture(files: RunFiles, figure: Exhibit, beside: dict[str, str]) -> Picture:
     stem = f"figures/{figure.name}"
     image, width, finding = read_image(files.file(f"{stem}.svg"))
-    made = _files(stem, ("png", "pdf", "svg")) | beside
+    made = beside | _files(stem, ("png", "pdf", "svg"))
     finding = finding or figure.title
     return Picture(spec=figure, image=image, width=width, finding=finding, files=made)
 
@@ -241,10 +259,9 @@ def _files(stem: str, kinds: Iterable[str]) -> dict[str, str]:
 
 
 def _code(function: Callable[..., Any], source: str) -> dict[str, str]:
-    """Return the name and place of a function, and its address if the source has one."""
-    line, place = getsourcelines(function)[1], f"{function.__module__.replace('.', '/')}.py"
-    address = source and f"{source}/src/{place}#L{line}"
-    return {f"{function.__name__} ({place}, line {line})": address}
+    """Return the place of a function, as editors open it, and its address if the source has one."""
+    line, place = getsourcelines(function)[1], f"src/{function.__module__.replace('.', '/')}.py"
+    return {f"{place}:{line}": source and f"{source}/{place}#L{line}"}
 
 
 def _with_widget(part: Part, widget: Widget) -> Part:

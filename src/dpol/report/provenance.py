@@ -63,19 +63,6 @@ class Provenance:
         parts = [f"{name} {' and '.join(versions)}" for name, versions in of_package.items()]
         return ", ".join(parts)
 
-    def bibtex(self, config: Config, sha256: str) -> str:
-        """Return an entry for BibTeX that names the run, the code and the data."""
-        version = dict(self.versions).get("dpol", "unknown")
-        note = f"commit {self.commit or 'unknown'}; data with SHA-256 {sha256}; seed {config.seed}"
-        return (
-            f"@software{{dpol-{config.run},\n"
-            "  author = {{The dpol developers}},\n"
-            f"  title = {{dpol: differentially private online learning. Run {config.run}}},\n"
-            f"  version = {{{version}}},\n"
-            f"  note = {{{note}}}\n"
-            "}"
-        )
-
 
 def provenance_of(params: Params, jobs: Collection[Note], checkout: Path) -> Provenance:
     """Collect the sources of a run.
@@ -133,14 +120,8 @@ def _git(folder: Path | str, *words: str) -> str | None:
     return done.stdout.strip()
 
 
-def provenance_part(config: Config, provenance: Provenance, sha256: str) -> Part:
-    """Build the part on versions, config, and how to cite the run.
-
-    Args:
-        config: config of the run.
-        provenance: sources of the run.
-        sha256: checksum of its table.
-    """
+def provenance_part(config: Config, provenance: Provenance) -> Part:
+    """Build the part on versions and config."""
     terms = {
         "run": config.run,
         "seed": str(config.seed),
@@ -153,8 +134,5 @@ def provenance_part(config: Config, provenance: Provenance, sha256: str) -> Part
         intro="Everything you need to reproduce this page. The same versions, config, seed and data"
         " give the same numbers on the same kind of processor, with any number of cores.",
         facts=tuple((term, text) for term, text in terms.items() if text),
-        verbatim=(
-            ("Cite this run", provenance.bibtex(config, sha256)),
-            (f"Config: {provenance.params.config_name}", provenance.params.config_text),
-        ),
+        verbatim=((f"Config: {provenance.params.config_name}", provenance.params.config_text),),
     )

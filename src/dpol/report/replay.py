@@ -15,6 +15,8 @@ from dpol.core.intervals import NORMAL_95
 from dpol.core.randomness import Floats
 from dpol.core.words import counted
 from dpol.data.tables.settings import Columns
+from dpol.noise import find_noise
+from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE
 from dpol.report.chapters import Widget
 from dpol.show.entries import looks_of, noise_entry
 from dpol.show.style import text_colour
@@ -24,6 +26,9 @@ from dpol.studies.study import Facts, Frames
 System = tuple[str, str, float]
 """Algorithm, noise and mu."""
 _KEPT = 2  # fewest words of a name
+_FINE = 1000  # true gains have as many more steps, so that sums of them are exact
+_BARS = {GAUSSIAN.name: NORMAL_95, LAPLACE.name: math.log(20) / math.sqrt(2)}
+"""Standard deviations within which a law has 95% of its noise, by its name."""
 _EDGE = 0.01  # share of the noisy gains that may lie beyond each edge of the drawing
 
 
@@ -42,12 +47,8 @@ def replay_widget(frames: Frames, facts: Facts, config: Config, led: System | No
     words = _words(columns, period)
     labels = dict.fromkeys([*config.report.algorithms, *(led or ())[:1]])
     data = replay_data(replay, summary, [*labels], words, led)
-    values = {
-        "words": data["words"],
-        "noisy": any(setting["noisy"] for setting in data["settings"]),
-        "factor": NORMAL_95,
-        "covered": round(100 * math.erf(NORMAL_95 / math.sqrt(2))),
-    }
+    noisy = any(setting["noisy"] for setting in data["settings"])
+    values = {"words": data["words"], "noisy": noisy}
     return Widget(
         name="replay",
         data=data,
@@ -80,7 +81,8 @@ def replay_intro(
     shown, rounds = replay.loc[replay["shown"], "expert"].nunique(), replay["round"].max()
     if shown < own["n_experts"]:
         parts.append(
-            f"{shown} of {own['n_experts']} {entity}s have a row: the ones chosen most often."
+            f"{shown} of {own['n_experts']} {entity}s have a row: the best of each {period} and"
+            " those chosen most often."
         )
     if rounds < own["n_rounds"]:
         parts.append(f"The replay covers the first {rounds} of {own['n_rounds']} {period}s.")
@@ -105,10 +107,11 @@ def replay_data(
     words: Mapping[str, str],
     led: System | None,
 ) -> dict[str, Any]:
-    """Return the data of the script `replay.js`; gains are integers in units of 1 / `one`.
+    """Return the data of the script `replay.js`; noisy gains are integers in units of 1 / `one`.
 
-    Arrays of shown experts have length rounds x shown, round by round. Experts are numbered in the
-    order of `names`: the shown ones in the order of the stream, then the ones merely chosen.
+    True gains, of which scores are made, are in units of 1 / (`one` `fine`). Arrays of shown
+    experts have length rounds x shown, round by round. Experts are numbered in the order of
+    `names`: the shown ones in the order of the stream, then the ones merely chosen.
 
     Args:
         replay: table of `dpol.studies.games.replay.replay_rows`.
@@ -134,14 +137,15 @@ def replay_data(
     return {
         "words": words,
         "one": one,
+        "fine": _FINE,
         "shown": len(shown),
         "rounds": [f"{period:%Y-%m-%d}" if pd.notna(period) else "" for period in rounds["period"]],
         "names": short_names(rows.drop_duplicates("at").sort_values("at")),
-        "truth": _whole(one * first.loc[first["shown"], "gain"]),
-        "uniform": _whole(one * rounds["uniform_gain"]),
+        "truth": _whole(_FINE * one * first.loc[first["shown"], "gain"]),
+        "uniform": _whole(_FINE * one * rounds["uniform_gain"]),
         "best": first.loc[first["oracle"], "at"].tolist(),
         "unseen": np.column_stack(
-            [known["round"] - 1, known["at"], _whole(one * known["gain"])]
+            [known["round"] - 1, known["at"], _whole(_FINE * one * known["gain"])]
         ).ravel().tolist() if len(known) else [],
         "algorithms": [[one, models[one], text_colour(looks[one].colour)] for one in labels],
         "settings": settings,
@@ -181,12 +185,13 @@ def short_names(experts: pd.DataFrame) -> list[str]:
 
 
 def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> list[dict[str, Any]]:
-    """Return noisy gains with half-widths, edges of the drawing and actions of each setting."""
+    """Return noisy gains with bars, edges of the drawing and actions of each setting."""
     settings, n_rounds = [], int(rows["round"].max())
     groups: Iterable[tuple[Any, pd.DataFrame]] = rows.groupby(["noise", "mu"], sort=False)
     for (noise, mu), own in groups:
         shown = own[own["shown"]]
-        noisy, half = one * shown["noisy_gain"], one * NORMAL_95 * shown["noise_scale"].to_numpy()
+        noisy, scale = one * shown["noisy_gain"], one * shown["noise_scale"].to_numpy()
+        factor, told = _bar_of(noise) if scale.any() else (0.0, "")
         edges = np.quantile(noisy, [_EDGE, 1 - _EDGE])
         settings.append(
             {
@@ -194,13 +199,28 @@ def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> list[dict[st
                 "title": noise_entry(noise).long,
                 "level": privacy_title(mu),
                 "mu": f"{mu:g}",
-                "noisy": _whole(noisy) if half.any() else None,
-                "halves": _packed(half.reshape(n_rounds, -1)) if half.any() else None,
+                "noisy": _whole(noisy) if scale.any() else None,
+                "halves": _packed(factor * scale.reshape(n_rounds, -1)) if factor else None,
+                "bar": told,
                 "edges": _whole([min(0.0, edges[0]), max(one * shown["gain"].max(), edges[1])]),
                 "actions": _actions(own, labels),
             }
         )
     return settings
+
+
+def _bar_of(name: str) -> tuple[float, str]:
+    """Return the half-width of the bar of a noise, in standard deviations, and what it means.
+
+    Noise that may repeat a release has errors beside the noise, so it has none.
+    """
+    noise = find_noise(name)
+    if noise.memory == "releases":
+        return 0.0, "No bar is drawn: this noise may repeat an older release."
+    if not (factor := _BARS.get(noise.law.name)):
+        return 0.0, f"No bar is drawn for {noise.law.words}."
+    size = f"±{factor:.2f} standard deviations of the noise, which are public"
+    return factor, f"{size}: the truth lies within them 95 times in 100."
 
 
 def _packed(half: Floats) -> list[int]:

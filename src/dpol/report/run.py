@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from dpol.config.experiment import parse_experiment
-from dpol.core.errors import DataError
+from dpol.core.errors import ConfigError, DataError
 from dpol.core.schemas import readable
 from dpol.core.suggestions import nearest
 from dpol.core.words import counted, listed, short_repr
 from dpol.data.leaving import COMPUTED, warning_of
 from dpol.data.stream import PUBLIC, GainStream, read_stream
-from dpol.report.finished import CONFIG, Crate, disagreements, read_config, read_crate
+from dpol.report.finished import CODE, CONFIG, Crate, disagreements, read_config, read_crate
+from dpol.reruns.code_hashes import code_of_results
 from dpol.show.style import write_below
 from dpol.studies.showing import frames_of
 
@@ -64,23 +66,66 @@ class Run:
         Raises:
             DataError: the run has no such table, or it has changed since or cannot be read.
         """
-        path = self.crate.file(self._tables[self._one_of("table", name, self._tables)])
-        with readable(path):
+        file = self._tables[self._one_of("table", name, self._tables)]
+        with self.told_release(), readable(path := self.crate.file(file)):
             return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
 
-    def plot(self, name: str = "privacy-utility") -> Figure:
+    def plot(
+        self,
+        name: str = "privacy-utility",
+        *,
+        width: float | None = None,
+        titles: bool | None = None,
+        words: Mapping[str, str] | None = None,
+    ) -> Figure:
         """Draw a figure of the page from the result tables of the run.
 
         A figure of a table that is not public says so below.
 
         Args:
             name: name of the figure, as of its files in figures/.
+            width: its largest width in inches; by default `report.width` of the config.
+            titles: whether it begins with its finding; by default `report.titles`.
+            words: what is written instead of parts of its texts, for another language:
+                `{"our method": "unser Verfahren"}`.
 
         Raises:
-            ConfigError: the run is of another release, whose config this one cannot read.
-            DataError: the run has no such figure, or a table has changed since or cannot be read.
+            DataError: the run has no such figure, a table has changed since or cannot be read, or
+                it is of another release, whose config or table this one cannot read.
         """
+        with self.told_release():
+            return self._drawn(name, width, titles, words or {})
+
+    @contextmanager
+    def told_release(self) -> Iterator[None]:
+        """Guard a block that reads the run: if other code made it, an error says so.
+
+        Nobody is told to delete a file of an archive.
+
+        Raises:
+            DataError: the block raised it, or a ConfigError.
+        """
+        try:
+            yield
+        except (ConfigError, DataError) as error:
+            if self.crate.values.get(CODE) == code_of_results():
+                raise
+            release, commit = (
+                dict(self.crate.versions).get("dpol", ""),
+                self.crate.values.get("commit"),
+            )
+            wrong = str(error).partition("; delete it")[0].partition("\n")[0]
+            raise DataError(
+                f"{wrong}: {self.folder} was made by dpol {release} (commit {commit}), and this one"
+                f" cannot read that; its own figures and tables are in {self.folder}/figures and"
+                f" {self.folder}/tables"
+            ) from None
+
+    def _drawn(
+        self, name: str, width: float | None, titles: bool | None, words: Mapping[str, str]
+    ) -> Figure:
         config = parse_experiment(self.config, str(self.folder / CONFIG)).config
+        form = width or config.report.width, config.report.titles if titles is None else titles
         figures = {
             figure.name: (study, section, figure)
             for study, block in config.studies()
@@ -90,7 +135,7 @@ class Run:
         study, section, figure = figures[self._one_of("figure", name, figures)]
         files = {it: self.crate.file(f"{it}.parquet") for it in section.results}
         frames = frames_of(study.package, files)
-        drawn: Figure = figure.function(frames, config.facts)
+        drawn: Figure = figure.function(frames, replace(config.facts, form=(*form, words)))
         return write_below(drawn, warning_of(config.dataset.private, COMPUTED))
 
     @property

@@ -11,6 +11,7 @@ import pandas as pd
 from dpol.core.rounding import AtMost
 from dpol.privacy.account import best_guess
 from dpol.report.chapters import Widget
+from dpol.show.entries import OUR_MARK
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
 from dpol.studies.answer.privacy_utility import level_title
@@ -21,7 +22,6 @@ from dpol.studies.answer.systems import (
     groups_of,
     lines_of,
     share_text,
-    system_title,
 )
 from dpol.studies.games.levels import ordered_levels
 from dpol.studies.study import Facts, Frames
@@ -48,7 +48,8 @@ def answer_widget(frames: Frames, facts: Facts) -> Widget:
         ],
     }
     kind = "question" if facts.asks_several else "stream"
-    return Widget(name="answer", data=data, values={"kind": kind})
+    mark = f"{OUR_MARK}." * any(OUR_MARK[0] in line.name for line in lines)
+    return Widget(name="answer", data=data, values={"kind": kind, "mark": mark})
 
 
 def _panel(
@@ -59,7 +60,8 @@ def _panel(
         of_level = {row["mu"]: row for row in line.among(rows).to_dict("records")}
         drawn.append(
             {
-                "name": line.name if line.name in CHOSEN else line.explained,
+                "name": line.name,
+                "meaning": CHOSEN.get(line.name, ""),
                 "colour": text_colour(line.look.colour),
                 "dashes": " ".join(f"{line.look.width * dash:g}" for dash in line.look.dashes),
                 "width": line.look.width,
@@ -81,6 +83,6 @@ def _panel(
 def _point(row: Any, *, named: bool) -> list[float | str | None]:
     """Return a share, its half-width, both in words, and the system if the level chooses it."""
     share, half = row["gain_share"], row["gain_share_half_width"]
-    system = system_title(row["algorithm"], row["noise"]) if named else ""
+    system = f"{row['algorithm']} with {row['noise']} noise" if named else ""
     known = round(float(half), 6) if math.isfinite(half) else None
     return [round(float(share), 6), known, share_text(share, half), system]

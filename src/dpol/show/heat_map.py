@@ -27,12 +27,16 @@ def heat_map(table: pd.DataFrame, number: str, of: str) -> Figure:
     Of more than `MOST` places those are drawn that are least usual, the least usual first.
 
     Args:
-        table: the columns stream, which has a panel each, entity, period and the number.
+        table: the columns stream, which has a panel each, entity, perhaps name, period and the
+            number.
         number: the column to draw.
         of: what it is.
     """
+    who = "entity"
+    if "name" in table and table[["name", "entity"]].drop_duplicates()["name"].is_unique:
+        who = "name"
     tables = {
-        str(name): part.pivot(index="period", columns="entity", values=number)
+        str(name): part.pivot(index="period", columns=who, values=number)
         for name, part in table.groupby("stream", sort=False)
     }
     alone = len(tables) == 1
@@ -43,16 +47,16 @@ def heat_map(table: pd.DataFrame, number: str, of: str) -> Figure:
     width, columns = (WIDTH, 1) if alone else (WIDTH / 2, 2)
     with panels(len(tables), columns, (width, height + 0.5)) as drawn:
         places = sum(it.shape[1] for it in tables.values())
-        drawn.find(f"{of}: {places:,} places, {periods} periods")
+        drawn.find(f"{places:,} places, {periods} periods")
         few = most <= MOST
         order = "places that rise and fall together are neighbours"
         order = order if few else f"the {MOST} least usual places, the least usual first"
-        drawn.caption(f"A row is a place; {order}")
+        drawn.caption(f"A row is a place; {order}", f"colour: {of}")
         for ax, (name, wide) in zip(drawn.axes, tables.items(), strict=True):
             wide = wide.iloc[:, (_by_likeness if few else least_usual)(wide.to_numpy())[:MOST]]
             image = ax.imshow(wide.T, aspect="auto", interpolation="nearest", norm=colours)
             ax.grid(visible=False)
-            names = [it if len(it) <= _LONGEST else f"{it[:_LONGEST]}…" for it in map(str, wide)]
+            names = [it if len(it) <= _LONGEST else f"{it[:9]}…{it[-15:]}" for it in map(str, wide)]
             ax.set_yticks(
                 range(len(names) * alone), names * alone, fontsize=7 if most <= FEW else 5
             )
@@ -61,7 +65,7 @@ def heat_map(table: pd.DataFrame, number: str, of: str) -> Figure:
             ax.set_xticks(at, [f"{wide.index[k]:%b %Y}" for k in at])
             if not alone:
                 name_panel(ax, name)
-        drawn.figure.colorbar(image, ax=drawn.axes[:columns], label=of, pad=0.02)
+        drawn.figure.colorbar(image, ax=drawn.axes[:columns], pad=0.02)
     return drawn.figure
 
 

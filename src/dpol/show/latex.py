@@ -1,4 +1,4 @@
-"""Tables in LaTeX, for the packages booktabs, longtable and siunitx."""
+"""Tables in LaTeX, for the packages booktabs and siunitx."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import unicodedata
 from collections.abc import Iterable
 
 from dpol.show.pages import load_template
-from dpol.show.table import Column, Table
+from dpol.show.table import Column, Group, Line, Table, TableSection
 from dpol.show.words import raise_and_lower, typeset
 
+_MOST_ROWS = 45
+"""Largest number of printed rows of a part of a table: no float breaks across pages."""
 _NUMBER = re.compile(r"([+−-]?)(\d[\d,]*)(?:\.(\d+))?(%?)(?: ± (\d[\d,]*\.?\d*))?")
 """A sign, digits before and behind the point, percent, and the half-width of an interval."""
 _WRITTEN = {
@@ -47,7 +49,8 @@ def _written(sign: str) -> str:
 def to_latex(table: Table) -> str:
     """Render a table in LaTeX; its first line names the packages that it needs.
 
-    Titles of sections and groups are rows, and notes stand below their cells.
+    Titles of sections and groups are rows, and notes stand below their cells. It is as wide as the
+    page, also in two columns; a long table comes in parts, each a float.
     """
     lines = [line for part in table.sections for group in part.groups for line in group.lines]
     kinds = [
@@ -56,11 +59,27 @@ def to_latex(table: Table) -> str:
     ]
     return load_template("table.tex.j2", escape=escape_latex).render(
         table=table,
+        parts=_parts(table),
         kinds=kinds,
         longest=max(len(label) for label, _ in lines),
         cell=_cell,
         stacked=_stacked,
     )
+
+
+def _parts(table: Table) -> list[list[tuple[TableSection, Group, Line]]]:
+    """Return the lines in parts with at most `_MOST_ROWS`, each line with its section and group."""
+    parts: list[list[tuple[TableSection, Group, Line]]] = [[]]
+    rows = 0
+    for section, group in ((it, own) for it in table.sections for own in it.groups):
+        for line in group.lines:
+            height = 1 + max(len(cell.notes) for cell in line[1])
+            if rows + height > _MOST_ROWS:
+                parts.append([])
+                rows = 0
+            rows += height
+            parts[-1].append((section, group, line))
+    return parts
 
 
 def _kind_of(column: Column, texts: Iterable[str]) -> tuple[str, str]:

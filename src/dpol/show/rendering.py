@@ -55,4 +55,4 @@ def write_table(table: Table, *paths: Path | str) -> None:
         OutputError: a file cannot be written.
     """
     for path in map(Path, paths):
-        write_text(path, render(table, "".join(path.suffixes)))
+        write_text(path, render(table, path.suffix))

@@ -15,7 +15,7 @@ from dpol.show.entries import DASHED, GREY
 from dpol.show.table import Table
 from dpol.studies.answer.league import draw_league, league_table
 from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility
-from dpol.studies.answer.systems import first_level, lines_of
+from dpol.studies.answer.systems import CHOSEN, first_level, lines_of
 from dpol.studies.games.levels import keeps_level
 from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines, points
@@ -143,11 +143,12 @@ def test_the_best_curator_is_another_at_each_level() -> None:
     tree = "tree-ftpl-min-noise"
     for more, best in (([], {INF: tree, 1.0: tree}), (better, {INF: tree, 1.0: "mf-ftpl"})):
         systems = lines_of(standings_of([*rows(), *more], OURS))
-        roles = ["the baseline", "the strongest rival", "our method", "the best curator"]
+        roles = ["RW-Meta, the paper’s method", "the strongest rival", "our method"]
+        roles.append("the best curator")
         assert [line.name for line in systems] == roles
         assert systems[-1].rows.set_index("mu")["algorithm"].to_dict() == best
         assert systems[-1].explained == (
-            "the best curator: sees raw numbers, the best of each level, in hindsight"
+            "the best curator: the best of all others that see true numbers at each level"
         )
 
 
@@ -163,11 +164,11 @@ def test_the_strongest_rival_is_another_at_each_level() -> None:
     systems = {it.name: it for it in lines_of(frame)}
     rival = systems["the strongest rival"]
     assert rival.rows.set_index("mu")["algorithm"].to_dict() == {INF: "form-b", 1.0: "form-a"}
-    assert rival.explained == "the strongest rival: the best of each level, in hindsight"
+    assert rival.explained == f"the strongest rival: {CHOSEN[rival.name]} at each level"
     (shown,) = (it for it in listed(frame) if it["name"] == "the strongest rival")
     assert shown["points"] == [
-        [0.833333, 0.0, "83.3%", "form-b, isotropic noise"],
-        [0.433333, 0.0, "43.3%", "form-a, isotropic noise"],
+        [0.833333, 0.0, "83.3%", "form-b with isotropic noise"],
+        [0.433333, 0.0, "43.3%", "form-a with isotropic noise"],
     ]
     (own,) = (
         it for name, it in table(frame).sections[0].groups[0].lines if name in rival.explained

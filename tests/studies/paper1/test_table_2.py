@@ -17,10 +17,10 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.show.rendering import to_csv
 from dpol.show.reported import REPORTED
-from dpol.show.table import Column, Table, TableCell, number
+from dpol.show.table import Table
 from dpol.studies.games.study import STUDY
 from dpol.studies.paper1 import table_2 as module
-from dpol.studies.paper1.table_2 import COLUMNS, FURTHER, NOT_PUBLISHED, table_2, table_2_with
+from dpol.studies.paper1.table_2 import COLUMNS, NOT_PUBLISHED, table_2, verdict
 from dpol.studies.study import Facts
 from in_process import command
 from paper_run import FACTS, REPLICATES, SUITES, VARIANT, frames
@@ -107,7 +107,7 @@ def test_a_line_has_the_four_numbers_of_a_level(
 ) -> None:
     shown = table(made)
     assert [column.title for column in shown.columns] == [
-        *("RW-Meta", "Min Noise", "Min Regret", "best linear model", "reproduced?")
+        *("RW-Meta", "Min Noise", "Min Regret", "best linear model")
     ]
     titles = [section.title for section in shown.sections]
     states = [f"{state}, in the paper" for state in ("New Mexico", "Pennsylvania", "California")]
@@ -124,8 +124,8 @@ def test_a_line_has_the_four_numbers_of_a_level(
                 assert cell.text.split(" ")[0] == f"{row['mean']:.2f}"
             assert cells[3].notes == (plain.loc[(stream, mu, columns[-1]), "algorithm"][6:],)
     california = {label: [cell.text for cell in cells] for _, label, cells in lines(shown)[-4:]}
-    assert california["μ = ∞"] == ["59.36", "31.12", "16.68", "66.23", "—"]
-    assert california["μ = 1"] == ["55.62 ± 0.47", "25.09 ± 0.51", "16.91 ± 0.34", "61.16", "—"]
+    assert california["μ = ∞"] == ["59.36", "31.12", "16.68", "66.23"]
+    assert california["μ = 1"] == ["55.62 ± 0.47", "25.09 ± 0.51", "16.91 ± 0.34", "61.16"]
 
 
 THE_WEEKS = {
@@ -182,23 +182,47 @@ def moved(
     }
 
 
-def test_each_line_says_what_is_reproduced(made: dict[str, pd.DataFrame]) -> None:
+def test_the_verdict_says_what_is_reproduced(made: dict[str, pd.DataFrame]) -> None:
     """In New Mexico at no privacy the paper has 43.91 > 40.14 > 26.48 > 13.38."""
     gains = {"rw-meta": 20.07, TREES[0]: 15.0, TREES[1]: 10.0, "ridge-w8-weak": 30.0}
 
-    def mark(changes: dict[str, float], spread: float = 0.0, **facts: Any) -> str:
-        of_run = moved(made, gains | changes, spread)
-        return lines(table_2(of_run, replace(FACTS, **facts)))[0][2][-1].text
+    def told(changes: dict[str, float], spread: float = 0.0, **facts: Any) -> list[str]:
+        found = verdict(moved(made, gains | changes, spread), replace(FACTS, **facts))
+        assert found is not None
+        assert len(f"{found.heading} {found.said}".split()) <= 60
+        assert bool(found.why) == ((gains | changes)["rw-meta"] > 15)
+        ranked, *said = found.said.split(". ")
+        assert ranked.endswith(
+            "best linear model (picked afterwards), RW-Meta (the paper’s method), Min Noise,"
+            " Min Regret"
+        )
+        return [found.heading, *said]
 
     state = {"reported": {"a": "NM", "b": None}}
-    assert mark({}) == "order yes, totals not comparable"
-    assert mark({}, **state) == "order yes, RW-Meta has 50% of the paper’s total"
-    assert mark({}, **state, simulated=True) == "order yes, totals not comparable"
-    assert mark({"rw-meta": 12.0}) == "order no, totals not comparable"
-    assert mark({"ridge-w8-weak": 20.07}) == "order no, totals not comparable", "equal"
-    unclear = "order undecided: Min Noise and Min Regret, totals not comparable"
-    assert mark({}, spread=10.0) == unclear
-    assert mark({"rw-meta": 12.0}, spread=10.0) == "order no, totals not comparable"
+    yes = "Reproduced: the paper’s order"
+    same = "Here the order is the same at every level of privacy and stream"
+    other = "Total gains are not comparable: other hospitals."
+    assert told({}) == [yes, same, other]
+    # 20.07 are 50% of 40.14 and 89% of 22.46.
+    assert told({}, **state)[2] == "Total gains of RW-Meta are 50 to 89% of the paper’s."
+    assert told({}, **state, simulated=True)[2].endswith("hospitals are simulated.")
+    no = "Not reproduced: the paper’s order"
+    assert told({"rw-meta": 12.0}) == [
+        *(no, "Here it differs: RW-Meta and Min Noise in 6 of 6 cases", other)
+    ]
+    assert told({"ridge-w8-weak": 20.07})[0] == no, "equal"
+    places = "Min Noise and Min Regret in 6 of 6 cases"
+    assert told({}, spread=10.0) == [
+        *(f"{yes}, 1 pair undecided", same, f"Undecided: {places}", other)
+    ]
+    both = told({"rw-meta": 12.0}, spread=10.0)
+    assert both[0] == f"{no}, 1 pair undecided"
+    assert both[2] == f"Undecided: {places}"
+    assert table_2(moved(made, gains), FACTS).footers[2].startswith(f"{yes}. Table 2 ranks")
+    alone = replace(FACTS, streams={"a": "A & B"})
+    found = verdict(moved(made, gains, 10.0), alone)
+    assert found is not None
+    assert "Undecided: Min Noise and Min Regret at μ = ∞, μ = 1 and μ = 0.25." in found.said
 
 
 def test_without_the_papers_question_its_numbers_are_not_beside_those_of_the_run(
@@ -209,13 +233,13 @@ def test_without_the_papers_question_its_numbers_are_not_beside_those_of_the_run
     assert not any(group.cited for section in shown.sections for group in section.groups)
     assert set(csv(shown)["source"]) == {"run"}
     assert "grey" not in " ".join(shown.footers).lower()
-    assert len(shown.columns) == 4
+    assert verdict(made, other) is None
     assert "(other question: not comparable)." in shown.footers[0]
     assert "suppressed" not in " ".join(shown.footers)
     asked = table(made)
     assert "not comparable" not in asked.footers[0]
-    assert "read suppressed cells and beds of 0, and totals depend on it" in asked.footers[2]
-    assert "best linear model: the one of 12 with the largest mean" in asked.footers[3]
+    assert "read suppressed cells and beds of 0, and totals depend on it" in asked.footers[3]
+    assert "best linear model: the one of 12 with the largest mean" in asked.footers[4]
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +257,7 @@ def test_a_variant_is_a_column_with_its_paired_difference(
     varied: dict[str, pd.DataFrame],
 ) -> None:
     shown, totals = table(varied), varied["totals"].query("noise == 'isotropic'")
-    assert [column.title for column in shown.columns][4:] == ["careful", "reproduced?"]
+    assert [column.title for column in shown.columns][4:] == ["careful"]
     gains = totals.pivot_table("total_gain", ["stream", "mu"], ["algorithm", "replicate"],
                                observed=True)  # fmt: skip
     # Standings have 13 systems twice, two trees and the variant: 29 shares and 406 differences.
@@ -252,30 +276,6 @@ def test_a_variant_is_a_column_with_its_paired_difference(
     means = totals[totals["algorithm"] == "careful"].groupby(["stream", "mu"], observed=True)
     assert sorted(numbers["mean_gain"]) == pytest.approx(sorted(means["total_gain"].mean()))
     assert {*numbers["ci_comparisons"]} == {168 + 6}
-
-
-def best_fixed(rows: pd.DataFrame, facts: Facts) -> TableCell:
-    (gain,) = {*rows["best_fixed_gain"]}
-    assert facts is FACTS
-    return number(gain)
-
-
-def test_a_further_column_is_a_function_of_a_line(varied: dict[str, pd.DataFrame]) -> None:
-    """It changes neither the numbers nor another column; the paper's lines have no such cell."""
-    header = Column("best fixed expert")
-    before, after = table(varied), table_2_with([*FURTHER, (header, best_fixed)], varied, FACTS)
-    assert to_csv(after.numbers) == to_csv(before.numbers)
-    assert after.columns == (*before.columns, header)
-    assert [cells[:-1] for *_, cells in lines(after)] == [cells for *_, cells in lines(before)]
-    gains = varied["summary"].groupby("stream")["best_fixed_gain"].first()
-    added = [cells[-1] for *_, cells in lines(after)]
-    assert added[:6] == [number(gains[stream]) for stream in "ab" for _ in LEVELS]
-    assert {cell.text for cell in added[6:]} == {"—"}
-
-
-def test_a_column_without_a_cell_is_left_out(made: dict[str, pd.DataFrame]) -> None:
-    silent = (Column("silent"), lambda *_: None)
-    assert table_2_with([silent, *FURTHER], made, FACTS) == table(made)
 
 
 def test_the_csv_has_rows_of_the_summary_and_of_the_paper_alone(
@@ -360,5 +360,6 @@ def test_a_run_without_it_says_that_it_is_left_out(
 
 def test_a_variant_is_not_in_the_order(varied: dict[str, pd.DataFrame]) -> None:
     gains = {"careful": 50.0, "rw-meta": 40.0, TREES[0]: 20.0, TREES[1]: 10.0, "ridge-w8-weak": 45}
-    marks = [cells[-1].text for *_, cells in lines(table_2(moved(varied, gains), FACTS))[:6]]
-    assert marks == ["order yes, totals not comparable"] * 6
+    found = verdict(moved(varied, gains), FACTS)
+    assert found is not None
+    assert found.heading == "Reproduced: the paper’s order"

@@ -20,6 +20,7 @@
   const percent = (share) => `${(100 * share).toFixed(1).replace("-0.0", "0.0")}%`;
   const short = (line) => line.name.split(/[:,]/)[0];
   const nameOf = (line, k) => line.name + (line.points[k]?.[3] ? `: ${line.points[k][3]}` : "");
+  const explained = ({ name, meaning }) => name + (meaning ? `: ${meaning}` : "");
   // Bounds come as texts that are rounded up.
   const attacked = ({ title, guesses }) =>
     title.includes("∞") ? title : `${title}: an attacker is right at most ${guesses} times in 100`;
@@ -37,8 +38,8 @@
   function lines() {
     const { lines: own, fixed, share } = state.panel;
     if (share === null) return own;
-    const name = `best fixed, in hindsight${fixed ? `: always ${fixed}` : ""}`;
-    return [...own, { name, colour: "#56606a", dashes: "1.5 3", width: 1, flat: true, points: levels.map(() => [share, 0, percent(share)]) }];
+    const [name, meaning] = ["best fixed choice", fixed && `always ${fixed}`];
+    return [...own, { name, meaning, colour: "#56606a", dashes: "1.5 3", width: 1, flat: true, points: levels.map(() => [share, 0, percent(share)]) }];
   }
 
   // Places of levels and shares in the drawing, whose shares end at whole tens.
@@ -47,7 +48,7 @@
     const known = lines().flatMap((it) => it.points).filter(Boolean);
     const low = Math.floor(10 * Math.min(0, ...known.map(([share, half]) => share - (half ?? 0)))) / 10;
     const high = Math.ceil(10 * Math.max(...known.map(([share, half]) => share + (half ?? 0)))) / 10;
-    EDGE.right = Math.min(150, width / 3.6);
+    EDGE.right = Math.min(150, width / 3);
     const wide = width - EDGE.left - EDGE.right;
     const x = (k) => EDGE.left + (wide * (k + 0.5)) / levels.length;
     const y = (share) => EDGE.top + ((height - EDGE.top - EDGE.bottom) * (high - share)) / (high - low || 1);
@@ -78,7 +79,7 @@
       const group = add(svg, "g", { class: shown && shown !== short(line) ? "dim" : "" });
       const [[last, share], beside] = [known.at(-1), width - EDGE.right];
       add(group, "line", { x1: x(last) + 4, y1: y(share), x2: beside, y2: ends[i], stroke: line.colour, "stroke-width": 0.5 });
-      const most = Math.floor(EDGE.right / 7);
+      const most = Math.floor(EDGE.right / 6.6);
       const name = short(line).replace(/^(the|a) /, "");
       add(group, "text", { x: beside + 4, y: ends[i] + 4, style: `fill: ${line.colour}` }, name.length > most ? `${name.slice(0, most - 1)}…` : name);
       add(group, "polyline", { ...stroke(line), points: known.map(([k, share]) => `${x(k)},${y(share)}`).join(" ") });
@@ -107,7 +108,7 @@
       const it = document.createElement("li");
       const key = add(it, "svg", { "aria-hidden": "true" });
       add(key, "line", { x1: 0, x2: 26, y1: 9, y2: 9, ...stroke(line) });
-      it.append(...[["button", nameOf(line, state.level)], ["b", point ? point[2] : "—"]].map(([kind, text]) => {
+      it.append(...[["button", explained(line)], ["b", point ? point[2] : "—"]].map(([kind, text]) => {
         const part = document.createElement(kind);
         part.textContent = text;
         return part;

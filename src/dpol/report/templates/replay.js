@@ -5,19 +5,20 @@
   const find = (selector) => root.querySelector(selector);
   const [slider, said, score, sheet, list] = ["input", ".said", ".score", ".sheet", "ol"].map(find);
   const control = (name) => find(`[data-control=${name}]`);
-  const { words, shown, truth, algorithms, settings } = data;
+  const { words, shown, algorithms, settings } = data;
+  const [truth, uniform] = [data.truth, data.uniform].map((all) => all.map((it) => it / data.fine));
   const unseen = new Map(); // gains of chosen experts without a row
   for (let at = 0; at < data.unseen.length; at += 3) {
-    unseen.set(`${data.unseen[at]} ${data.unseen[at + 1]}`, data.unseen[at + 2]);
+    unseen.set(`${data.unseen[at]} ${data.unseen[at + 1]}`, data.unseen[at + 2] / data.fine);
   }
   const last = data.rounds.length - 1;
   const PAST = 4; // earlier rounds shown before a choice
   const LENGTH = Math.min(10, last + 1); // of a game
-  // `each`: show the truth after each choice, not at the end. `refused`: why a link starts no game.
+  // `truth`: when it is shown, at the `end` of a game or after `each` choice. `refused`: why a link starts no game.
   // `game`: its first round, its length, and the choices so far.
   const state = {
     t: 0, setting: settings[data.start[0]], algorithm: data.start[1],
-    each: false, game: null, timer: null, refused: "",
+    truth: "end", game: null, timer: null, refused: "",
   };
 
   const gain = (t, i) => (i < shown ? truth[t * shown + i] : unseen.get(`${t} ${i}`));
@@ -39,7 +40,7 @@
   const over = () => !!state.game && state.game.picks.length === state.game.weeks;
   const playing = () => !!state.game && !over();
   const picked = (t) => state.game?.picks[t - state.game.from];
-  const open = (t) => !playing() || (state.each && picked(t) !== undefined);
+  const open = (t) => !playing() || (state.truth === "each" && picked(t) !== undefined);
   const called = (t) => data.rounds[t] || String(t + 1);
   const counted = (n) => `${n} ${words.period}${n === 1 ? "" : "s"}`;
   const where = (value) => {
@@ -65,8 +66,8 @@
   // Draws a noisy gain, with the whisker of its noise if wanted.
   function dot(svg, t, i, faded, whisker) {
     const value = (state.setting.noisy ?? truth)[t * shown + i];
-    if (whisker && state.setting.noisy) {
-      const { halves } = state.setting;
+    const { halves } = state.setting;
+    if (whisker && halves) {
       const half = halves.length > last + 1 ? halves[t * shown + i] : halves[t];
       const [x1, x2] = [where(value - half), where(value + half)];
       draw(svg, "line", { x1: `${x1}%`, x2: `${x2}%`, y1: "50%", y2: "50%", class: "whisker" });
@@ -147,19 +148,18 @@
   }
 
   const span = (from, to) => [...Array(to - from).keys()].map((it) => it + from);
-  const amount = (value) => (words.capacity ? number(value) : signed(String(+(value / data.one).toPrecision(3))));
+  const amount = (value, digits) => signed(words.capacity
+    ? ((100 * value) / data.one).toFixed(digits) : String(+(value / data.one).toPrecision(3)));
 
   // The gains of all in some rounds, with shares: 0 for uniform random, 100% for the oracle.
   function gains(rounds) {
-    const mine = picked(rounds[0]) !== undefined;
-    const step = mine && words.capacity ? data.one / 100 : 1; // rounded as a player adds on paper
-    const sum = (value) => rounds.reduce((whole, t) => whole + step * Math.round(value(t) / step), 0);
-    const [uniform, best] = [sum((t) => data.uniform[t]), sum((t) => gain(t, data.best[t]))];
-    const all = [["algorithm", named(), sum((t) => gain(t, actions()[t]))], ["uniform", "at random", uniform], ["best", "best", best]];
-    if (mine) all.unshift(["you", "you", sum((t) => gain(t, picked(t)))]);
+    const sum = (value) => rounds.reduce((whole, t) => whole + value(t), 0);
+    const [chance, best] = [sum((t) => uniform[t]), sum((t) => gain(t, data.best[t]))];
+    const all = [["algorithm", named(), sum((t) => gain(t, actions()[t]))], ["uniform", "at random", chance], ["best", "best", best]];
+    if (picked(rounds[0]) !== undefined) all.unshift(["you", "you", sum((t) => gain(t, picked(t)))]);
     return all.map(([kind, name, value]) => {
-      const share = best > uniform ? Math.round((100 * (value - uniform)) / (best - uniform)) : 0;
-      return { kind, name, amount: amount(value), share: `${signed(String(share))}%` };
+      const share = best > chance ? Math.round((100 * (value - chance)) / (best - chance)) : 0;
+      return { kind, name, amount: amount(value, 0), exact: amount(value, 1), share: `${signed(String(share))}%` };
     });
   }
 
@@ -167,7 +167,7 @@
   function total() {
     const { game, t } = state;
     if (playing() && !game.picks.length) return `To start with another ${words.period}, choose it above.`;
-    if (playing() && !state.each) return `Choices so far: ${game.picks.length} of ${game.weeks}. The truth is shown at the end.`;
+    if (playing() && state.truth === "end") return `Choices so far: ${game.picks.length} of ${game.weeks}. The truth is shown at the end.`;
     if (!open(t)) return "";
     const rounds = span(picked(t) === undefined ? 0 : game.from, t + 1);
     const parts = gains(rounds).map((it) => `${it.name} ${it.amount} (${it.share})`);
@@ -198,11 +198,11 @@
     row(head, titles);
     for (const t of rounds) {
       const mine = picked(t);
-      const numbers = mine !== undefined && open(t) ? gains([t]).map((it) => it.amount) : [];
+      const numbers = mine !== undefined && open(t) ? gains([t]).map((it) => it.exact) : [];
       row(body, [called(t), mine === undefined ? "" : data.names[mine], ...four(numbers)]);
     }
     const all = over() ? gains(rounds) : [];
-    row(foot, ["sum", ...four(all.map((it) => it.amount))]);
+    row(foot, ["sum", ...four(all.map((it) => it.exact))]);
     row(foot, ["share of the possible gain", ...four(all.map((it) => it.share))]);
     for (const { kind, name, amount, share } of all) {
       const it = write(result, "p", kind, "");
@@ -220,15 +220,19 @@
   }
 
   const played = (setting) => algorithms.map((_, i) => i).filter((i) => setting.actions[i]);
-  const link = (setting, { from, weeks }) =>
-    `#game?${new URLSearchParams({ mu: setting.mu, noise: setting.noise, from: called(from), weeks })}`;
+  // The address of a game, or else of a round.
+  function link({ setting, algorithm, truth, t }, game) {
+    const { mu, noise } = setting;
+    const place = { mu, noise, algorithm: algorithms[algorithm][0], from: called(game ? game.from : t) };
+    return `#${game ? "game" : "week"}?${new URLSearchParams({ ...place, ...(game && { weeks: game.weeks, truth }) })}`;
+  }
 
   function show() {
     const { t, setting, game } = state;
     [slider.min, slider.max] = range();
     slider.value = t;
     slider.setAttribute("aria-valuetext", data.rounds[t] || `round ${t + 1}`);
-    for (const [name, value] of Object.entries({ round: t, noise: setting.noise, level: setting.level, each: +state.each })) {
+    for (const [name, value] of Object.entries({ round: t, noise: setting.noise, level: setting.level, truth: state.truth })) {
       control(name).value = value;
     }
     const sees = { local: "", central: " (curator sees the truth)", none: " (no privacy)" };
@@ -240,7 +244,9 @@
     find("[data-do=play]").textContent = state.timer ? "Pause" : "Play";
     find("[data-do=end]").disabled = !playing();
     for (const it of root.querySelectorAll(".playing")) it.hidden = !game;
-    if (game) find("a").href = link(setting, game);
+    find("a").href = link(state, game);
+    find(".bound")?.replaceChildren(setting.bar);
+    find(".key .whisker")?.toggleAttribute("hidden", !setting.halves);
     find(".refused").textContent = state.refused;
     root.classList.toggle("game", !!game);
     root.style.setProperty("--own", algorithms[state.algorithm][2]);
@@ -259,14 +265,15 @@
     state.t = Math.max(low, Math.min(high, t));
     if (playing() && !state.game.picks.length) state.game.from = state.t;
     show();
+    history.replaceState(null, "", link(state, state.game));
   }
 
   function choose(i) {
     const { game, t } = state;
     game.picks.push(i);
-    if (state.each || over()) show();
+    if (state.truth === "each" || over()) show();
     else go(t + 1);
-    (over() ? sheet : state.each ? find("[data-go='1']") : list.querySelectorAll(".who")[i]).focus();
+    (over() ? sheet : state.truth === "each" ? find("[data-go='1']") : list.querySelectorAll(".who")[i]).focus();
   }
 
   // Asks before a score is lost.
@@ -274,17 +281,19 @@
     || confirm(`You will lose your choices of ${counted(state.game.picks.length)}. ${question}`);
 
   // Another noise or level would reveal more, so the same rounds start again.
-  function start(setting, from, weeks) {
-    state.algorithm = setting.actions[state.algorithm] ? state.algorithm : played(setting)[0];
-    Object.assign(state, { setting, refused: "", game: weeks ? { from, weeks, picks: [] } : null, t: from });
-    show();
+  function start({ setting, from, weeks, algorithm = state.algorithm, truth = state.truth }) {
+    state.algorithm = setting.actions[algorithm] ? algorithm : played(setting)[0];
+    Object.assign(state, { setting, truth, refused: "", game: weeks ? { from, weeks, picks: [] } : null, t: from });
+    go(from);
   }
 
-  // Reads the game of a link, such as #game?mu=1&from=2021-10-01&weeks=10.
+  // Reads a link as `link` writes it: #game?mu=1&noise=isotropic&algorithm=rw-meta&from=2021-10-01&weeks=10&truth=end
   function parse(hash) {
-    const given = new URLSearchParams(hash.replace(/^#game\??/, ""));
+    const [kind, query = ""] = hash.slice(1).split("?");
+    const given = new URLSearchParams(query);
+    const keys = ["mu", "noise", "algorithm", "from", ...(kind === "game" ? ["weeks", "truth"] : [])];
     const refuse = (text) => { throw new RangeError(text); };
-    for (const it of given.keys()) if (!["mu", "noise", "from", "weeks"].includes(it)) refuse(`${it} is unknown`);
+    for (const it of given.keys()) if (!keys.includes(it)) refuse(`${it} is unknown`);
     // The index of the value of a key among all possible values.
     const place = (name, all) => {
       const values = given.getAll(name);
@@ -295,38 +304,47 @@
     };
     const mus = [...new Set(settings.map((it) => it.mu))];
     const level = settings.filter((it) => it.mu === mus[place("mu", mus)]);
-    const setting = level[given.has("noise") ? place("noise", level.map((it) => it.noise)) : 0];
+    const setting = level[place("noise", level.map((it) => it.noise))];
+    const players = played(setting);
+    const algorithm = players[place("algorithm", players.map((i) => algorithms[i][0]))];
     const from = place("from", span(0, last + 1).map(called));
-    return [setting, from, 1 + place("weeks", span(1, last + 2 - from).map(String))];
+    if (kind !== "game") return { setting, algorithm, from };
+    const weeks = 1 + place("weeks", span(1, last + 2 - from).map(String));
+    return { setting, algorithm, from, weeks, truth: ["end", "each"][place("truth", ["end", "each"])] };
   }
 
-  // Of the ten weeks of which no two hold more than 40% of the possible gain, those in which the best
-  // single choice keeps least: the leader changes most. Without such, the most even ones.
+  // Ten weeks in which as much is to gain as in half of all, or more, and each best choice has a row.
+  // No two of them hold more than 40% of it, and the best single choice keeps least: the leader changes.
   function stretch() {
     const all = span(0, last + 2 - LENGTH).map((from) => {
       const rounds = span(from, from + LENGTH);
-      const possible = rounds.map((t) => gain(t, data.best[t]) - data.uniform[t]);
+      const possible = rounds.map((t) => gain(t, data.best[t]) - uniform[t]);
       const whole = possible.reduce((sum, it) => sum + it, 0);
       const [first, second = 0] = possible.sort((a, b) => b - a);
-      const kept = (i) => rounds.reduce((sum, t) => sum + gain(t, i) - data.uniform[t], 0) / whole;
-      if (whole <= 0) return { from, two: 1, single: 1 };
-      return { from, two: (first + second) / whole, single: Math.max(...span(0, shown).map(kept)) };
+      const kept = (i) => rounds.reduce((sum, t) => sum + gain(t, i) - uniform[t], 0) / (whole || 1);
+      const hidden = rounds.filter((t) => data.best[t] >= shown).length;
+      const rank = [hidden, Math.max((first + second) / (whole || 1), 0.4), Math.max(...span(0, shown).map(kept))];
+      return { from, whole, rank };
     });
-    const most = Math.max(0.4, Math.min(...all.map((it) => it.two)));
-    const fair = all.filter((it) => it.two <= most);
-    return fair.reduce((old, it) => (it.single < old.single ? it : old)).from;
+    const stakes = all.map((it) => it.whole).sort((a, b) => a - b);
+    const worth = all.filter((it) => it.whole >= stakes[Math.floor(all.length / 2)]);
+    const before = (one, two) => {
+      const k = one.findIndex((it, at) => it !== two[at]);
+      return k >= 0 && one[k] < two[k];
+    };
+    return worth.reduce((old, it) => (before(it.rank, old.rank) ? it : old)).from;
   }
 
   function follow() {
-    if (!/^#game\b/.test(location.hash)) return;
+    if (!/^#(game|week)\b/.test(location.hash)) return;
     stop();
     try {
-      const game = parse(location.hash);
-      if (agreed("Start this game?")) start(...game);
+      const place = parse(location.hash);
+      if (agreed(place.weeks ? "Start this game?" : "Leave this game?")) start(place);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      state.refused = `This link starts no game: ${error.message}. An example: `
-        + `${link(state.setting, { from: 0, weeks: LENGTH })}`;
+      state.refused = `This link leads nowhere: ${error.message}. An example: `
+        + `${link(state, { from: 0, weeks: LENGTH })}`;
       show();
     }
     root.closest("section").scrollIntoView();
@@ -348,20 +366,20 @@
     const other = name === "noise" ? "level" : "noise";
     const all = settings.filter((it) => it[name] === value);
     const next = all.find((it) => it[other] === setting[other]) ?? all[0];
-    if (agreed(`Play the same ${words.period}s at ${next.level}, ${next.title}?`)) start(next, game?.from ?? t, game?.weeks);
+    if (agreed(`Play the same ${words.period}s at ${next.level}, ${next.title}?`)) start({ setting: next, from: game?.from ?? t, weeks: game?.weeks });
   }
 
   const changes = {
     level: (it) => set("level", it),
     noise: (it) => set("noise", it),
-    algorithm: (it) => { state.algorithm = +it; },
-    each: (it) => { state.each = it === "1"; },
+    algorithm: (it) => { state.algorithm = +it; go(state.t); },
+    truth: (it) => { state.truth = it; go(state.t); },
     round: (it) => go(+it),
   };
 
   const acts = {
     start() {
-      if (agreed("Start another game?")) start(state.setting, stretch(), LENGTH);
+      if (agreed("Start another game?")) start({ setting: state.setting, from: stretch(), weeks: LENGTH });
     },
     end() {
       const { from, picks } = state.game;

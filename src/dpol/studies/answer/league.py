@@ -77,7 +77,7 @@ def draw_league(frames: Frames, facts: Facts) -> Figure:
     }
     most = max(map(len, groups.values()))
     size = _COLUMN, 0.5 + 0.16 * min(_DRAWN + 1, most)
-    with panels.panels(len(groups), 1, size, form=(_COLUMN, facts.form[1])) as drawn:
+    with panels.panels(len(groups), 1, size, form=(_COLUMN, *facts.form[1:])) as drawn:
         for ax, (title, own) in zip(drawn.axes, groups.items(), strict=True):
             panels.name_panel(ax, title)
             shown = own[(own["role"] == OUR_METHOD) | (np.arange(len(own)) < _DRAWN)]

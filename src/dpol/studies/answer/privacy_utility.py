@@ -184,7 +184,7 @@ def answer_table(frames: Frames, facts: Facts) -> Table:
     return Table(
         caption="Share of the possible gain kept",
         corner=(kind, "system") if len(groups) > 1 else ("system",),
-        headers=(*map(level_title, mus), f"how often it names the best, {mu_title(mus[-1])}"),
+        headers=tuple(map(level_title, mus)),
         sections=tuple(sections),
         footers=tuple(_footers(standings, facts)),
         numbers=pd.concat(numbers).reindex(columns=COLUMNS)
@@ -207,23 +207,21 @@ def _lines(rows: pd.DataFrame, lines: Sequence[SystemLine], mus: Sequence[float]
         of_level = {row["mu"]: row for row in line.among(rows).to_dict("records")}
         if not of_level:
             continue
-        cells = [_share(of_level.get(mu), "gain_share", line) for mu in mus]
-        yield line.explained, (*cells, _share(of_level.get(mus[-1]), "named_right", line))
+        yield (
+            line.name if line.name in CHOSEN else line.explained,
+            tuple(_share(of_level.get(mu), line) for mu in mus),
+        )
     always, share = rows[["best_fixed", "best_fixed_share"]].iloc[0]
     if not math.isnan(share):
         fixed = number(share, percent(share, 1))
-        name = f"{reference(BEST_FIXED)}, in hindsight" + (f": always {always}" if always else "")
-        yield name, (*[fixed] * len(mus), TableCell("—"))
+        yield reference(BEST_FIXED) + (f": always {always}" if always else ""), (fixed,) * len(mus)
 
 
-def _share(row: Any, column: str, line: SystemLine) -> TableCell:
-    if row is None or math.isnan(row[column]):
+def _share(row: Any, line: SystemLine) -> TableCell:
+    if row is None or math.isnan(row["gain_share"]):
         return TableCell("—")
-    notes = tuple[str, ...]()
-    if line.name in CHOSEN and column == "gain_share":
-        notes = (system_title(row["algorithm"], row["noise"]),)
-    text = share_text(row[column], row[f"{column}_half_width"])
-    return TableCell(text, notes, order=row[column])
+    notes = (system_title(row["algorithm"], row["noise"]),) * (line.name in CHOSEN)
+    return TableCell(_kept(row), notes, order=row["gain_share"])
 
 
 def _footers(standings: pd.DataFrame, facts: Facts) -> Iterator[str]:
@@ -231,16 +229,15 @@ def _footers(standings: pd.DataFrame, facts: Facts) -> Iterator[str]:
     means = standings["stream"].eq("").any()
     streams = len(facts.streams) // max(1, len(facts.questions))
     over = f" Means over {streams} streams." * bool(means)
+    mark = f" {OUR_MARK}." * bool(standings["ours"].any())
     yield (
         "0% is the gain of uniform random choices, 100% is the gain of the oracle, which picks the"
         f" best expert of every round.{over} In brackets: how often, at most, an attacker guesses"
         f" right (a coin: 50%). ±: joint {100 * row['confidence']:g}% intervals for the noise on"
-        " these data. —: not played, or its guarantee is weaker than the level."
+        f" these data. —: not played, or its guarantee is weaker than the level.{mark}"
     )
     names = {line.name for line in lines_of(standings)}
     if STRONGEST in names:
         yield "The strongest rival of a level is the best of other families that promise the same."
     if CURATOR in names:
         yield "The best curator of a level is the best of other families that see raw numbers."
-    if standings["ours"].any():
-        yield f"{OUR_MARK}."

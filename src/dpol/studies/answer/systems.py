@@ -16,6 +16,7 @@ from dpol.privacy.guarantee import NO_NOISE
 from dpol.show.entries import (
     DASHED,
     GREY,
+    PAPER_1,
     SHORT,
     SOLID,
     Look,
@@ -28,13 +29,17 @@ from dpol.show.footers import plus_minus
 from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
 from dpol.studies.comparison.standings import is_system
 from dpol.studies.games.levels import headline_level, ordered_levels
-from dpol.studies.games.names import REFERENCE_TOTALS
+from dpol.studies.games.names import META, REFERENCE_TOTALS
 from dpol.studies.study import Facts
 from dpol.studies.verdicts import BEHIND, BELOW
 
+BASELINE = f"{PAPER_1[META]}, the paper’s method"
 STRONGEST, CURATOR = "the strongest rival", "the best curator"
-CHOSEN = {STRONGEST: "strongest", CURATOR: "curator"}
-"""Lines whose system is chosen at each level, in hindsight, each with its column of standings."""
+CHOSEN = {
+    STRONGEST: "the best of all others that see noisy numbers",
+    CURATOR: "the best of all others that see true numbers",
+}
+"""Lines whose system is chosen at each level, once all gains are known, with their meaning."""
 THIN = 0.7
 """Width of lines beside the systems compared."""
 _THICK = 2.0
@@ -81,7 +86,7 @@ def names_ours(standings: pd.DataFrame) -> bool:
 
 def _named(rows: pd.DataFrame) -> list[SystemLine]:
     parts = {
-        THE_BASELINE: rows[rows["role"] == THE_BASELINE],
+        BASELINE: rows[rows["role"] == THE_BASELINE],
         STRONGEST: rows[rows["strongest"]],
         OUR_METHOD: rows[rows["role"] == OUR_METHOD],
         CURATOR: rows[rows["curator"]],
@@ -100,8 +105,7 @@ def _named(rows: pd.DataFrame) -> list[SystemLine]:
         width = _THICK if name == OUR_METHOD else 1.0
         what = system_title(own["algorithm"].iloc[0], own["noise"].iloc[0])
         if name in CHOSEN:
-            raw = "sees raw numbers, " * (name == CURATOR)
-            what = f"{raw}the best of each level, in hindsight"
+            what = f"{CHOSEN[name]} at each level"
         look = replace(looks[algorithm], dashes=dashes, width=width)
         lines.append(SystemLine(name=name, look=look, rows=own, explained=f"{name}: {what}"))
     return lines

@@ -7,7 +7,8 @@ SECTIONS = (
         name="privacy-utility",
         chapter="answer",
         title="What privacy costs",
-        about="The share of the possible gain that is left at each privacy level.",
+        about="The share of the possible gain that each system keeps: 0% for random choices, 100%"
+        " for the best of every round. An attacker guesses whether a person was counted.",
         results=("standings",),
         figures=(
             Exhibit(
@@ -19,8 +20,8 @@ SECTIONS = (
                 " uniformly at random in every round, 100% is the oracle, which picks the best"
                 " expert of every round. The horizontal axis is how often, at most, an attacker"
                 " who knows everybody else’s data guesses correctly whether a person was counted."
-                " Lines are the baseline, the strongest rival of each level, our method, and the"
-                " best with a curator, who sees raw numbers. If nothing is compared, every"
+                " Lines are RW-Meta, the paper’s method, the strongest rival of each level, our"
+                " method, and the best curator, who sees raw numbers. If nothing is compared, every"
                 " algorithm has a line, with its best noise at the strictest level. Dotted: the"
                 " best fixed expert. The strongest and the best are chosen in hindsight. Bars are"
                 " joint intervals for the noise; they do not cover other places or years.",
@@ -47,6 +48,7 @@ SECTIONS = (
                 name="privacy",
                 made_by="dpol.studies.answer.privacy:privacy_table",
                 title="How private is it?",
+                place="folded",
             ),
         ),
     ),

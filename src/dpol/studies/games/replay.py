@@ -21,7 +21,7 @@ from dpol.studies.study import Facts
 
 MOST_EXPERTS, MOST_ROUNDS = 40, 200
 """Limits of a replay."""
-_MOST_NUMBERS = 32_000  # shares with and without noise: about 150 KB on the page
+_MOST_NUMBERS = 120_000  # shares with and without noise: about 600 KB on the page
 _FEWEST_EXPERTS = 5
 
 _Cell = Mapping[Any, Any]
@@ -107,11 +107,20 @@ def _most_experts_drawn(stream: GainStream, settings: Sequence[tuple[str, float]
 def _experts_drawn(
     stream: GainStream, chosen: Sequence[NDArray[np.integer[Any]]], most: int
 ) -> NDArray[np.bool_]:
-    """Return an (n,) mask of the experts to draw: most often chosen first, then largest gain."""
-    times = np.zeros(stream.n_experts, dtype=int)
-    for actions in chosen:
-        np.add.at(times, actions[:MOST_ROUNDS], 1)
-    order = np.lexsort((-stream.gains.mean(axis=0), -times))
+    """Return an (n,) mask of the experts to draw.
+
+    The best ones of all rounds come first, so that a player can choose them, then the most often
+    chosen, then those with the largest gain.
+
+    Args:
+        stream: the stream.
+        chosen: (T,) experts: the best of each round, then the choices of each game.
+        most: the largest number to draw.
+    """
+    times = np.zeros((2, stream.n_experts), dtype=int)
+    for row, actions in enumerate(chosen):
+        np.add.at(times[min(row, 1)], actions[:MOST_ROUNDS], 1)
+    order = np.lexsort((-stream.gains.mean(axis=0), -times.sum(axis=0), times[0] == 0))
     return np.isin(np.arange(stream.n_experts), order[:most])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
@@ -121,8 +121,8 @@ Suites = Annotated[
 """Suites by label, those of dpol written out."""
 
 
-class Report(Settings):
-    """What the tables and figures show; default: everything that the suites play."""
+class Shown(Settings):
+    """What the results depend on of the block `report`."""
 
     algorithms: Annotated[
         list[Label],
@@ -139,13 +139,8 @@ class Report(Settings):
     Public and simulated data are always replayed."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Joint confidence of all intervals of the table (Bonferroni)."""
-    width: Annotated[float, Field(ge=2.5)] = 12.0
-    """Largest width of a figure in inches, such as 3.3 for one column of a paper; panels that do
-    not fit stand below each other."""
-    titles: bool = True
-    """Whether each figure begins with its finding; false for a paper, whose captions tell it."""
 
-    def resolved(self, members: Members, suites: Mapping[str, Suite]) -> Report:
+    def resolved(self, members: Members, suites: Mapping[str, Suite]) -> Self:
         """Return the report with its algorithms, by default from those that the suites show."""
         if self.algorithms:
             return self
@@ -160,6 +155,16 @@ class Report(Settings):
         return self.model_copy(update={"algorithms": named})
 
 
+class Report(Shown):
+    """What the tables and figures show; default: everything that the suites play."""
+
+    width: Annotated[float, Field(ge=2.5)] = 12.0
+    """Largest width of a figure in inches, such as 3.3 for one column of a paper; panels that do
+    not fit stand below each other."""
+    titles: bool = True
+    """Whether each figure begins with its finding; false for a paper, whose captions tell it."""
+
+
 class GamesSettings(Settings):
     """The keys of a config that the main experiment depends on."""
 
@@ -169,7 +174,7 @@ class GamesSettings(Settings):
     """Whether every round of every run is kept."""
     replicates: int = 1
     """Repetitions of every randomised run."""
-    report: Report
+    report: Shown
     plays_table_2: bool = False
     """Whether the suites play all of the first paper's Table 2."""
     memory: MemoryName = "designed"

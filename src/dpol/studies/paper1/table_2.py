@@ -1,18 +1,16 @@
-"""Table 2 of the first paper on the streams of a run, with the paper's numbers in grey.
-
-`FURTHER` has the columns beside the means: each is a header and a function of a line.
-"""
+"""Table 2 of the first paper on the streams of a run, with the paper's numbers in grey."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from dpol.core.rounding import fixed
+from dpol.core.words import counted, listed
 from dpol.show import footers
 from dpol.show.entries import PAPER_1
 from dpol.show.papers import EXPERTS, cited
@@ -25,7 +23,7 @@ from dpol.show.reported import (
     has_papers_periods,
     load_reported,
 )
-from dpol.show.table import Column, Line, Table, TableCell, one_section
+from dpol.show.table import Line, Table, TableCell, one_section
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import describe_stream
 from dpol.studies.games.names import (
@@ -33,12 +31,13 @@ from dpol.studies.games.names import (
     LINEAR,
     META,
     MIN_NOISE,
+    MIN_REGRET,
     PAPER_NOISE,
     TABLE_2,
 )
 from dpol.studies.games.order import ORDER, column_pairs
 from dpol.studies.study import Facts, Frames
-from dpol.studies.verdicts import BELOW, EQUAL, UNDECIDED
+from dpol.studies.verdicts import ABOVE, BELOW, EQUAL, UNDECIDED
 
 COLUMNS = [
     "source", "stream", "stream_title", "n_experts", "n_rounds", "first_period", "last_period",
@@ -57,70 +56,120 @@ _TO_META = ["to_baseline", "to_baseline_half_width"]
 """Columns of the standings: how far a variant is from RW-Meta, in shares of the possible gain."""
 HEADERS = {**PAPER_1, BEST_LINEAR: "best linear model"}
 """Headers by column."""
-FurtherColumn: TypeAlias = tuple[Column, Callable[[pd.DataFrame, Facts], TableCell | None]]
-"""A column beside the means, and a function that makes its cell of a line of the run, or None.
-The function takes the rows of the summary whose means the line shows, and facts about the run."""
 
 
-def reproduced(rows: pd.DataFrame, facts: Facts) -> TableCell | None:
-    """Say what of the paper's line at the same level is reproduced; None if it has no such line.
+class Verdict(NamedTuple):
+    """What of the paper's Table 2 a run reproduces, in words.
 
-    The order is that of the four columns. Totals are comparable only for the paper's state and
-    weeks.
+    Args:
+        heading: the order of the columns.
+        said: where the order differs or is undecided, and whether totals can be compared.
+        why: why the curators lose to RW-Meta, who sees less; empty if they do not.
     """
-    own, (stream, mu) = rows[~rows["variant"]], rows[["stream", "mu"]].iloc[0]
-    paper = _of_paper(facts).loc[lambda it: it["mu"] == mu]
-    if paper.empty:
+
+    heading: str
+    said: str
+    why: str
+
+
+def verdict(frames: Frames, facts: Facts) -> Verdict | None:
+    """Say what of Table 2 is reproduced; None for a run that asks another question.
+
+    The order is that of the four columns, at the levels of the paper. Totals are comparable only
+    for the paper's state and weeks.
+
+    Args:
+        frames: the summary, and the total gains.
+        facts: as for `table_2`.
+    """
+    if (paper := _of_paper(facts)).empty:
         return None
-    totals = "totals not comparable"
-    state = paper[paper["stream"] == facts.reported.get(stream)].set_index("column")
-    if len(state) and not facts.simulated and has_papers_periods(own).all():
-        share = own.set_index("column")["mean_gain"][META] / state["mean_gain"][META]
-        totals = f"{HEADERS[META]} has {share:.0%} of the paper’s total"
-    return TableCell(f"order {own['order'].iloc[0]}, {totals}")
+    rows = _of_run(frames["summary"], HEADERS, facts)
+    pairs = column_pairs(frames["summary"], frames["totals"])
+    pairs = pairs[pairs["mu"].isin(paper["mu"]) & pairs["stream"].isin(facts.streams)]
+    wrong = pairs[pairs["verdict"].isin([BELOW, EQUAL])]
+    unclear = undecided(pairs)
+    where = f"at every level of privacy{' and stream' * (len(facts.streams) > 1)}"
+    heading, found = "Reproduced: the paper’s order", f"Here the order is the same {where}."
+    if len(wrong):
+        heading, found = (
+            "Not reproduced: the paper’s order",
+            f"Here it differs: {_places(wrong, pairs, facts)}.",
+        )
+    if len(unclear):
+        number = len(unclear.drop_duplicates(["column", "other"]))
+        heading += f", {counted(number, 'pair')} undecided"
+        found += f" Undecided: {_places(unclear, pairs, facts)}."
+    meant = {META: " (the paper’s method)", BEST_LINEAR: " (picked afterwards)"}
+    names = [HEADERS[it] + meant.get(it, "") for it in ORDER]
+    ranked = f"Table 2 ranks four algorithms by total gain: {', '.join(names)}."
+    ahead = pairs[(pairs["column"] == META) & (pairs["other"] == MIN_NOISE)]
+    why = (
+        f"{HEADERS[MIN_NOISE]} and {HEADERS[MIN_REGRET]} are curators, who see all numbers without"
+        f" noise. They lose because they follow sums since the first round; {HEADERS[META]}"
+        " forecasts the next."
+    )
+    why *= bool((ahead["verdict"] == ABOVE).all())
+    return Verdict(heading, " ".join([ranked, found, _totals(rows, paper, facts)]), why)
 
 
-FURTHER: Sequence[FurtherColumn] = ((Column("reproduced?", prose=True), reproduced),)
-"""Columns beside the means. A table leaves out those without a cell in any line."""
+def undecided(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return those of the pairs of `column_pairs` that are neighbours and undecided."""
+    beside = pd.MultiIndex.from_frame(pairs[["column", "other"]]).isin([*pairwise(ORDER)])
+    return pairs[beside & (pairs["verdict"] == UNDECIDED)]
+
+
+def _places(rows: pd.DataFrame, pairs: pd.DataFrame, facts: Facts) -> str:
+    """Name pairs of columns with their levels, or with the number of cases in several streams."""
+    told, cases = [], len(pairs.drop_duplicates(["stream", "mu"]))
+    for (column, other), own in rows.groupby(["column", "other"], sort=False):
+        where = f"at {listed(map(mu_title, sorted(own['mu'], reverse=True)), 4)}"
+        if len(facts.streams) > 1:
+            where = f"in {len(own)} of {cases} cases"
+        told.append(f"{HEADERS[str(column)]} and {HEADERS[str(other)]} {where}")
+    return listed(told, 2)
+
+
+def _totals(rows: pd.DataFrame, paper: pd.DataFrame, facts: Facts) -> str:
+    """Say how large RW-Meta's total gains are beside the paper's, or why nobody can compare."""
+    weeks = has_papers_periods(rows)
+    if facts.simulated:
+        return "Total gains are not comparable: hospitals are simulated."
+    meta = rows[(rows["column"] == META) & weeks]
+    both = meta.assign(state=meta["stream"].map(facts.reported)).merge(
+        paper[paper["column"] == META], left_on=["state", "mu"], right_on=["stream", "mu"]
+    )
+    if len(both):
+        shares = 100 * both["mean_gain_x"] / both["mean_gain_y"]
+        ends = dict.fromkeys(f"{it:.0f}" for it in (shares.min(), shares.max()))
+        return f"Total gains of {HEADERS[META]} are {' to '.join(ends)}% of the paper’s."
+    other = "other hospitals" if weeks.all() else "other hospitals or weeks"
+    return f"Total gains are not comparable: {other}."
 
 
 def table_2(frames: Frames, facts: Facts) -> Table:
-    """Build Table 2 with the columns of `FURTHER`.
-
-    Args:
-        frames: the summary, the standings, and the total gains.
-        facts: streams, levels, and the states of the paper among the streams.
-    """
-    return table_2_with(FURTHER, frames, facts)
-
-
-def table_2_with(further: Sequence[FurtherColumn], frames: Frames, facts: Facts) -> Table:
     """Build Table 2: a section per stream and per state of the paper, a line per level.
 
     Of the linear models, only the best of each cell is there. The paper's numbers are there at the
     levels of the run, if it asks the paper's question. The numbers have `COLUMNS`.
 
     Args:
-        further: columns beside the means.
-        frames: as for `table_2`.
-        facts: as for `table_2`.
+        frames: the summary, the standings, and the total gains.
+        facts: streams, levels, and the states of the paper among the streams.
     """
     summary = frames["summary"]
     titles = {**HEADERS, **{it: it for it in variants_of(summary)}}
     run, paper = _of_run(summary, titles, facts), _of_paper(facts)
     ahead = frames["standings"].query("variant")[["stream", "algorithm", "noise", "mu", *_TO_META]]
     run = run.merge(ahead, how="left")
-    run = run.merge(orders_of(column_pairs(summary, frames["totals"])), how="left")
-    levels = run.groupby(["stream", "mu"])
-    further = [it for it in further if any(it[1](rows, facts) for _, rows in levels)]
     sections = [
-        one_section(_lines(rows, titles, further, facts), title, describe_stream(rows.iloc[0]))
+        one_section(_lines(rows, titles), title, describe_stream(rows.iloc[0]))
         for stream, title in facts.streams.items()
         if len(rows := run[run["stream"] == stream])
     ]
     sections += [
         one_section(
-            _lines(rows, titles, [(header, _no_cell) for header, _ in further], facts),
+            _lines(rows, titles),
             f"{title}, in the paper",
             f"n = {size}; {_how_data_differ(summary, facts, state)}",
             cited=True,
@@ -132,9 +181,9 @@ def table_2_with(further: Sequence[FurtherColumn], frames: Frames, facts: Facts)
     return Table(
         caption="The paper’s Table 2: total gain",
         corner=("data", "privacy"),
-        headers=(*titles.values(), *(header for header, _ in further)),
+        headers=tuple(titles.values()),
         sections=tuple(sections),
-        footers=tuple(_footers(summary, facts)),
+        footers=tuple(_footers(summary, facts, verdict(frames, facts))),
         numbers=pd.concat(both, ignore_index=True).astype({"ci_comparisons": "Int64"}),
     )
 
@@ -177,43 +226,14 @@ def _of_paper(facts: Facts) -> pd.DataFrame:
     return rows[rows["mu"].isin(facts.levels) & facts.asks_the_papers]
 
 
-def orders_of(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Say for each `stream` and `mu` whether its columns have the paper's order: column `order`.
-
-    It is `yes` if every column is above the next, and `no` if one is not above a later one.
-    Otherwise it names the neighbours that are undecided.
-
-    Args:
-        pairs: table of `column_pairs`, with all columns.
-    """
-    said = []
-    for (stream, mu), own in pairs.groupby(["stream", "mu"], sort=False):
-        verdicts = own.set_index(["column", "other"])["verdict"]
-        unclear = [
-            f"{HEADERS[column]} and {HEADERS[other]}"
-            for column, other in pairwise(ORDER)
-            if verdicts[column, other] == UNDECIDED
-        ]
-        word = f"undecided: {'; '.join(unclear)}" if unclear else "yes"
-        said.append((stream, mu, "no" if verdicts.isin([BELOW, EQUAL]).any() else word))
-    return pd.DataFrame(said, columns=["stream", "mu", "order"])
-
-
-def _lines(
-    rows: pd.DataFrame, columns: Iterable[str], further: Iterable[FurtherColumn], facts: Facts
-) -> list[Line]:
-    """Return a line for each level: the mean of each column, and the cells of further columns."""
+def _lines(rows: pd.DataFrame, columns: Iterable[str]) -> list[Line]:
+    """Return a line for each level: the mean of each column."""
     lines = list[Line]()
     for mu in sorted({*rows["mu"]}, reverse=True):
         own = rows[rows["mu"] == mu]
         means = {row["column"]: _mean(row) for row in own.to_dict("records")}
-        cells = [*map(means.get, columns), *(cell(own, facts) for _, cell in further)]
-        lines.append((mu_title(mu), tuple(cell or TableCell("—") for cell in cells)))
+        lines.append((mu_title(mu), tuple(means.get(it, TableCell("—")) for it in columns)))
     return lines
-
-
-def _no_cell(_: pd.DataFrame, __: Facts) -> None:
-    """Leave a cell empty: the paper's lines have means alone."""
 
 
 def _mean(row: Mapping[Any, Any]) -> TableCell:
@@ -237,7 +257,7 @@ def _how_data_differ(summary: pd.DataFrame, facts: Facts, state: str) -> str:
     return f"{weeks} weeks{' and' if weeks == 'other' else ', other'} hospitals"
 
 
-def _footers(summary: pd.DataFrame, facts: Facts) -> Iterator[str]:
+def _footers(summary: pd.DataFrame, facts: Facts, found: Verdict | None) -> Iterator[str]:
     replicates = summary["replicates"].max()
     paper = f"Table 2 of {cited(EXPERTS)}"
     beside = f"Not shown: {paper} (other question: not comparable)."
@@ -246,17 +266,17 @@ def _footers(summary: pd.DataFrame, facts: Facts) -> Iterator[str]:
     # The page shows the first note, and folds the others.
     yield (
         f"Total gain over all T rounds of n experts, mean over {replicates} runs with"
-        f" {PAPER_NOISE} noise (μ = ∞: no privacy). {beside} {HEADERS[META]} and the"
-        f" {HEADERS[BEST_LINEAR]} rest on regressors that are our reading: no source gives the"
-        f" paper’s. {HEADERS[MIN_NOISE]} adds noise for the largest sensitivity of any round,"
-        f" {HEADERS[META]} for that of each round."
+        f" {PAPER_NOISE} noise (μ = ∞: no privacy). {beside}"
     )
-    if facts.asks_the_papers:
+    yield (
+        f"{HEADERS[META]} and the {HEADERS[BEST_LINEAR]} rest on regressors that are our reading:"
+        f" no source gives the paper’s. {HEADERS[MIN_NOISE]} adds noise for the largest sensitivity"
+        f" of any round, {HEADERS[META]} for that of each round."
+    )
+    if found:
         yield (
-            "Reproduced: whether the four columns have the paper’s order, by paired differences"
-            f" whose {facts.confidence:.0%} intervals hold jointly; undecided where the interval of"
-            " neighbours contains 0. Totals are comparable only for the same hospitals in the same"
-            " weeks."
+            f"{found.heading}. {found.said} A pair is decided by its paired differences, whose"
+            f" {facts.confidence:.0%} intervals hold jointly."
         )
     if facts.asks_the_papers and not facts.simulated:
         yield describe_fillings()
