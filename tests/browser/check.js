@@ -50,7 +50,7 @@ await tab.evaluate(() => scrollTo(0, 0));
 found.lost = await tab.evaluate(() =>
   [...document.querySelectorAll("img")].filter((it) => !it.complete || !it.naturalWidth).length);
 found.anchors = await tab.evaluate(() =>
-  [...document.querySelectorAll("a[href^='#']")].filter(
+  [...document.querySelectorAll("a[href^='#']:not([href*='?'])")].filter(
     (it) => !document.getElementById(it.getAttribute("href").slice(1))).length);
 if (picture) await tab.screenshot({ path: picture, fullPage: true });
 

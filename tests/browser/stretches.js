@@ -13,6 +13,7 @@ const games = await tab.evaluate((every) => {
   const data = JSON.parse(document.getElementById("replay-data").textContent);
   const root = document.getElementById("replay-widget");
   window.confirm = () => true;
+  document.body.style.display = "none"; // nothing is laid out between two clicks
   const { rounds, shown, truth, settings, algorithms } = data;
   const found = [];
   settings.forEach(({ mu, noise, actions }, k) => {
