@@ -92,8 +92,8 @@ def test_a_formula_is_what_its_function_computes(bound: Callable[..., Any]) -> N
         given, letters = {}, {}
         for name in inspect.signature(bound).parameters:
             letter = LETTERS.get(name, name)
-            whole = WHOLE.get(letter)
-            given[name] = int(rng.integers(*whole)) if whole else float(rng.uniform(0.05, 2.0))
+            drawn = rng.uniform(0.05, 2.0) if letter != "p" else np.exp(rng.uniform(-8, 0))
+            given[name] = int(rng.integers(*WHOLE[letter])) if letter in WHOLE else float(drawn)
             letters[letter] = given[name]
         letters |= FURTHER.get(bound, lambda _: {})(letters)
         assert evaluated(stated(bound), letters) == pytest.approx(float(bound(**given)), rel=1e-9)

@@ -142,12 +142,15 @@ def updates(seed: int) -> Findings:
     games = [(d, gap) for d in (10, 300) for gap in (0.0, math.sqrt(math.log(d) / T), 0.1)]
     for d, gap in games:
         # Only sums of blocks matter, and they are binomial.
-        sums, rng = np.zeros((len(lengths) + 1, len(runs), d), int), generator(seed, "blocks", d)
+        sums, rng = (
+            np.zeros((len(lengths) + 1, len(runs), d), int),
+            generator(seed, "blocks", d, gap),
+        )
         chance = np.where(np.arange(d) == 0, 0.5 - gap, 0.5)
         rng.binomial(lengths, chance, sums[1:].shape).cumsum(axis=0, out=sums[1:])
         blocks, least = list(itertools.starmap(Stretch, itertools.pairwise(sums))), sums[-1].min(1)
         for epsilon in (0.1, 1.0):
-            own = replicate_generators(seed, ("claims", d, epsilon), runs, "limited updates")
+            own = replicate_generators(seed, ("claims", d, epsilon, gap), runs, "limited updates")
             lost, _ = play_blocks(blocks, epsilon, own)
             of: Any = {"at": {"d": d, "epsilon": epsilon, "losses": f"gap {gap:.3g}"}}
             rate = rate_of_updates(T, d, epsilon)

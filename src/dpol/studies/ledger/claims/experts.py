@@ -282,14 +282,15 @@ def meta_of_constants(seed: int) -> Findings:
     that we found is one good learner beside many on the other expert.
     """
     for n, m in ((2, 2), (10, 10), (2, 40)):
-        games = game_streams(generator(seed, "gains of learners", n), n).items()
+        more = f", m = {m}" * (m > n)
+        games = game_streams(generator(seed, f"gains of learners{more}", n), n).items()
         algorithm = RWMeta(learners=(ConstantBank((*range(n), *[1] * (m - n))),))
         T, most = (300, None) if m == n else (_ROUNDS, 1)  # for time
         for (label, raw), mu in [*itertools.product(games, (0.5, 1.0))][:most]:
             yield _bound_of_meta(
                 *("meta-of-constants", algorithm, raw[:T], mu, seed),
-                stream=f"constant learners, {label}, n = {n}",
-                learners_are=f"constant, {label}, n = {n}, mu = {mu}" + f", m = {m}" * (m > n),
+                stream=f"constant learners, {label}, n = {n}{more}",
+                learners_are=f"constant, {label}, n = {n}, mu = {mu}{more}",
                 comparisons=17,
                 at={"gains": label, "n": n, "m": m, "T": T, "mu": mu},
             )

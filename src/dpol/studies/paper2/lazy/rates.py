@@ -211,6 +211,6 @@ def draw_rates(frames: Frames, facts: Facts) -> Figure:
         findings.append(f"for few experts, where a is {worse[0]:.2f} to {worse[-1]:.2f} (no panel)")
         drawn.find(
             f"The stated rate of L2P is above that of prior work {' and '.join(findings)}. In the"
-            " other two panels it is at most that."
+            " other panels it is at most that."
         )
     return drawn.figure
