@@ -44,8 +44,8 @@ from dpol.show.entries import algorithm_entry
 from dpol.show.reported import load_reported
 from dpol.studies.games.names import BEST_LINEAR, META, MIN_NOISE, PAPER_NOISE
 from dpol.studies.ledger.claims.gains import reported_ratios
-from dpol.studies.paper1.table_2 import orders_of
-from dpol.studies.verdicts import ABOVE, BELOW
+from dpol.studies.paper1.table_2 import HEADERS, undecided
+from dpol.studies.verdicts import ABOVE, BELOW, EQUAL
 
 META_ROWS = f"algorithm == '{META}' and noise == '{PAPER_NOISE}'"
 STAYS = (1, 2, 4, 8)
@@ -88,12 +88,11 @@ def hidden_leads(run: str, question: str) -> str:
 
 def columns_in_order() -> str:
     """Say whether the columns of Table 2 have the paper's order, and where that is undecided."""
-    orders = orders_of(recorded("central-texas", "order"))
-    must(columns_in_order="no" not in orders["order"].to_list())
+    pairs = recorded("central-texas", "order")
+    must(columns_in_order=not pairs["verdict"].isin([BELOW, EQUAL]).any())
     unclear = [
-        f"{it.order.removeprefix('undecided: ')} at μ = {level(it.mu)}"
-        for it in orders.itertuples()
-        if it.order != "yes"
+        f"{HEADERS[it.column]} and {HEADERS[it.other]} at μ = {level(it.mu)}"
+        for it in undecided(pairs).itertuples()
     ]
     return f"the order of the columns{f' ({listed(unclear)} undecided)' if unclear else ''}"
 
