@@ -94,7 +94,20 @@ class Run:
                 it is of another release, whose config or table this one cannot read.
         """
         with self.told_release():
-            return self._drawn(name, width, titles, words or {})
+            config = parse_experiment(self.config, str(self.folder / CONFIG)).config
+            style, facts = config.report, config.facts
+            titled = style.titles if titles is None else titles
+            figures = {
+                figure.name: (study, section, figure)
+                for study, block in config.studies()
+                for section in study.sections_of(block, facts)
+                for figure in section.figures
+            }
+            study, section, figure = figures[self._one_of("figure", name, figures)]
+            files = {it: self.crate.file(f"{it}.parquet") for it in section.results}
+            facts = replace(facts, form=(width or style.width, titled, words or {}))
+            drawn: Figure = figure.function(frames_of(study.package, files), facts)
+            return write_below(drawn, warning_of(config.dataset.private, COMPUTED))
 
     @contextmanager
     def told_release(self) -> Iterator[None]:
@@ -120,23 +133,6 @@ class Run:
                 f" cannot read that; its own figures and tables are in {self.folder}/figures and"
                 f" {self.folder}/tables"
             ) from None
-
-    def _drawn(
-        self, name: str, width: float | None, titles: bool | None, words: Mapping[str, str]
-    ) -> Figure:
-        config = parse_experiment(self.config, str(self.folder / CONFIG)).config
-        form = width or config.report.width, config.report.titles if titles is None else titles
-        figures = {
-            figure.name: (study, section, figure)
-            for study, block in config.studies()
-            for section in study.sections_of(block, config.facts)
-            for figure in section.figures
-        }
-        study, section, figure = figures[self._one_of("figure", name, figures)]
-        files = {it: self.crate.file(f"{it}.parquet") for it in section.results}
-        frames = frames_of(study.package, files)
-        drawn: Figure = figure.function(frames, replace(config.facts, form=(*form, words)))
-        return write_below(drawn, warning_of(config.dataset.private, COMPUTED))
 
     @property
     def _tables(self) -> dict[str, str]:
