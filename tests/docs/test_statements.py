@@ -33,7 +33,8 @@ from dpol.studies.ledger.claims import (
 from dpol.studies.ledger.claims.core import _digits, stated
 
 ROOT = Path(dpol.__file__).parent
-RECORD = exhibits.ROOT / "verify/runs/ledger/claims.csv"
+CHECKOUT = Path(__file__).parents[2]
+RECORD = CHECKOUT / "verify/runs/ledger/claims.csv"
 STATEMENTS = compute.statements()
 
 # ---- formulas ------------------------------------------------------------------------------------
@@ -154,7 +155,7 @@ def test_formulas_of_columns_are_true_of_recorded_rows() -> None:
     checked = set()
     for file in ROOT.glob("studies/*/results.yaml"):
         for table, schema in read_schemas(file).items():
-            for record in exhibits.ROOT.glob(f"verify/runs/*/{table}.csv"):
+            for record in CHECKOUT.glob(f"verify/runs/*/{table}.csv"):
                 rows = pd.read_csv(record)
                 for name, column in schema.columns.items():
                     text = re.split("[;,]", column.meaning)[0].replace("−", "-")

@@ -26,6 +26,7 @@ from dpol.report.door import RunFiles
 from dpol.report.finished import CONFIG, CRATE
 from dpol.report.page import build_page
 from dpol.report.provenance import Params, Provenance
+from dpol.reruns.code_hashes import code_of_results
 from dpol.reruns.notes import Note, checksums, write_note
 from dpol.show.rendering import render
 from dpol.show.table import Group, Table, TableCell, TableSection
@@ -115,7 +116,7 @@ PARAMS = Params(
     config_name="config.yaml",
     config_text=f"run: hand  # {ODD}\n",
     snakefile="rule all:\n",
-    code="0123456789abcdef",
+    code=code_of_results(),
 )
 PROVENANCE = Provenance(
     params=PARAMS,

@@ -22,6 +22,7 @@ from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream, write_stream
 from dpol.report.compare import RunComparison, compare_runs
 from dpol.report.finished import CONFIG, CRATE
+from dpol.reruns.code_hashes import code_of_results
 from dpol.studies.games import summary as summaries
 from dpol.studies.games.scores import Played
 from game_tables import joined, suite_of
@@ -248,7 +249,7 @@ def test_settings_that_differ_are_named(base: Path, tmp_path: Path) -> None:
     }
     assert set(result.provenance) == {
         "versions: - dpol 0.1.0, + dpol 0.2.0",
-        "hash of the code of dpol: 0123456789abcdef → fedcba9876543210",
+        f"hash of the code of dpol: {code_of_results()} → fedcba9876543210",
         "commit: 0123abc → 4567def",
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dpol.report.finished import CRATE
+from dpol.reruns.code_hashes import code_of_results
 from report.crates import changed_files, checked_crate
 from report.run_by_hand import CLEANING, PROVENANCE, config, write_files
 
@@ -46,7 +47,7 @@ def test_the_crate_names_inputs_code_and_outputs(crated: Path) -> None:
     assert data["sha256"] == CLEANING["provenance"]["sha256"]
     assert data["url"] == "https://example.org/t.csv"
     assert entities["#seed"]["value"] == 7
-    assert entities["#hash-of-the-code-of-dpol"]["value"] == "0123456789abcdef"
+    assert entities["#hash-of-the-code-of-dpol"]["value"] == code_of_results()
     assert entities["pkg:pypi/dpol@0.1.0"]["softwareVersion"] == "0.1.0"
     assert entities["#commit"]["value"] == "0123abc"
     assert (crated / "provenance/config.yaml").read_text() == PROVENANCE.params.config_text
