@@ -134,7 +134,7 @@ def test_the_command_prints_a_line_for_each_check_and_sets_its_exit_code(capsys)
     assert main(["check", "checks.broken:HALF", "--json"]) == 1
     checks = json.loads(capsys.readouterr().out)["checks"]
     assert [check["holds"] for check in checks] == [True, True, True, False]
-    assert "but 0.1 was requested; add noise" in checks[3]["counterexample"]
+    assert "claims mu = 1 but 0.5 was requested; add noise" in checks[3]["counterexample"]
     assert main(["check", "checks.broken:Nothing"]) == 2
     assert "has no attribute 'Nothing'" in capsys.readouterr().err
 

@@ -40,4 +40,4 @@ def test_packages_are_installed_and_pass_their_own_tests(
     )
     said = succeed(run(sys.executable, "-c", both, folder=tmp_path, PYTHONPATH=path))
     assert said.count(": good") == 3
-    assert "the record claims mu = 0.2 but 0.1 was requested" in said
+    assert "its record claims mu = 1 but 0.5 was requested; add noise" in said

@@ -89,7 +89,7 @@ def record_covers_what_is_declared(noise: Noise, seed: int) -> None:
         record = noisy.guarantee
         claimed, delta = setting.claim(record), delta_of(record)
         if wrong := wrong_in_record(record, one, setting.mu, model="local", noisy=False):
-            raise CheckError(f"{setting}, its record {wrong}")
+            raise CheckError(f"{setting}, its record {wrong}; add noise, or correct the record")
         if (guess := noise.best_guess(setting.mu, one.stay)) < record.loss.guess * _LESS:
             raise CheckError(
                 f"{setting}, its best_guess is {guess:.3g}, but its record has"
