@@ -133,12 +133,12 @@ def _places(rows: pd.DataFrame, pairs: pd.DataFrame, facts: Facts) -> str:
 def _totals(rows: pd.DataFrame, paper: pd.DataFrame, facts: Facts) -> str:
     """Say how large RW-Meta's total gains are beside the paper's, or why nobody can compare."""
     weeks = has_papers_periods(rows)
-    if facts.simulated:
-        return "Total gains are not comparable: hospitals are simulated."
     meta = rows[(rows["column"] == META) & weeks]
     both = meta.assign(state=meta["stream"].map(facts.reported)).merge(
         paper[paper["column"] == META], left_on=["state", "mu"], right_on=["stream", "mu"]
     )
+    if facts.simulated:
+        return "Total gains are not comparable: hospitals are simulated."
     if len(both):
         shares = 100 * both["mean_gain_x"] / both["mean_gain_y"]
         ends = dict.fromkeys(f"{it:.0f}" for it in (shares.min(), shares.max()))
