@@ -1,7 +1,7 @@
 """What the releases of a noise show, compared with what the noise declares.
 
 The streams are drawn, with empty and full gains among them. Each test of a sound noise fails with
-probability 1e-12, and there are fewer than 1e5. The noise of a release over its declared deviation
+probability 1e-12, and there are fewer than 1e6. The noise of a release over its declared deviation
 is a residual: its mean is 0 and its variance 1 in all, and its law is the same in every place and
 round, for small and large counts, and independent of all others. Limits hold for every sample size:
 Hoeffding's for shares, Clopper and Pearson's for events, for variances that are too small
