@@ -47,13 +47,17 @@ _LESS = 1 - 1e-6
 
 def settings_of(noise: Noise, seed: int) -> Iterator[Setting]:
     """Yield drawn settings; gains differ between places, and many are empty or full."""
-    given = "" if noise.needs_capacities else noise.name
-    for it in drawn_settings(seed, [noise.name], stays=True, given=given, last=0):
+    for it in _drawn(noise, seed):
         rng = np.random.default_rng(seed_sequence(seed, ("gains", it.stream.label)))
         shares = rng.random(it.stream.gains.shape)
         shares = np.select([shares < 0.2, shares < 0.3], [0.0, 1.0], rng.random(shares.shape))
         gains = shares * it.stream.gain_range
         yield dataclasses.replace(it, stream=dataclasses.replace(it.stream, gains=gains))
+
+
+def _drawn(noise: Noise, seed: int) -> Iterator[Setting]:
+    given = "" if noise.needs_capacities else noise.name
+    return drawn_settings(seed, [noise.name], stays=True, given=given, last=0)
 
 
 def releases_are_as_declared(noise: Noise, seed: int) -> float:
@@ -81,9 +85,8 @@ def record_covers_what_is_declared(noise: Noise, seed: int) -> None:
 
     `_spends_what_it_says` checks a mechanism that repeats releases.
     """
-    given, made = "" if noise.needs_capacities else noise.name, noise.mechanism
-    drawn = drawn_settings(seed, [noise.name], stays=True, given=given, last=0)
-    for setting in [*fixed_settings(noise.name, stays=True), *drawn]:
+    made = noise.mechanism
+    for setting in [*fixed_settings(noise.name, stays=True), *_drawn(noise, seed)]:
         one, other = setting.streams()
         noisy = privatize(one, noise.name, setting.mu, seed=seed, replicates=1)
         record = noisy.guarantee
@@ -273,13 +276,17 @@ def _exceeds(loss: Loss, chosen: Floats, counted: Floats) -> str:
         likely = names[after > math.exp(epsilon) * before]
         event = [np.array([np.isin(it, likely).sum()]) for it in held]
         wrong, right = (np.concatenate(it) for it in zip(above, below, event, strict=True))
-        least = 1 - clopper_pearson_upper(n - right, n, _ERROR)
-        most_wrong = clopper_pearson_upper(wrong, n, _ERROR)
-        delta = least - math.exp(epsilon) * most_wrong
+        delta = _proved_delta(right, wrong, n, float(epsilon))
         if (over := delta.max()) > loss.delta(float(epsilon)) + 1e-9:
             said = loss.delta(float(epsilon))
             return f"a move has delta >= {over:.3g} at epsilon {epsilon:.3g}, not {said:.3g} as"
     return ""
+
+
+def _proved_delta(right: Floats, wrong: Floats, n: int, epsilon: float) -> Floats:
+    """Return lower bounds on delta at an epsilon, by events that n games each had so often."""
+    least = 1 - clopper_pearson_upper(n - right, n, _ERROR)
+    return np.asarray(least - math.exp(epsilon) * clopper_pearson_upper(wrong, n, _ERROR))
 
 
 def _cells(noise: Floats, atoms: Floats) -> Floats:
@@ -414,9 +421,8 @@ def _hides_decisions(made: Mechanism, rng: np.random.Generator) -> None:
                     k, cut = np.unravel_index(
                         np.argmax(right - math.exp(epsilon) * wrong), right.shape
                     )
-                    least = 1 - clopper_pearson_upper(games - right[k, cut], games, _ERROR)
-                    most = clopper_pearson_upper(wrong[k, cut], games, _ERROR)
-                    if (delta := least - math.exp(epsilon) * most) > allowed:
+                    delta = float(_proved_delta(right[k, cut], wrong[k, cut], games, epsilon))
+                    if delta > allowed:
                         raise CheckError(
                             f"counts of {k} and {k + 1} are told apart with delta >= {delta:.3g} at"
                             f" epsilon {epsilon:.3g}, not {allowed:.3g}: what it decides by a count"
