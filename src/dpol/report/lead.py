@@ -24,6 +24,7 @@ from dpol.studies.answer.systems import (
     chosen_rules,
     first_group,
     first_level,
+    named,
     names_ours,
 )
 from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
@@ -115,12 +116,12 @@ def leads_of(
 def _of_ours(ours: Row, at: pd.DataFrame, whose: str, scale: str) -> _Said:
     """Say what our method keeps at a level, whether it is above the two others, and their names."""
     beside = list[str]()
-    more = [f"{whose} method is {_named(ours)}."]
+    more = [f"{whose} method is {named(ours)}."]
     for baseline in at[at["role"] == THE_BASELINE].to_dict("records"):
         beside.append(_beside(ours["to_baseline_verdict"], BASELINE, baseline))
     for rival in at[at["strongest"]].to_dict("records"):
         beside.append(_beside(ours["to_strongest_verdict"], STRONGEST, rival))
-        more.append(f"The strongest rival is {_named(rival)}: {CHOSEN[STRONGEST]} at this level.")
+        more.append(f"The strongest rival is {named(rival)}: {CHOSEN[STRONGEST]} at this level.")
     if {ours["to_baseline_verdict"], ours["to_strongest_verdict"]} & {AHEAD, BEHIND}:
         more.append("Numbers that nobody measured may decide who is ahead.")
     answer = [f"{whose} method keeps {_points(ours)} {scale}"]
@@ -139,7 +140,7 @@ def _of_the_rule(
     Or say that the runs do not tell it from a random choice. The cost is the difference between the
     rules of no privacy and of the level; the sum of both half-widths covers it.
     """
-    system = _named(rule)
+    system = named(rule)
     if _undecided(rule):
         runs = counted(rule["replicates"], "run")
         return [f"{runs} cannot tell {system} from a random choice{where}. Raise replicates."], []
@@ -151,10 +152,6 @@ def _of_the_rule(
         half = per * (free["gain_per_round_half_width"] + rule["gain_per_round_half_width"])
         answer.append(f"Privacy costs {fixed(lost, 1)} ± {fixed(half, 1)} {unit}.")
     return answer, ["It is the simplest rule that is not below the best."]
-
-
-def _named(row: Row) -> str:
-    return f"{row['algorithm']} with {row['noise']} noise"
 
 
 def _against(rule: Row | None, at: pd.DataFrame) -> str:
@@ -169,7 +166,7 @@ def _against(rule: Row | None, at: pd.DataFrame) -> str:
         return f"{said}: {beaten} above that at this level."
     more = at[at["strongest"] & (at["gain_share"] > rule["gain_share"])]
     for best in () if rule["role"] else more.to_dict("records"):
-        return f"{_named(best)} keeps {_points(best)}: the runs do not show which is better."
+        return f"{named(best)} keeps {_points(best)}: the runs do not show which is better."
     return ""
 
 

@@ -21,6 +21,7 @@ from dpol.studies.answer.systems import (
     first_level,
     groups_of,
     lines_of,
+    named,
     share_text,
 )
 from dpol.studies.games.levels import ordered_levels
@@ -66,7 +67,7 @@ def _panel(
                 "dashes": " ".join(f"{line.look.width * dash:g}" for dash in line.look.dashes),
                 "width": line.look.width,
                 "points": [
-                    _point(of_level[mu], named=line.name in CHOSEN) if mu in of_level else None
+                    _point(of_level[mu], told=line.name in CHOSEN) if mu in of_level else None
                     for mu in levels
                 ],
             }
@@ -80,9 +81,9 @@ def _panel(
     }
 
 
-def _point(row: Any, *, named: bool) -> list[float | str | None]:
+def _point(row: Any, *, told: bool) -> list[float | str | None]:
     """Return a share, its half-width, both in words, and the system if the level chooses it."""
     share, half = row["gain_share"], row["gain_share_half_width"]
-    system = f"{row['algorithm']} with {row['noise']} noise" if named else ""
+    system = named(row) if told else ""
     known = round(float(half), 6) if math.isfinite(half) else None
     return [round(float(share), 6), known, share_text(share, half), system]

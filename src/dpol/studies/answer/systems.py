@@ -189,6 +189,11 @@ def attacked(mu: float, whom: str = "a person") -> str:
     return f"An attacker is right about {whom} at most {guesses}."
 
 
+def named(row: Row) -> str:
+    """Name a system in a sentence, by its algorithm and its noise."""
+    return f"{row['algorithm']} with {row['noise']} noise"
+
+
 def system_title(algorithm: str, noise: str) -> str:
     """Name an algorithm and its noise, with a mark if the noise is ours.
 
