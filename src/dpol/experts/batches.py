@@ -19,7 +19,7 @@ class BatchRule:
     The gap may shrink by r B while B rounds of gains come in, so B is allowed if
     bound(gap - r B, B) < alpha sqrt(log(n) / (t + B)), that is if
     gap > r B + eta sqrt(2 B) z, where z is the bound's threshold for the right-hand side. The
-    required gap grows with B, so the largest B is found bit by bit. Thresholds are computed once:
+    required gap grows with B, so the largest B is found by bisection. Thresholds are computed once:
     `reach` is eta sqrt(2) z for every t + B up to 2 T, and -inf where any gap will do. Source:
     "Prediction with Expert Advice under Local Differential Privacy", Corollary 1 and Algorithm 4.
 
@@ -66,11 +66,8 @@ class BatchRule:
 
     def batch_sizes(self, gap: Floats, t: int) -> BatchSizes:
         """Return the (R,) sizes, at least 1, of batches that start before round t with `gap`."""
-        required = np.full(1 << self.longest.bit_length(), np.inf)
-        required[1 : self.longest + 1] = self.required_gap(np.arange(1, self.longest + 1), t)
-        sizes: BatchSizes = np.zeros((), dtype=np.int64)  # of all replicates, until they differ
-        for bit in reversed(range(self.longest.bit_length())):
-            longer = sizes + (1 << bit)
-            if (fits := required[longer] < gap).any():
-                sizes = np.where(fits, longer, sizes)
-        return np.maximum(np.broadcast_to(sizes, gap.shape), 1)
+        most, last = gap.max(), 64
+        while last < self.longest and self.required_gap(np.asarray(last), t) < most:
+            last *= 2
+        sizes = np.arange(1, min(last, self.longest) + 1)
+        return np.maximum(np.searchsorted(self.required_gap(sizes, t), gap), 1)
