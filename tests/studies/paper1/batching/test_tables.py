@@ -85,7 +85,8 @@ def test_the_amplification_table() -> None:
 
 def test_the_batching_table() -> None:
     """Regret is n + 10 mu, and 100 more for the second stream; what is added is a tenth of it."""
-    table = batching({"batching": costs()}, None)
+    rates = pd.DataFrame({"algorithm": ["rw-ftpl", "rw-adabatch"], "regret": ["one", "other"]})
+    table = batching({"batching": costs(), "rates": rates}, None)
     found = cells(table)
     assert list(found)[:2] == [("n = 2", "all-zero", f"μ = {mu}") for mu in ("0.1", "1")]
     assert found["n = 2", "all-zero", "μ = 0.1"] == (
@@ -97,7 +98,8 @@ def test_the_batching_table() -> None:
         "1200 × 1.1",
     )
     assert len(found) == 2 * 2 * 2
-    assert any("over 36 regrets" in footer for footer in table.footers)
+    for words in ("over 36 regrets", "one for RW-FTPL, other for RW-AdaBatch"):
+        assert any(words in footer for footer in table.footers)
 
 
 def test_table_1_gives_the_largest_share_of_a_bound_that_games_reached() -> None:

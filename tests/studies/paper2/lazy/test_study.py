@@ -40,7 +40,10 @@ DARTBOARDS = "dartboard-sound", "dartboard-published"
 PLAYED = "l2p", "dartboard"
 """Beginnings of the names of lazy algorithms."""
 FREE = WEIGHTS, LEADER
-TURNS = [("alternating", 24, 3, 4.0), ("alternating", 24, 3, 0.5)]
+LONGEST = [
+    *(("close stochastic", 24, 3, 1.0), ("close stochastic", 24, 3, 4.0)),
+    *(("alternating", 24, 3, 4.0), ("alternating", 24, 3, 0.5)),
+]
 """Only the longest games; epsilons are in the order of both settings."""
 
 
@@ -111,7 +114,7 @@ def test_every_setting_has_its_rows_with_their_record_of_privacy():
     table = small().set_index("algorithm")
     lazy = ("l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", *DARTBOARDS, *FREE)
     names = (*lazy, LIMITED, *LEADERS)
-    games = [*itertools.product(["stochastic"], (12, 24), [3], (1.0, 4.0)), *TURNS]
+    games = [*itertools.product(["stochastic"], (12, 24), [3], (1.0, 4.0)), *LONGEST]
     settings = table[["adversary", "T", "d", "epsilon"]].itertuples(name=None)
     assert list(settings) == [(name, *game) for game in games for name in names]
     assert (table["model"] == np.where(table.index.isin(FREE), "none", "central")).all()
@@ -130,7 +133,8 @@ def test_every_setting_has_its_rows_with_their_record_of_privacy():
 def losses_of(row, replicate):
     if row.adversary == "alternating":
         return TurnLosses(row.T, row.d, 100)
-    return GapLosses(row.T, row.d, 0.1, 5, replicate)
+    gap = {"stochastic": 0.1, "close stochastic": math.sqrt(math.log(3) / 24)}[row.adversary]
+    return GapLosses(row.T, row.d, gap, 5, replicate)
 
 
 def by_hand(row, replicate):
@@ -189,7 +193,7 @@ def test_pairs_are_compared_on_the_same_losses():
     both = compute(package.STUDY, config(), seed=5)
     rows = both["lazy"].set_index(["adversary", "T", "epsilon", "algorithm"])
     pairs = both["lazy_pairs"]
-    assert len(pairs) == (2 * 2 + len(TURNS)) * (9 * 8 // 2)  # of 9 private algorithms
+    assert len(pairs) == (2 * 2 + len(LONGEST)) * (9 * 8 // 2)  # of 9 private algorithms
     assert set(pairs["ci_comparisons"]) == {len(pairs)}
     assert not {*FREE} & {*pairs["algorithm"], *pairs["other_algorithm"]}
     for pair in pairs.itertuples():
@@ -246,7 +250,10 @@ def test_points_do_not_change_the_study():
     assert list(package.jobs(settings, facts)) == ["T24", "T12"]
     pd.testing.assert_frame_equal(study_lazy(settings, seed=5, confidence=0.9), whole)
     keys = whole[["adversary", "T", "epsilon"]].drop_duplicates().itertuples(index=False, name=None)
-    games = [*itertools.product(["stochastic"], (24, 12), (4.0, 1.0)), ("alternating", 24, 2.0)]
+    games = [
+        *itertools.product(["stochastic"], (24, 12), (4.0, 1.0)),
+        *(("close stochastic", 24, 4.0), ("close stochastic", 24, 1.0), ("alternating", 24, 2.0)),
+    ]
     assert list(keys) == games
     assert whole["algorithm"].tolist()[:2] == ["l2p-sound", "l2p-published"]
 

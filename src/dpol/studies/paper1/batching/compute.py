@@ -186,8 +186,8 @@ def batching_regrets(
     """Return the regret of RW-AdaBatch and RW-FTPL on synthetic streams, with the same noise.
 
     There is a row per stream and bound, with mean regrets and the mean of their paired
-    difference, standard errors, the factor 1 + alpha/2 of Corollary 2, the bounds
-    (eta + 2/eta) sqrt(2 T log n) without and with that factor, and the mean batch size.
+    difference, standard errors, the bounds on regret, the factor between them (Corollary 2), and
+    the mean batch size.
 
     Args:
         point: the point.

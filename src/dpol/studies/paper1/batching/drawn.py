@@ -59,6 +59,7 @@ def amplification(frames: Frames, facts: Facts) -> Table:
 def batching(frames: Frames, facts: Facts) -> Table:
     """Build the table of regret of RW-AdaBatch and RW-FTPL, with the bound of Corollary 2."""
     costs = frames["batching"]
+    proved = frames["rates"].set_index("algorithm")["regret"]
     bounds = list(costs["bound"].unique())
     first = costs.iloc[0]
 
@@ -88,7 +89,7 @@ def batching(frames: Frames, facts: Facts) -> Table:
             footers.describe_interval(
                 first["confidence"], first["ci_comparisons"], "regrets", _COVERS
             ),
-            "Bound on regret: (η + 2/η) sqrt(2 T log n) for RW-FTPL, times 1 + α/2 for"
+            f"Bound on regret: {proved['rw-ftpl']} for RW-FTPL, {proved['rw-adabatch']} for"
             f" RW-AdaBatch. {PAPER}, Corollary 2. {OUR_MARK}.",
         ),
         numbers=costs,

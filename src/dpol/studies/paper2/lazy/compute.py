@@ -30,13 +30,12 @@ from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, compared,
 from dpol.studies.paper2.lazy.settings import (
     ADVERSARIES,
     ALGORITHMS,
-    ALTERNATING,
+    GAP,
     LEADER,
     LEADERS,
     LIMITED,
     ONE_ROUND,
     PRESET,
-    STOCHASTIC,
     TURN,
     WEIGHTS,
     Lazy,
@@ -75,6 +74,15 @@ def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.Data
         list(order), key=lambda column: column.map(order[column.name].index), ignore_index=True
     )
     return compared("lazy", whole, ["adversary", "T", "d", "epsilon"], facts.confidence)
+
+
+def close_gap(T: int, d: int) -> float:
+    """Return the gap √(log d / T), at which regret without privacy is of the largest order.
+
+    A wrong choice costs less with a smaller gap, and with a larger one the best expert is found
+    sooner. Without a gap all choices have the same expected loss, so there is nothing to rank.
+    """
+    return min(math.sqrt(math.log(d) / T), 0.5)
 
 
 def open_losses(losses: PairedLosses, eta: float) -> Floats:
@@ -133,11 +141,18 @@ class _Game:
 def _played(point: LazyPoint, replicates: Sequence[int], seed: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of some replicates."""
     T, d = point.n_rounds, point.n_experts
-    gaps = PairedLosses(tuple(GapLosses(T, d, point.gap, seed, r) for r in replicates))
-    games = [_Game(point, STOCHASTIC, point.epsilons, gaps)]
-    if point.alternating_epsilons:
-        turns = PairedLosses((TurnLosses(T, d, TURN),), len(replicates))
-        games.append(_Game(point, ALTERNATING, point.alternating_epsilons, turns))
+    by_gap = [
+        PairedLosses(tuple(GapLosses(T, d, gap, seed, r) for r in replicates))
+        for gap in (GAP, close_gap(T, d))
+    ]
+    turns = PairedLosses((TurnLosses(T, d, TURN),), len(replicates))
+    played = zip(
+        ADVERSARIES,
+        (point.epsilons, point.close_epsilons, point.alternating_epsilons),
+        (*by_gap, turns),
+        strict=True,
+    )
+    games = [_Game(point, *game) for game in played]
     for game in games:
         for epsilon, algorithm in itertools.product(game.epsilons, point.algorithms):
             if algorithm not in LEADERS:

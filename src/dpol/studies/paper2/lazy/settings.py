@@ -10,8 +10,10 @@ from pydantic import Field
 from dpol.core.settings import Different, Settings, Several
 from dpol.privacy.settings import DELTA
 
-ADVERSARIES = STOCHASTIC, ALTERNATING = "stochastic", "alternating"
-"""Names of the losses: independent from round to round, or two good experts take turns."""
+ADVERSARIES = STOCHASTIC, CLOSE, ALTERNATING = "stochastic", "close stochastic", "alternating"
+"""Names of the losses: independent from round to round, where one expert is better by `GAP` or by
+`close_gap`; or two good experts take turns."""
+GAP = 0.1
 TURN = 100
 """Rounds of a turn."""
 PRESET, ONE_ROUND, LIMITED = "l2p-theorem-3.10", "l2p-one-round", "limited-updates"
@@ -25,19 +27,21 @@ Epsilons = Several[Annotated[float, Field(gt=0, le=100)]]
 class Lazy(Settings):
     """Regret of L2P for experts and of its rivals on synthetic losses."""
 
-    LEFT = {"delta": f"every guarantee has delta = {DELTA:g}"}
+    LEFT = {
+        "delta": f"every guarantee has delta = {DELTA:g}",
+        "gap": f"the best expert is better by {GAP:g}, and by √(log d / T) in the longest games",
+    }
 
     n_rounds: Several[Annotated[int, Field(ge=2, le=10_000_000)]]
     """Numbers of rounds T."""
     n_experts: Several[Annotated[int, Field(ge=2, le=100_000)]]
     """Numbers of experts d."""
     epsilons: Epsilons
-    """Privacy epsilon for a change of one round's loss vector, on stochastic losses."""
+    """Privacy epsilon for a change of one round's loss vector, on stochastic losses: one expert is
+    better by 0.1 in each round, and by √(log d / T) in another set of the longest games."""
     alternating_epsilons: Different[Annotated[float, Field(gt=0, le=100)]] = []
     """The same on alternating losses, in the longest games only; default: no such games. Experts 0
     and 1 take turns of 100 rounds to lose, and all others lose in every round."""
-    gap: Annotated[float, Field(gt=0, le=0.5)] = 0.1
-    """Advantage of the best expert in the stochastic losses."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
     """Runs of every setting."""
 
@@ -57,8 +61,8 @@ class LazyPoint:
         n_rounds: number of rounds T.
         n_experts: number of experts d.
         epsilons: privacy epsilons for a change of one round's loss vector, on stochastic losses.
+        close_epsilons: the same where the best expert is better by `close_gap` only.
         alternating_epsilons: the same on alternating losses.
-        gap: advantage of the best expert in the stochastic losses.
         replicates: runs of every setting.
         algorithms: algorithms that play, in the order of the rows.
     """
@@ -66,7 +70,7 @@ class LazyPoint:
     n_rounds: int
     n_experts: int
     epsilons: tuple[float, ...]
+    close_epsilons: tuple[float, ...]
     alternating_epsilons: tuple[float, ...]
-    gap: float
     replicates: int
     algorithms: tuple[str, ...]

@@ -1,7 +1,7 @@
 """The section of the page on L2P for experts."""
 
 from dpol.show.papers import LAZY, cited
-from dpol.studies.paper2.lazy.settings import TURN
+from dpol.studies.paper2.lazy.settings import GAP, TURN
 from dpol.studies.study import Exhibit, Section
 
 SECTIONS = (
@@ -32,7 +32,8 @@ SECTIONS = (
                 " uniform random, an expert drawn in every round; 100% is the smallest regret"
                 " without privacy in this game: of multiplicative weights, or of follow the leader"
                 " with ties at random. Stochastic losses are independent from round to round, and"
-                " one expert is better by a gap. If losses are alternating, two experts take turns"
+                f" one expert is better by {GAP:g}, or by √(log d / T) if they are close. If losses"
+                " are alternating, two experts take turns"
                 f" to lose, for {TURN} rounds each, and all others lose in every round; limited"
                 " updates promise nothing there. The games are the longest. Bars are intervals"
                 " (Student’s t) that hold together. They cover the noise, and the stochastic"

@@ -32,8 +32,8 @@ def _games(settings: Lazy, T: int, d: int) -> LazyPoint:
         n_rounds=T,
         n_experts=d,
         epsilons=tuple(settings.epsilons),
+        close_epsilons=tuple(settings.epsilons) if longest else (),
         alternating_epsilons=tuple(settings.alternating_epsilons) if longest else (),
-        gap=settings.gap,
         replicates=settings.replicates,
         algorithms=tuple(it for it in ALGORITHMS if it in led or it not in LEADERS),
     )
