@@ -34,6 +34,7 @@ from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import answer_table
 from dpol.studies.ledger.audits.drawn import audits_table
 from dpol.studies.ledger.claims.drawn import claims_table, open_claims_table
+from dpol.studies.paper1.table_2 import Verdict
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_in
 from replays import replay_of, stream_of
@@ -240,9 +241,16 @@ def write_run(folder: Path) -> None:
         (folder / f"tables/{name}.html").write_text(render(table, ".html"))
 
 
-def page(folder: Path, *studies: str, provenance: Provenance = PROVENANCE, **changes: Any) -> str:
+def page(
+    folder: Path,
+    *studies: str,
+    provenance: Provenance = PROVENANCE,
+    verdict: Verdict | None = None,
+    **changes: Any,
+) -> str:
     files, settings = files_of(folder), config(*studies, **changes)
-    return build_page(files, settings, provenance, decided(folder, settings))
+    decision = decided(folder, settings) | {"verdict": verdict and verdict._asdict()}
+    return build_page(files, settings, provenance, decision)
 
 
 def decided(folder: Path, settings: Config, file: str = "") -> dict[str, Any]:

@@ -49,6 +49,16 @@ def lines(jobs: dict[str, str]) -> list[str]:
     return last_lines(RUN, config("comparison"), jobs)
 
 
+def test_a_run_of_the_paper_says_first_what_it_reproduces(jobs: dict[str, str]) -> None:
+    paper = {"verdict": {"heading": "Reproduced: it", "said": "Here it is.", "why": ""}}
+    decision = yaml.safe_load((RUN / DECISION).read_text())
+    (RUN / DECISION).write_text(yaml.safe_dump(decision | paper, allow_unicode=True))
+    note("decide", TABLES[2:3], TABLES[3:])
+    first, answer = lines(jobs)[-4:-2]
+    assert first == "Reproduced: it."
+    assert answer.startswith("Let ridge-w64-strong with")
+
+
 def test_a_run_that_answers_its_plan_tells_doubts_and_answer(jobs: dict[str, str]) -> None:
     assert lines(jobs)[0] == f"warning: {CLEANING['warnings'][0]}"
     *_, answer, why, command = lines(jobs)

@@ -295,16 +295,13 @@ def test_the_title_of_a_folded_figure_is_visible(folder: Path) -> None:
     assert figure.index("<img") < figure.index("</details>\n</figure>")
 
 
-def test_a_run_that_plays_the_paper_begins_with_what_is_reproduced(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_plays_the_paper_begins_with_what_is_reproduced(folder: Path) -> None:
     """Then come the game and the figure; what a system keeps stands below the figure."""
     text = page(folder)
     assert text.index("<h1>What does privacy cost?") < text.index('class="lead"')
     assert text.index('class="lead"') < text.index("Each week an algorithm picks")
     found = Verdict("Reproduced: the order", "Four columns.", "They lose.")
-    monkeypatch.setattr("dpol.report.page.verdict", lambda *_: found)
-    text = page(folder)
+    text = page(folder, verdict=found)
     places = [
         "<h1>Reproduced: the order",
         "Four columns.",

@@ -69,6 +69,11 @@ def write_report(
     provenance = provenance_of(params, made, checkout)
     standings = _frames(there, "dpol.studies.comparison", ("standings",))["standings"]
     decision = decision_of(standings, experiment, params.config_name)
+    shown = [it for study, own in config.studies() for it in study.sections_of(own, config.facts)]
+    if "paper" in (section.name for section in shown):
+        games = _frames(there, "dpol.studies.games", ("summary", "totals"))
+        found = verdict(games, config.facts)
+        decision["verdict"] = found and found._asdict()
     text = yaml.safe_dump(decision, sort_keys=False, allow_unicode=True, width=100)
     write_text(
         folder / DECISION, f"# What this run decided; dpol release and dpol choose read it.\n{text}"
@@ -82,6 +87,8 @@ def write_report(
 
 def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[str]:
     """Return the last lines of a call: doubts about the data, what it leaves out, and the answer.
+
+    If the run plays the paper, what it reproduces comes before the answer.
 
     Args:
         folder: results/<run>.
@@ -98,6 +105,8 @@ def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[st
     lines += config.left_out
     if DECISION in files.files:
         decision: Any = read_yaml(files.file(DECISION))
+        if of_paper := decision.get("verdict"):
+            lines.append(f"{of_paper['heading']}.")
         answer, _, *following = _texts(decision)[decision["shown"]]
         return [*lines, answer, decision["why"], *filter(None, [" ".join(following).rstrip()])]
     try:
@@ -116,7 +125,8 @@ def build_page(
         files: files of the run.
         config: config of the run, which determines its results.
         provenance: sources of the run that its files do not tell.
-        decision: what `decision_of` returns for it.
+        decision: what `decision_of` returns for it, with the `verdict` on the paper's table, if it
+            is played.
 
     Raises:
         DataError: a file of the run is missing or invalid.
@@ -133,14 +143,12 @@ def build_page(
         key: Chapter(key=key, title=title, paper=_paper(_PAPERS.get(key, "")))
         for key, title in _titles(period).items()
     }
-    widgets, found = dict[str, str](), None
+    widgets = dict[str, str]()
     for study, settings in config.studies():
         tables = study.results_of(settings, facts)
         for section in study.sections_of(settings, facts):
             titled = replace(section, title=section.title or study.title)
             part = _part(files, titled, provenance.source)
-            if section.name == "paper":
-                found = verdict(_frames(files, study.package, ("summary", "totals")), facts)
             if draw := interactive.get(section.name):
                 widget = draw(_frames(files, study.package, tables))
                 part = _with_widget(part, widget)
@@ -154,7 +162,7 @@ def build_page(
     chapters["data"].parts.append(data)
     chapters["origin"].parts.append(provenance_part(config, provenance))
     return load_template("report.html.j2", "dpol.report").render(
-        verdict=found,
+        verdict=decision.get("verdict"),
         game=game_of(config),
         documentation={"docs/index.md": provenance.source and f"{provenance.source}/docs/index.md"},
         lead=leads[first],
