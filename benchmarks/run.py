@@ -272,7 +272,7 @@ def main(wanted: Sequence[str]) -> None:
         found["dates"][name] = today
         print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
         write_json(results, found)  # what is measured stays if a later part fails
-    print(renew_page(found))
+    print(renew_page(json.loads(results.read_text(encoding="utf-8"))))  # in the order of the file
 
 
 if __name__ == "__main__":
