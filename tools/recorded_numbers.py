@@ -18,12 +18,11 @@ from manual import TEMPLATES
 
 from dpol.core.rounding import AtMost
 from dpol.noise import find_noise
-from dpol.privacy.account import best_guess, noise_facts, noises_for
+from dpol.privacy.account import best_guess, noise_facts, noises_for, promises_of
 from dpol.privacy.losses import Promise
 from dpol.show.entries import BATCHES, algorithm_entry, noise_entry
 from dpol.show.reported import FILLINGS, PAPER_STATES, load_reported
-from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
-from dpol.studies.comparison.promises import promises_of
+from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE
 from dpol.studies.games.names import (
     BEST_LINEAR,
     LINEAR,
@@ -322,7 +321,7 @@ def beside_curators(run: str) -> pd.DataFrame:
     A row per stream, noise and level with noise from μ = 0.25 that the noise keeps; of several
     algorithms of a kind, the best counts, in hindsight.
     """
-    own = rows(run, "standings", "stream != '' and 0.25 <= mu < inf and promise != 'less'")
+    own = rows(run, "standings", "stream != '' and 0.25 <= mu < inf")
     key = ["stream", "noise", "mu"]
     meta = own[own["algorithm"] == META].set_index(key)["gain_per_round"]
     central = own[own["model"] == "central"].groupby(["family", *key])["gain_per_round"].max()

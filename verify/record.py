@@ -45,7 +45,7 @@ RECORDED = {
     ],
     "standings": [
         *("question", "stream", "algorithm", "family", "noise", "mu", "role", "strongest"),
-        *("promise", "model", "rank", "gain_share", "gain_share_half_width", "gain_per_round"),
+        *("guarantee", "model", "rank", "gain_share", "gain_share_half_width", "gain_per_round"),
         *("best_fixed_share", "unmeasured_share"),
         *("to_strongest", "to_strongest_half_width", "to_strongest_verdict"),
         *("to_baseline", "to_baseline_half_width", "to_baseline_verdict"),

@@ -84,7 +84,7 @@ def test_rows_rank_as_if_they_were_played_here(stream, tmp_path) -> None:
     league = dpol.league(["cautious-mean"], stream, rows=[file], **asked)
     there = league.standings
     same = [
-        *("simplicity", "rank", "promise", "guaranteed_mu", "mu_8_weeks", "named_right"),
+        *("simplicity", "rank", "guarantee", "guaranteed_mu", "mu_8_weeks", "named_right"),
         *("gain_share", "gain_share_half_width", "gain_per_round", "strongest", "to_strongest"),
         *("to_strongest_half_width", "to_strongest_verdict"),
     ]

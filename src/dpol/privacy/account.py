@@ -10,6 +10,7 @@ import scipy
 from dpol.core.arguments import check_number, check_whole, check_wholes
 from dpol.core.words import html_table
 from dpol.privacy.chains import chain_norm, deviation_of_mean
+from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.losses import Loss, Promise
 from dpol.privacy.noise_laws import GAUSSIAN, LAWS
@@ -42,6 +43,9 @@ Memory = tuple[float, float]
 """Memory (a, b) of correlated noise, see `dpol.privacy.chains`."""
 USUAL_MEMORY: Memory = (0.0, 0.8)
 """Memory whose noise is listed beside other noises."""
+SAME, GUESS, EPSILON, PURE = "mu", "guess", "epsilon", "pure"
+"""Kinds of promises: mu-GDP; its best guess of an attacker, its epsilon at delta, or this with
+delta = 0."""
 
 
 def account(
@@ -94,6 +98,17 @@ def best_guess(mu: float) -> float:
     (0.5, 0.691)
     """
     return float(scipy.special.ndtr(check_number("mu", mu, "[0, inf]") / 2))
+
+
+def promises_of(mu: float, delta: float) -> dict[str, Promise]:
+    """Return the promises of Gaussian noise at mu, and the one that no Gaussian noise keeps."""
+    epsilon = epsilon_of_delta(delta, mu)
+    return {
+        SAME: Promise(mu=mu),
+        GUESS: Promise(delta=float(delta_of_epsilon(0.0, mu))),
+        EPSILON: Promise(epsilon=epsilon, delta=delta),
+        PURE: Promise(epsilon=epsilon),
+    }
 
 
 def noises_for(

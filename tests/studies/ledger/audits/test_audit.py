@@ -38,7 +38,7 @@ def study(once):
 
 
 def test_every_mechanism_is_audited_and_one_claim_is_violated(study):
-    """Amplification promises nothing for streams that are not fixed beforehand."""
+    """Amplification guarantees nothing for streams that are not fixed beforehand."""
     assert set(NOISES) < set(study.variant.str.removesuffix(", stays of 3 rounds"))
     violated = study[study.verdict == "violated"]
     columns = ["mechanism", "variant", "method"]
@@ -109,22 +109,22 @@ def test_bounds_come_near_the_claims_that_they_can_reach(study):
 
 
 @pytest.mark.parametrize(
-    ("recorded", "promised", "loss", "claimed", "verdict"),
+    ("recorded", "covered", "loss", "claimed", "verdict"),
     [
         (1.0, True, 0.9, 1.0, "consistent"),
-        (0.8, True, 0.9, 0.8, "violated"),  # the record promises too much privacy
-        (1.2, True, 0.9, 1.0, "violated"),  # the record promises less than was requested
+        (0.8, True, 0.9, 0.8, "violated"),  # the record claims too much privacy
+        (1.2, True, 0.9, 1.0, "violated"),  # the record claims less than was requested
         (1.2, True, 1.1, 1.0, "violated"),
         (1.0, False, 1.2, 1.0, OUTSIDE),
         (1.0, False, 0.9, 1.0, "consistent"),
     ],
 )
 def test_the_claim_is_the_smaller_of_requested_and_recorded(
-    recorded, promised, loss, claimed, verdict
+    recorded, covered, loss, claimed, verdict
 ):
-    """Outputs that exceed an unpromised parameter break no claim."""
+    """Outputs that exceed a parameter outside the guarantee break no claim."""
     words = dict.fromkeys(("mechanism", "variant", "code", "inputs", "adjacency", "unit"), "x")
-    subject = Subject(**words, requested=1.0, recorded=recorded, promised=promised)
+    subject = Subject(**words, requested=1.0, recorded=recorded, covered=covered)
     result = AuditResult(parameter="mu", claimed=subject.claimed, lower_bound=loss)
     row = Audited(subject, "s", result).as_row()
     assert (row["claimed"], row["recorded"], row["verdict"]) == (claimed, recorded, verdict)

@@ -123,7 +123,7 @@ def audit_reactions(settings: Audits, seed: int) -> Iterator[Audited]:
             unit=made.unit,
             requested=_EPSILON,
             recorded=_EPSILON,
-            promised=adversary == "oblivious",
+            covered=adversary == "oblivious",
         )
         # Leaders before the secret round show the lead at its start.
         around = [actions[:, _BEFORE - _AFTER :].astype(float) for actions in played]

@@ -19,8 +19,8 @@ from dpol.privacy.auditing import (
 )
 from dpol.studies.ledger.audits.settings import Audits
 
-OUTSIDE = "outside the promise"
-"""The verdict on outputs that exceed a parameter that was not promised."""
+OUTSIDE = "outside the guarantee"
+"""The verdict on outputs that exceed a parameter which the guarantee does not cover."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +35,8 @@ class Subject:
         adjacency: which inputs must be hard to tell apart.
         unit: whose data differ between them.
         requested: the parameter that the settings ask for, whatever the mechanism says.
-        recorded: the parameter that the mechanism's record promises.
-        promised: whether the promise covers these inputs. If not, outputs that exceed it break
+        recorded: the parameter that the mechanism's record claims.
+        covered: whether the guarantee covers these inputs. If not, outputs that exceed it break
             nothing.
     """
 
@@ -48,7 +48,7 @@ class Subject:
     unit: str
     requested: float = 0.0
     recorded: float = 0.0
-    promised: bool = True
+    covered: bool = True
 
     @property
     def claimed(self) -> float:
@@ -68,18 +68,18 @@ class Audited:
     def verdict(self) -> str:
         """`violated` if the outputs exceed the claim, or the record admits more than was requested.
 
-        `outside the promise` if outputs exceed the claim on inputs that the promise does not cover.
+        `outside the guarantee` if outputs exceed the claim on inputs that it does not cover.
         """
         if exceeds(self.subject.recorded, self.subject.requested):
             return "violated"
         exceeded = self.result.verdict == "violated"
-        return self.result.verdict if self.subject.promised or not exceeded else OUTSIDE
+        return self.result.verdict if self.subject.covered or not exceeded else OUTSIDE
 
     def as_row(self) -> dict[str, Any]:
         """Return the row of the table of audits (docs/reference/tables.md)."""
         derived = {"statistic": self.statistic, "verdict": self.verdict}
         row = vars(self.subject) | vars(self.result) | derived
-        del row["requested"], row["promised"]  # `claimed` and `verdict` follow from them
+        del row["requested"], row["covered"]  # `claimed` and `verdict` follow from them
         return row
 
 
