@@ -12,12 +12,12 @@ from dpol.labels.learners import Terms
 from dpol.labels.registry import LEARNERS, SELECTORS, make_learner
 from dpol.noise import NOISES, noise_scale
 from dpol.noise.noisy_gains import achieved_mu
-from dpol.privacy.auditing import AuditResult
+from dpol.privacy.auditing import OUTSIDE, AuditResult
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.jobs import compute
 from dpol.studies.ledger.audits import adabatch, experts
 from dpol.studies.ledger.audits.compute import SAMPLED
-from dpol.studies.ledger.audits.core import OUTSIDE, Audited, Subject
+from dpol.studies.ledger.audits.core import Subject
 from dpol.studies.ledger.audits.labels import counterexample_class
 from dpol.studies.ledger.audits.settings import Audits
 from dpol.studies.ledger.audits.study import STUDY
@@ -126,7 +126,7 @@ def test_the_claim_is_the_smaller_of_requested_and_recorded(
     words = dict.fromkeys(("mechanism", "variant", "code", "inputs", "adjacency", "unit"), "x")
     subject = Subject(**words, requested=1.0, recorded=recorded, covered=covered)
     result = AuditResult(parameter="mu", claimed=subject.claimed, lower_bound=loss)
-    row = Audited(subject, "s", result).as_row()
+    row = subject.row("s", result)
     assert (row["claimed"], row["recorded"], row["verdict"]) == (claimed, recorded, verdict)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dpol.studies.ledger.audits.core import OUTSIDE
+from dpol.privacy.auditing import OUTSIDE
 from dpol.studies.ledger.audits.drawn import audits_table, closest_audits
 from report.run_by_hand import audits
 from tables_by_hand import texts

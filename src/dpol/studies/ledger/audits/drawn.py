@@ -7,10 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.privacy.auditing import exceeds
+from dpol.privacy.auditing import OUTSIDE, exceeds
 from dpol.show.table import Column, Line, Mark, Table, TableCell, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
-from dpol.studies.ledger.audits.core import OUTSIDE
 from dpol.studies.study import Facts, Frames
 
 _VERDICTS = {
