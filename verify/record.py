@@ -29,9 +29,8 @@ from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.show.reported import FILLINGS
 from dpol.studies.answer.promises import shares_kept
-from dpol.studies.games.names import LINEAR
+from dpol.studies.games.names import CELL, LINEAR
 from dpol.studies.games.order import column_pairs
-from dpol.studies.games.totals import CELL
 from dpol.studies.paper1.batching.compute import noisy_game
 from dpol.studies.paper1.batching.settings import Batching
 

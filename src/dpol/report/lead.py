@@ -14,6 +14,7 @@ from dpol.core.rounding import fixed
 from dpol.core.words import counted
 from dpol.data.stream import MANY_UNMEASURED, unmeasured_in_words
 from dpol.experts.registry import REGISTRY
+from dpol.privacy.settings import ordered_levels
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import (
     BASELINE,
@@ -28,7 +29,6 @@ from dpol.studies.answer.systems import (
     names_ours,
 )
 from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE, THE_LEVEL
-from dpol.studies.games.levels import ordered_levels
 from dpol.studies.study import Facts
 from dpol.studies.verdicts import ABOVE, AHEAD, BEHIND, BELOW, EQUAL, UNDECIDED
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from dpol.privacy.settings import keeps_level
 from dpol.report.lead import leads_of
 from dpol.report.slider import answer_widget
 from dpol.show.entries import DASHED, GREY
@@ -16,7 +17,6 @@ from dpol.show.table import Table
 from dpol.studies.answer.league import draw_league, league_table
 from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility
 from dpol.studies.answer.systems import CHOSEN, first_level, lines_of
-from dpol.studies.games.levels import keeps_level
 from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines, points
 from report.run_by_hand import config

@@ -12,13 +12,13 @@ from matplotlib.figure import Figure
 
 from dpol.core.rounding import AtMost, fixed
 from dpol.core.words import listed
+from dpol.privacy.settings import ordered_levels
 from dpol.show import footers, panels
 from dpol.show.entries import BLACK, GREY, OUR_MARK
 from dpol.show.table import Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title
 from dpol.studies.comparison.standings import ONE_WEEK, OUR_METHOD, RAW, THE_LEVEL
-from dpol.studies.games.levels import ordered_levels
 from dpol.studies.study import Facts, Frames
 
 _COLUMN, _DRAWN = 3.3, 12

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from dpol.core.rounding import AtMost, percent
 from dpol.privacy.account import best_guess
+from dpol.privacy.settings import ordered_levels
 from dpol.show import panels
 from dpol.show.entries import OUR_MARK, REFERENCES, reference
 from dpol.show.table import Line, Table, TableCell, number, one_section
@@ -35,7 +36,6 @@ from dpol.studies.answer.systems import (
     system_title,
 )
 from dpol.studies.comparison.standings import OUR_METHOD
-from dpol.studies.games.levels import ordered_levels
 from dpol.studies.games.names import BEST_FIXED
 from dpol.studies.study import Facts, Frames
 

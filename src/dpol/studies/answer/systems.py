@@ -13,6 +13,7 @@ from dpol.core.rounding import AtMost, percent
 from dpol.data.stream import unmeasured_in_words
 from dpol.privacy.account import best_guess
 from dpol.privacy.guarantee import NO_NOISE
+from dpol.privacy.settings import headline_level, ordered_levels
 from dpol.show.entries import (
     DASHED,
     GREY,
@@ -27,7 +28,6 @@ from dpol.show.entries import (
 )
 from dpol.show.footers import plus_minus
 from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE, THE_LEVEL, is_system
-from dpol.studies.games.levels import headline_level, ordered_levels
 from dpol.studies.games.names import META, REFERENCE_TOTALS
 from dpol.studies.study import Facts
 from dpol.studies.verdicts import BEHIND, BELOW

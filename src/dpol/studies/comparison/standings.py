@@ -21,8 +21,7 @@ from dpol.data.stream import MANY_UNMEASURED, UNMEASURED_SHARES
 from dpol.privacy.account import best_guess
 from dpol.privacy.guarantee import Model
 from dpol.privacy.stays import STAYS
-from dpol.studies.games.names import META, TABLE_2
-from dpol.studies.games.totals import CELL, gains_by_cell
+from dpol.studies.games.names import CELL, META, TABLE_2, gains_by_cell
 from dpol.studies.verdicts import verdicts_on
 
 if TYPE_CHECKING:

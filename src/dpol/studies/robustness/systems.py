@@ -15,8 +15,8 @@ from dpol.data.stream import GainStream
 from dpol.experts.interface import Actions, Member
 from dpol.experts.registry import make_members
 from dpol.noise.noisy_gains import privatize
+from dpol.privacy.settings import keeps_level
 from dpol.studies.comparison.standings import guaranteed
-from dpol.studies.games.levels import keeps_level
 from dpol.studies.games.settings import Suite
 from dpol.studies.robustness.settings import Table
 
