@@ -101,7 +101,12 @@ def best_guess(mu: float) -> float:
 
 
 def promises_of(mu: float, delta: float) -> dict[str, Promise]:
-    """Return the promises of Gaussian noise at mu, and the one that no Gaussian noise keeps."""
+    """Return the promises of Gaussian noise at mu, and the one that no Gaussian noise keeps.
+
+    Raises:
+        ValueError: mu is not in [0, 16], or delta not in (0, 1).
+    """
+    check_number("mu", mu, "[0, 16]")  # above, a right guess has probability 1 in floating point
     epsilon = epsilon_of_delta(delta, mu)
     return {
         SAME: Promise(mu=mu),
@@ -143,35 +148,14 @@ def noises_for(
     return dict(sorted(noises.items(), key=lambda pair: pair[1]))
 
 
-@dataclass(frozen=True, kw_only=True)
-class NoiseFacts:
-    """Meaning of the smallest noise of a law that keeps a promise, for the person.
+def losses_for(promise: Promise, weeks: int) -> dict[str, Loss]:
+    """Return the privacy loss of each noise of `noises_for`, by law; endless noise has none.
 
-    Args:
-        best_guess: largest probability of a right guess, see `best_guess`.
-        mu: smallest Gaussian-DP parameter of all releases; inf if there is none.
-        excess: largest difference between the right guesses that `mu` allows and those that the
-            noise allows, see `Loss.excess`.
-    """
-
-    best_guess: float
-    mu: float
-    excess: float
-
-
-def noise_facts(promise: Promise, weeks: int) -> dict[str, NoiseFacts]:
-    """Return what the noises of `noises_for` mean for the person, by law.
-
-    >>> noise_facts(Promise(epsilon=1.0), 1)["Laplace"].mu <= Promise(epsilon=1.0).epsilon
+    >>> losses_for(Promise(epsilon=1.0), 1)["Laplace"].mu <= Promise(epsilon=1.0).epsilon
     True
     """
     releases, kept = 2 * check_whole("weeks", weeks), {}
     for name, law in LAWS.items():
-        if e := law.largest(promise, releases):
-            loss = law.loss(e, releases)
-            kept[name] = NoiseFacts(best_guess=loss.guess, mu=loss.mu, excess=loss.excess)
-        else:  # endless noise
-            kept[name] = NoiseFacts(best_guess=0.5, mu=0.0, excess=0.0)
-    mu = GAUSSIAN.largest(promise, 1)
-    correlated = NoiseFacts(best_guess=best_guess(mu), mu=mu, excess=0.0)
-    return kept | {"correlated Gaussian": correlated}
+        e = law.largest(promise, releases)
+        kept[name] = law.loss(e, releases) if e else Loss()
+    return kept | {"correlated Gaussian": Loss(gaussian=GAUSSIAN.largest(promise, 1))}
