@@ -12,8 +12,8 @@ import pandas as pd
 from dpol.data.settings import Stream
 from dpol.experts.registry import simplicity_of
 from dpol.privacy.losses import Loss
+from dpol.privacy.settings import keeps_level
 from dpol.show.table import Table, TableCell
-from dpol.studies.games.levels import keeps_level
 from dpol.studies.games.names import META, TABLE_2
 from dpol.studies.games.summary import conclude
 from dpol.studies.study import Facts

@@ -50,11 +50,12 @@ INNER = {
     "root": "the inner loop of all searches, between numbers that they computed",
     "smallest_epsilon": "likewise",
     "squared_norm": "the inner loop of chain_norm",
+    "verdict_on": "as exceeds",
 }
 """Functions without checks, and why."""
 MADE = {
     *("AccountedParameters", "AuditResult", "Chains", "ConvexParameters", "CuratorSetup", "Games"),
-    *("LabelRun", "LocalSetup", "Neighbours", "NoiseFacts", "NoisyGains", "Protection"),
+    *("LabelRun", "LocalSetup", "Neighbours", "NoisyGains", "Protection"),
 }
 """Records of numbers that dpol made; their classes have no checks."""
 UNUSED = {

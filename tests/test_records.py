@@ -91,7 +91,7 @@ WHOLE = {
 @pytest.mark.parametrize("name", WHOLE)
 def test_the_strongest_of_a_record_is_the_largest_row_that_may_be_compared(name: str) -> None:
     """Of some runs only the means have all rows; the others have the strongest alone."""
-    rows = recorded(name).assign(promise=lambda it: it.get("promise", "the level"))
+    rows = recorded(name).assign(guarantee=lambda it: it.get("guarantee", "the level"))
     if name in ("states/standings", "held-out/standings"):
         rows = rows[rows["stream"] == ""]
     for _, level in rows.groupby(WHOLE[name]):
@@ -108,7 +108,7 @@ def test_the_rival_and_the_curator_that_pages_show_are_the_maxima(name: str, mod
     for _, level in rows.groupby(WHOLE[name]):
         ours = level.loc[level["role"] == "our method", "family"]
         may = level[(level["model"] == model) & ~level["family"].isin(ours)]
-        may = may[may["promise"] == "the level"] if model == "local" else may
+        may = may[may["guarantee"] == "the level"] if model == "local" else may
         if may.empty:
             continue
         (shown,) = may.index[strongest(may, model)]
@@ -119,7 +119,7 @@ def test_the_rival_and_the_curator_that_pages_show_are_the_maxima(name: str, mod
         assert planted[strongest(planted, model)]["algorithm"].tolist() == ["planted"]
 
 
-def test_a_rival_is_of_another_family_and_keeps_the_promise() -> None:
+def test_a_rival_is_of_another_family_and_keeps_the_guarantee() -> None:
     rows = pd.DataFrame(
         [
             ("ours", "a", "our method", "the level", 0.5),
@@ -130,7 +130,7 @@ def test_a_rival_is_of_another_family_and_keeps_the_promise() -> None:
             ("first", "d", "the baseline", "the level", 0.6),
             ("second", "e", "", "the level", 0.6),
         ],
-        columns=["algorithm", "family", "role", "promise", "gain_share"],
+        columns=["algorithm", "family", "role", "guarantee", "gain_share"],
     )
     assert rows[strongest(rows)]["algorithm"].tolist() == ["first"]
     assert not strongest(rows.head(5)).any()

@@ -21,7 +21,7 @@ from recorded_numbers import ROOT, amount, at_levels, level, levels, minus, stan
 from dpol.core.safe_text import escape_markdown
 from dpol.experts.registry import REGISTRY, Registration
 from dpol.report.rows import Row, facts_of
-from dpol.studies.comparison.names import THE_BASELINE, THE_LEVEL
+from dpol.studies.comparison.standings import THE_BASELINE, THE_LEVEL
 
 FOLDER = ROOT / "league"
 RUNS = {
@@ -81,7 +81,7 @@ def rows_of(run: str, others: pd.DataFrame) -> pd.DataFrame:
     own = own.assign(sender="", code=f"dpol {made_with}")
     own["looked_at"] = own["family"].map(lambda family: looked_at(REGISTRY[family]))
     rows = pd.concat([own, others[others["run"] == f"league-{run}"]], ignore_index=True)
-    rows = rows[(rows["promise"] == THE_LEVEL) & rows["gain_share"].notna()]
+    rows = rows[(rows["guarantee"] == THE_LEVEL) & rows["gain_share"].notna()]
     return rows.sort_values("gain_share", ascending=False, ignore_index=True, kind="stable")
 
 

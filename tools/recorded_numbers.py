@@ -18,12 +18,11 @@ from manual import TEMPLATES
 
 from dpol.core.rounding import AtMost
 from dpol.noise import find_noise
-from dpol.privacy.account import best_guess, noise_facts, noises_for
+from dpol.privacy.account import best_guess, losses_for, noises_for, promises_of
 from dpol.privacy.losses import Promise
 from dpol.show.entries import BATCHES, algorithm_entry, noise_entry
 from dpol.show.reported import FILLINGS, PAPER_STATES, load_reported
-from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
-from dpol.studies.comparison.promises import promises_of
+from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE
 from dpol.studies.games.names import (
     BEST_LINEAR,
     LINEAR,
@@ -324,7 +323,7 @@ def beside_curators(run: str) -> pd.DataFrame:
     A row per stream, noise and level with noise from μ = 0.25 that the noise keeps; of several
     algorithms of a kind, the best counts, in hindsight.
     """
-    own = rows(run, "standings", "stream != '' and 0.25 <= mu < inf and promise != 'less'")
+    own = rows(run, "standings", "stream != '' and 0.25 <= mu < inf")
     key = ["stream", "noise", "mu"]
     meta = own[own["algorithm"] == META].set_index(key)["gain_per_round"]
     central = own[own["model"] == "central"].groupby(["family", *key])["gain_per_round"].max()
@@ -376,10 +375,10 @@ def promises() -> str:
     laws = [it for it in noises_for(Promise(delta=0.2), 1) if "discrete" not in it]
     lines = []
     for (name, promise), weeks in product(asked.items(), (1, 8)):
-        found, facts = noises_for(promise, weeks), noise_facts(promise, weeks)
+        found, losses = noises_for(promise, weeks), losses_for(promise, weeks)
         noises = []
         for law in laws:
-            right, mu = AtMost(100 * facts[law].best_guess), AtMost(facts[law].mu)
+            right, mu = AtMost(100 * losses[law].guess), AtMost(losses[law].mu)
             of = AtMost(found[law])
             noises.append(f"{of} ({right}%, {mu})" if found[law] < math.inf else "no")
         lines.append((name if weeks == 1 else "", f"{weeks}", *noises))

@@ -29,9 +29,8 @@ from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.show.reported import FILLINGS
 from dpol.studies.answer.promises import shares_kept
-from dpol.studies.games.names import LINEAR
+from dpol.studies.games.names import CELL, LINEAR
 from dpol.studies.games.order import column_pairs
-from dpol.studies.games.totals import CELL
 from dpol.studies.paper1.batching.compute import noisy_game
 from dpol.studies.paper1.batching.settings import Batching
 
@@ -45,7 +44,7 @@ RECORDED = {
     ],
     "standings": [
         *("question", "stream", "algorithm", "family", "noise", "mu", "role", "strongest"),
-        *("promise", "model", "rank", "gain_share", "gain_share_half_width", "gain_per_round"),
+        *("guarantee", "model", "rank", "gain_share", "gain_share_half_width", "gain_per_round"),
         *("best_fixed_share", "unmeasured_share"),
         *("to_strongest", "to_strongest_half_width", "to_strongest_verdict"),
         *("to_baseline", "to_baseline_half_width", "to_baseline_verdict"),

@@ -30,7 +30,7 @@ from dpol.experts.learners import random_effects
 from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.noise.event_streams import MECHANISMS
-from dpol.studies.comparison.promises import GUESS, PURE, promises_of
+from dpol.privacy.account import GUESS, PURE, promises_of
 
 RUNS, SEED, ROUNDS, DELTA = 20, 7, 20, 1e-6
 LAWS = "Student 4", "Student 8", "Laplace"

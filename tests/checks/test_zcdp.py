@@ -34,7 +34,7 @@ def test_it_stands_among_those_of_its_level_and_its_mu_is_marked(random_stream):
         [ENTRY, "tree-ftpl-min-noise"], random_stream(12, 3), levels=(1.0,), replicates=5
     )
     rows = league.standings.set_index("algorithm")
-    assert {*rows["promise"]} == {"raw"}
+    assert {*rows["guarantee"]} == {"raw"}
     assert rows.loc["mine", "numerical"].all()
     assert not rows.loc[["tree-ftpl-min-noise"], "numerical"].any()
     assert "mine, capacity noise, numerical μ" in league._repr_html_() or (

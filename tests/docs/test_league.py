@@ -41,7 +41,7 @@ def sent(tmp_path, monkeypatch):
 
 def test_the_best_local_rule_of_a_level_is_in_the_first_table() -> None:
     """It is also the first line of the level, and that of the largest recorded share."""
-    rows = standings("states").query("promise == 'the level' and mu == 0.25")
+    rows = standings("states").query("guarantee == 'the level' and mu == 0.25")
     best = rows.loc[rows["gain_share"].idxmax()]
     said = f"`{best['algorithm']}`, {best['noise']} † {100 * best['gain_share']:.1f} ± "
     heads, _, states, *_ = league.largest().splitlines()

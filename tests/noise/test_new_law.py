@@ -16,11 +16,10 @@ from dpol.checks.check import check
 from dpol.core.rounding import AtMost
 from dpol.data.stream import write_stream
 from dpol.noise import NOISES, find_noise, privatize
-from dpol.privacy.account import best_guess
+from dpol.privacy.account import EPSILON, best_guess, promises_of
 from dpol.privacy.noise_laws import LAWS
 from dpol.studies.answer.promises import promises_table
 from dpol.studies.comparison.noise_memory import compare_memories, play_memories
-from dpol.studies.comparison.promises import EPSILON, promises_of
 from dpol.studies.comparison.settings import MemoryPoint, NoiseMemories, NoiseRead
 from dpol.studies.comparison.study import games_with_memory
 from dpol.studies.study import Facts, Inputs

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 import dpol
-from dpol.studies.games.compute import AlgorithmError
 from dpol.studies.games.scores import Played
 from game_tables import suite
 from pipeline import ROOT, fail, run, write_config
@@ -92,7 +91,7 @@ def test_a_package_may_import_pandas(stream) -> None:
     ],
 )
 def test_a_failure_in_another_package_is_one_line_with_its_name(stream, spec, message) -> None:
-    with pytest.raises(AlgorithmError, match=message):
+    with pytest.raises(dpol.DpolError, match=message):
         play(stream, spec)
 
 

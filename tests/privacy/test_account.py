@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 from dpol.core.rounding import AtLeast, AtMost
-from dpol.privacy.account import account, best_guess, noise_facts, noises_for
+from dpol.privacy.account import account, best_guess, losses_for, noises_for
 from dpol.privacy.losses import Promise, pure
 from dpol.privacy.noise_laws import LAPLACE
 
@@ -76,18 +76,17 @@ def test_rounding_goes_to_the_safe_side_and_no_further_than_a_digit(value, digit
 def test_a_stay_is_in_two_releases_a_week(weeks):
     """One for each of two holders; with pure epsilon a release has an equal part of it."""
     promise = Promise(epsilon=2.0)
-    noise, kept = (f(promise, weeks)["Laplace"] for f in (noises_for, noise_facts))
+    noise, kept = (f(promise, weeks)["Laplace"] for f in (noises_for, losses_for))
     assert noise == pytest.approx(math.sqrt(2) * weeks)
-    for name, found in (("guess", kept.best_guess), ("mu", kept.mu), ("excess", kept.excess)):
-        assert found == getattr(LAPLACE.loss(1 / weeks, 2 * weeks), name)
+    assert kept == LAPLACE.loss(1 / weeks, 2 * weeks)
 
 
 def test_what_endless_noise_and_no_gaussian_noise_mean():
     """No Gaussian noise keeps pure epsilon, so it is endless; no mu is as weak as uniform noise."""
-    kept = noise_facts(Promise(epsilon=1.0), 1)
+    kept = losses_for(Promise(epsilon=1.0), 1)
     for law in ("Gaussian", "correlated Gaussian", "uniform"):
-        assert vars(kept[law]) == {"best_guess": 0.5, "mu": 0.0, "excess": 0.0}
-    uniform = noise_facts(Promise(delta=0.2), 2)["uniform"]
+        assert (kept[law].guess, kept[law].mu, kept[law].excess) == (0.5, 0.0, 0.0)
+    uniform = losses_for(Promise(delta=0.2), 2)["uniform"]
     assert uniform.mu == math.inf
     assert uniform.excess == pytest.approx(0.4)
 

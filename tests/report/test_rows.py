@@ -84,7 +84,7 @@ def test_rows_rank_as_if_they_were_played_here(stream, tmp_path) -> None:
     league = dpol.league(["cautious-mean"], stream, rows=[file], **asked)
     there = league.standings
     same = [
-        *("simplicity", "rank", "promise", "guaranteed_mu", "mu_8_weeks", "named_right"),
+        *("simplicity", "rank", "guarantee", "guaranteed_mu", "mu_8_weeks", "named_right"),
         *("gain_share", "gain_share_half_width", "gain_per_round", "strongest", "to_strongest"),
         *("to_strongest_half_width", "to_strongest_verdict"),
     ]
@@ -145,7 +145,7 @@ OTHER_GAMES = {
     "gain_range": (2.0, None, -1),
     "stream": ("of another", "", None),
 }
-OTHER_PROMISES = {
+OTHER_GUARANTEES = {
     "loss": (*(gaussian(mu) for mu in (0.1, 0.4999, -1, "small", math.nan, 40)), "small", None, {}),
     "stays": ([gaussian(0.1)] * 4, [gaussian(0.5)] * 3, [], None, gaussian(0.5), [0.5] * 4),
     "model": ("none", "global", None),
@@ -158,14 +158,14 @@ OTHER_PROMISES = {
     "carried": ([3, gaussian(0.1)], [3], "x"),
     "memory": ("long", "x" * 5000),
 }
-"""Forged fields of the promise of a local algorithm."""
+"""Forged fields of the guarantee of a local algorithm."""
 
 
 def forgeries():
     for name, values in FORGED.items():
         for value in values:
             yield name, lambda row, name=name, value=value: row.update({name: value})
-    for column, table in (("asked", OTHER_GAMES), ("guarantee", OTHER_PROMISES)):
+    for column, table in (("asked", OTHER_GAMES), ("guarantee", OTHER_GUARANTEES)):
         for key, values in table.items():
             for value in values:
                 fields = {key: value}
@@ -213,7 +213,7 @@ def test_each_forged_field_is_refused_with_its_row_and_field(stream, sent) -> No
         ({"taken_as_public": "all"}, "takes private data as public"),
     ],
 )
-def test_a_curators_promise_must_agree_with_the_readers_stream(
+def test_a_curators_guarantee_must_agree_with_the_readers_stream(
     fields, wrong, stream, tmp_path
 ) -> None:
     file, name = tmp_path / "one.parquet", "tree-ftpl-min-noise"

@@ -113,7 +113,7 @@ def test_jobs_that_make_and_draw_tables_watch_their_columns_and_points_do_not() 
 
 
 def test_a_module_reaches_its_packages_and_late_imports_but_no_imports_for_types() -> None:
-    assert "dpol.studies.games" in reach("dpol.studies.games.levels")
+    assert "dpol.studies.games" in reach("dpol.studies.games.names")
     assert "dpol.studies.answer.league" in reach("dpol.cli.league")  # imported by a function
     assert "dpol.noise" not in reach("dpol.studies.study")  # for a type
     assert {room_of(it) for it in every_module() - every_module("cli")} == {"cli"}

@@ -109,30 +109,27 @@ def seed_decides(member: Member, seed: int = SEED) -> None:
         )
 
 
-def rounds_moved(member: Member, seed: int) -> list[Any]:
-    """Return, for each round s, the rounds whose actions change with the gains of round s."""
-    algorithm = member.algorithm
-    source = source_for(algorithm, random_stream(), seed=seed)
-    games = [source, *(_changed_in_round(source, s) for s in range(ROUNDS))]
-    seeds = seeds_of(algorithm, source)
-    before, *after = (play_rounds(algorithm, each, seeds.algorithm(member.label)) for each in games)
-    return [np.flatnonzero((actions != before).any(axis=0)) for actions in after]
-
-
 def _changed_in_round(source: Source, s: int) -> Source:
     """Return the source with other gains in round s, but the same public values."""
-    raw = isinstance(source, RawGains)
-    gains = (source.stream if isinstance(source, RawGains) else source).gains.copy()
     other = np.random.default_rng(s).permutation(np.linspace(0, 1, EXPERTS))
-    gains[..., s, :] = other if raw else 10 * other
     if isinstance(source, RawGains):
+        gains = source.stream.gains.copy()
+        gains[s] = other
         return dataclasses.replace(source, stream=dataclasses.replace(source.stream, gains=gains))
+    gains = source.gains.copy()
+    gains[:, s] = 10 * other
     return dataclasses.replace(source, gains=gains)
 
 
 def looks_at_the_past_only(member: Member, seed: int = SEED) -> None:
     """Check that the gains of a round change only later actions, and some of them."""
-    moved = rounds_moved(member, seed)
+    algorithm = member.algorithm
+    source = source_for(algorithm, random_stream(), seed=seed)
+    games = [source, *(_changed_in_round(source, s) for s in range(ROUNDS))]
+    seeds = seeds_of(algorithm, source)
+    before, *after = (play_rounds(algorithm, each, seeds.algorithm(member.label)) for each in games)
+    # For each round s, the rounds whose actions change with its gains.
+    moved = [np.flatnonzero((actions != before).any(axis=0)) for actions in after]
     for s, rounds in enumerate(moved):
         if (rounds <= s).any():
             raise CheckError(

@@ -28,7 +28,6 @@ import scipy
 from dpol.checks import CheckError
 from dpol.checks.settings import Setting, delta_of
 from dpol.core.randomness import Floats, seed_sequence
-from dpol.core.rounding import AtLeast
 from dpol.data.stream import GainStream
 from dpol.privacy.auditing import (
     AuditResult,
@@ -91,12 +90,8 @@ def audit(
     found = [(setting, bound(setting, count, 1.0)) for setting, count in counted]
     ratios = [it.lower_bound / max(it.claimed, 1e-9) for _, it in found]
     setting, worst = found[max(range(len(found)), key=ratios.__getitem__)]
-    proved = f"{worst.parameter} >= {AtLeast(worst.lower_bound)}"
-    if worst.verdict == "violated":
-        raise CheckError(
-            f"{setting}, {outputs} prove {proved}, but its record claims {worst.claimed:.3g}; noise"
-            " is missing or too small"
-        )
+    if wrong := worst.refuted(f"{setting}, {outputs}"):
+        raise CheckError(f"{wrong}; noise is missing or too small")
     likely = [counted[i] for i in np.argsort(ratios)[-_LIKELY:]]
 
     def seen(share: float) -> bool:
@@ -105,7 +100,7 @@ def audit(
     least = SHARES[-1] if seen(SHARES[-1]) else 0.0
     refused = next(filter(seen, SHARES[:-1]), least) if least else 0.0
     unseen = f"; nothing shows its delta of {worst.delta:g}" if 0 < worst.delta < _SEEN else ""
-    proved = f"proves {proved} of {worst.claimed:.3g}"
+    proved = f"proves {worst.proved} of {worst.claimed:.3g}"
     if not refused:
         return f"cannot tell, because a tenth of the noise would pass too ({proved}{unseen})"
     return f"holds, {proved}; would refute {refused:g} of the noise{unseen}"

@@ -65,13 +65,13 @@ def _account(options: argparse.Namespace) -> None:
 
 def _noises(options: argparse.Namespace) -> None:
     """Print the noises that keep a promise, the smallest noise first, as `noises_for`."""
-    from dpol.privacy.account import USUAL_MEMORY, noise_facts, noises_for
+    from dpol.privacy.account import USUAL_MEMORY, losses_for, noises_for
 
     promise, weeks = _promise(*options.promise), options.unit_weeks
     if weeks > _MOST_WEEKS:  # composing the releases of 2,000 weeks takes minutes
         raise UsageError(f"--unit-weeks {weeks}: must be at most {_MOST_WEEKS} with --promise")
     memory = tuple(options.memory or USUAL_MEMORY)
-    noises, kept = noises_for(promise, weeks, memory), noise_facts(promise, weeks)
+    noises, kept = noises_for(promise, weeks, memory), losses_for(promise, weeks)
     means = noises_for(promise, weeks, memory, over=_SEVERAL)
     deviations = {law: noise if math.isfinite(noise) else None for law, noise in noises.items()}
     cells = []
@@ -82,9 +82,7 @@ def _noises(options: argparse.Namespace) -> None:
         deviation, of_mean, mu = (
             str(AtMost(it, digits=4)) for it in (noise, means[law], kept[law].mu)
         )
-        guesses, excess = (
-            f"{AtMost(100 * it)}%" for it in (kept[law].best_guess, kept[law].excess)
-        )
+        guesses, excess = (f"{AtMost(100 * it)}%" for it in (kept[law].guess, kept[law].excess))
         cells.append((law, deviation, of_mean, guesses, mu, excess))
     chosen = ", ".join(f"{number:g}" for number in memory)
     mean = f"on its {_SEVERAL}-week mean"
@@ -105,7 +103,11 @@ def _noises(options: argparse.Namespace) -> None:
         "promised lose more. Which promise to give: docs/explanation/privacy.md.",
     )
     facts = {**vars(promise), "unit_weeks": weeks, "memory": memory, "deviations": deviations}
-    facts["noises"] = {law: vars(it) for law, it in kept.items() if deviations[law]}
+    facts["noises"] = {
+        law: {"best_guess": it.guess, "mu": it.mu, "excess": it.excess}
+        for law, it in kept.items()
+        if deviations[law]
+    }
     answer(options, lines, facts)
 
 

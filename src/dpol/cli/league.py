@@ -13,8 +13,8 @@ from dpol.core.safe_text import printable
 
 _LEAGUE = """\
 Play an algorithm among all those of a config, and print the league: every system at every privacy
-level, with ranks among those that promise the same. The config is written to league-CONFIG.yaml in
-this folder. If it is there, the algorithm joins it, and only what is new is played."""
+level, with ranks among those with the same guarantee. The config is written to league-CONFIG.yaml
+in this folder. If it is there, the algorithm joins it, and only what is new is played."""
 
 
 def add(commands: Commands) -> None:
@@ -79,7 +79,9 @@ def _league(options: argparse.Namespace) -> int:
         about = {it: printable(getattr(options, it))[:200] for it in ("sender", "looked_at")}
         count = write_rows(runs, options.write, entry, {**about, "tried": options.tried})
         print(f"{options.write}: {count} rows, one for each stream, noise and level, with")
-        print("every choice in every replicate, the seed, a hash of the stream and the promise; no")
+        print(
+            "every choice in every replicate, the seed, a hash of the stream and the guarantee; no"
+        )
         print("count, and no name of a place. Who has the table scores them with dpol league NAME")
         print(f"--on {options.on} --with {options.write}")
     return 0

@@ -10,6 +10,7 @@ import scipy
 from dpol.core.arguments import check_number, check_whole, check_wholes
 from dpol.core.words import html_table
 from dpol.privacy.chains import chain_norm, deviation_of_mean
+from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.losses import Loss, Promise
 from dpol.privacy.noise_laws import GAUSSIAN, LAWS
@@ -42,6 +43,9 @@ Memory = tuple[float, float]
 """Memory (a, b) of correlated noise, see `dpol.privacy.chains`."""
 USUAL_MEMORY: Memory = (0.0, 0.8)
 """Memory whose noise is listed beside other noises."""
+SAME, GUESS, EPSILON, PURE = "mu", "guess", "epsilon", "pure"
+"""Kinds of promises: mu-GDP; its best guess of an attacker, its epsilon at delta, or this with
+delta = 0."""
 
 
 def account(
@@ -96,6 +100,22 @@ def best_guess(mu: float) -> float:
     return float(scipy.special.ndtr(check_number("mu", mu, "[0, inf]") / 2))
 
 
+def promises_of(mu: float, delta: float) -> dict[str, Promise]:
+    """Return the promises of Gaussian noise at mu, and the one that no Gaussian noise keeps.
+
+    Raises:
+        ValueError: mu is not in [0, 16], or delta not in (0, 1).
+    """
+    check_number("mu", mu, "[0, 16]")  # above, a right guess has probability 1 in floating point
+    epsilon = epsilon_of_delta(delta, mu)
+    return {
+        SAME: Promise(mu=mu),
+        GUESS: Promise(delta=float(delta_of_epsilon(0.0, mu))),
+        EPSILON: Promise(epsilon=epsilon, delta=delta),
+        PURE: Promise(epsilon=epsilon),
+    }
+
+
 def noises_for(
     promise: Promise, weeks: int, memory: Memory = USUAL_MEMORY, over: int = 1
 ) -> dict[str, float]:
@@ -128,35 +148,14 @@ def noises_for(
     return dict(sorted(noises.items(), key=lambda pair: pair[1]))
 
 
-@dataclass(frozen=True, kw_only=True)
-class NoiseFacts:
-    """Meaning of the smallest noise of a law that keeps a promise, for the person.
+def losses_for(promise: Promise, weeks: int) -> dict[str, Loss]:
+    """Return the privacy loss of each noise of `noises_for`, by law; endless noise has none.
 
-    Args:
-        best_guess: largest probability of a right guess, see `best_guess`.
-        mu: smallest Gaussian-DP parameter of all releases; inf if there is none.
-        excess: largest difference between the right guesses that `mu` allows and those that the
-            noise allows, see `Loss.excess`.
-    """
-
-    best_guess: float
-    mu: float
-    excess: float
-
-
-def noise_facts(promise: Promise, weeks: int) -> dict[str, NoiseFacts]:
-    """Return what the noises of `noises_for` mean for the person, by law.
-
-    >>> noise_facts(Promise(epsilon=1.0), 1)["Laplace"].mu <= Promise(epsilon=1.0).epsilon
+    >>> losses_for(Promise(epsilon=1.0), 1)["Laplace"].mu <= Promise(epsilon=1.0).epsilon
     True
     """
     releases, kept = 2 * check_whole("weeks", weeks), {}
     for name, law in LAWS.items():
-        if e := law.largest(promise, releases):
-            loss = law.loss(e, releases)
-            kept[name] = NoiseFacts(best_guess=loss.guess, mu=loss.mu, excess=loss.excess)
-        else:  # endless noise
-            kept[name] = NoiseFacts(best_guess=0.5, mu=0.0, excess=0.0)
-    mu = GAUSSIAN.largest(promise, 1)
-    correlated = NoiseFacts(best_guess=best_guess(mu), mu=mu, excess=0.0)
-    return kept | {"correlated Gaussian": correlated}
+        e = law.largest(promise, releases)
+        kept[name] = law.loss(e, releases) if e else Loss()
+    return kept | {"correlated Gaussian": Loss(gaussian=GAUSSIAN.largest(promise, 1))}

@@ -23,11 +23,15 @@ from numpy.typing import ArrayLike, NDArray
 from dpol.core.arguments import check_choice, check_number, real_array
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
+from dpol.core.rounding import AtLeast
 
 Parameter = Literal["mu", "epsilon"]
 """Parameter of a claim: `mu` of Gaussian DP, or `epsilon`."""
 Method = Literal["event", "covariance", "exact"]
 """Method of a bound: `audit_runs`, `audit_covariance`, or a computed loss."""
+Verdict = Literal["consistent", "violated", "outside the guarantee"]
+OUTSIDE: Verdict = "outside the guarantee"
+"""The verdict on outputs that exceed a parameter on inputs that its guarantee does not cover."""
 Counts = NDArray[np.int64]
 # False positives, false negatives, and the number of runs of each.
 _Errors = tuple[Counts, Counts, int, int]
@@ -71,9 +75,49 @@ class AuditResult:
     delta: float = 0.0
 
     @property
-    def verdict(self) -> Literal["consistent", "violated"]:
-        """`violated` if the bound exceeds the claim, else `consistent`."""
-        return "violated" if exceeds(self.lower_bound, self.claimed) else "consistent"
+    def verdict(self) -> Verdict:
+        """The verdict on the claim, see `verdict_on`."""
+        return verdict_on(self.lower_bound, requested=self.claimed)
+
+    @property
+    def proved(self) -> str:
+        """The bound in words.
+
+        >>> AuditResult(parameter="mu", claimed=1.0, lower_bound=0.98765).proved
+        'mu >= 0.987'
+        """
+        return f"{self.parameter} >= {AtLeast(self.lower_bound)}"
+
+    def refuted(self, outputs: str) -> str:
+        """Say what some outputs, named in the plural, prove against the claim; empty if nothing."""
+        wrong = f"{outputs} prove {self.proved}, but its record claims {self.claimed:.3g}"
+        return wrong if self.verdict == "violated" else ""
+
+
+def verdict_on(
+    lower_bound: float, *, requested: float, recorded: float | None = None, covered: bool = True
+) -> Verdict:
+    """Return the verdict on the claim of a mechanism: the smaller of requested and recorded.
+
+    Args:
+        lower_bound: what its outputs prove.
+        requested: the parameter that was asked for.
+        recorded: the parameter that its record claims; None for what was requested.
+        covered: whether its guarantee covers the inputs.
+
+    Returns:
+        `violated` if the outputs exceed the claim, or the record admits more than was requested;
+        `outside the guarantee` if the outputs exceed it on inputs that are not covered.
+
+    >>> verdict_on(0.9, requested=1.0), verdict_on(0.9, requested=1.0, recorded=0.8)
+    ('consistent', 'violated')
+    """
+    recorded = requested if recorded is None else recorded
+    if exceeds(recorded, requested):
+        return "violated"
+    if not exceeds(lower_bound, min(requested, recorded)):
+        return "consistent"
+    return "violated" if covered else OUTSIDE
 
 
 def exceeds(value: float, claimed: float) -> bool:

@@ -23,6 +23,7 @@ from dpol.experts.interface import AnyAlgorithm
 from dpol.noise.keyed import make_secret, read_secret
 from dpol.noise.noisy_gains import noise_scale
 from dpol.noise.release import RELEASED_COLUMNS, RELEASED_NOISES, Release, release
+from dpol.privacy.settings import ordered_levels
 from dpol.report.finished import CONFIG, read_crate
 from dpol.report.lead import leads_of
 from dpol.studies.answer.systems import (
@@ -32,7 +33,6 @@ from dpol.studies.answer.systems import (
     played_rule,
     why_first,
 )
-from dpol.studies.games.levels import ordered_levels
 
 DECISION = "decision.yaml"
 """Name of the file in the folder of a run."""

@@ -14,6 +14,7 @@ from dpol.core.rounding import fixed
 from dpol.core.words import counted
 from dpol.data.stream import MANY_UNMEASURED, unmeasured_in_words
 from dpol.experts.registry import REGISTRY
+from dpol.privacy.settings import ordered_levels
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import (
     BASELINE,
@@ -27,8 +28,7 @@ from dpol.studies.answer.systems import (
     named,
     names_ours,
 )
-from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
-from dpol.studies.games.levels import ordered_levels
+from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE, THE_LEVEL
 from dpol.studies.study import Facts
 from dpol.studies.verdicts import ABOVE, AHEAD, BEHIND, BELOW, EQUAL, UNDECIDED
 
@@ -160,7 +160,7 @@ def _against(rule: Row | None, at: pd.DataFrame) -> str:
         return ""
     always, kept = rule["best_fixed"] or "the best of each stream", rule["best_fixed_share"]
     if _least(rule) <= kept:
-        rules = at[(at["model"] == "local") & (at["promise"] == THE_LEVEL)]
+        rules = at[(at["model"] == "local") & (at["guarantee"] == THE_LEVEL)]
         beaten = "it is not" if (_least(rules) > kept).any() else "no rule is"
         said = f"Always {always} would have kept {100 * kept:.0f}"
         return f"{said}: {beaten} above that at this level."

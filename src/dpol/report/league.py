@@ -71,7 +71,7 @@ class League:
         """Yield the lines of the table for a terminal; `mine` are labels that get a star."""
         table = league_table(vars(self), self.facts)
         yield "What each system keeps of the possible gain, and its rank among those with the same"
-        yield "promise: 1 and the number of systems that are above it for certain, by paired"
+        yield "guarantee: 1 and the number of systems that are above it for certain, by paired"
         yield "intervals, so a smaller share may share a rank. A star marks your algorithm."
         for section, group in ((it, own) for it in table.sections for own in it.groups):
             names = ["* " * (it.partition(",")[0] in mine) + it for it, _ in group.lines]
@@ -96,7 +96,7 @@ def league(
     confidence: float = 0.95,
     rows: Sequence[Path | str] = (),
 ) -> League:
-    """Play algorithms on a stream, and rank them among those that promise the same.
+    """Play algorithms on a stream, and rank them among those with the same guarantee.
 
     Each plays with the paper's noise and with ours if it can read them, as in `dpol league`.
 

@@ -2,7 +2,7 @@
 
 A row holds the choices of an algorithm on a frozen stream, not what they gained: a reader scores
 them on a stream of their own, and runs no code of the sender. That the choices were made from noisy
-numbers, with the promise that the row states, is the sender's word.
+numbers, with the guarantee that the row states, is the sender's word.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MOST_CHOSEN = 2**24
 """Bytes of its choices, of four each."""
 AS_SENT = (
     "As sent: choices as sent, scored here. That they were made from noisy numbers, with the"
-    " promise that their row states, is the sender's word."
+    " guarantee that their row states, is the sender's word."
 )
 """What a reader knows of a sent row."""
 _GIVES_AWAY = (
@@ -96,7 +96,7 @@ def asked_by(run: Run) -> tuple[Config, dict[str, Any]]:
 
 
 def settings_of(stream: GainStream, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what decides the games on a stream, their scores and promises, as JSON has it."""
+    """Return what decides the games on a stream, their scores and guarantees, as JSON has it."""
     facts = {it: getattr(stream, it) for it in ("gain_range", "count_sensitivity", "stay")}
     facts |= {**asked, "replicates": len(asked["replicates"]), "stream": checksum(stream)}
     return dict(json.loads(json.dumps(facts)))
@@ -239,7 +239,7 @@ def facts_of(file: pq.ParquetFile, place: int) -> Row:
 def _games(
     file: pq.ParquetFile, place: int, row: Row, stream: GainStream, asked: Mapping[str, Any]
 ) -> Played:
-    """Return the games of a row, scored here, if it is of the games here and may promise that."""
+    """Return the games of a row, scored here, if it is of the games here and may guarantee that."""
     for name, value in settings_of(stream, asked).items():
         if (theirs := row.asked.get(name)) != value:
             raise DataError(f"asked: {name} is {shortened(str(theirs))}; here it is {value}")
@@ -250,7 +250,7 @@ def _games(
     actions = choices.to_numpy().reshape(size)
     if not ((actions >= 0) & (actions < stream.n_experts)).all():
         raise DataError(f"choices: a choice is no expert of {stream.label}")
-    if wrong := _wrong_promise(row, stream, asked["noise_memory"]):
+    if wrong := _wrong_guarantee(row, stream, asked["noise_memory"]):
         raise DataError(f"guarantee: it {wrong}")
     return Played(
         stream=row.stream,
@@ -266,10 +266,10 @@ def _games(
     )
 
 
-def _wrong_promise(row: Row, stream: GainStream, memory: MemoryChoice) -> str:
-    """Return how a promise contradicts the stream, or that of the noise; empty if it does not.
+def _wrong_guarantee(row: Row, stream: GainStream, memory: MemoryChoice) -> str:
+    """Return how a guarantee contradicts the stream, or that of the noise; empty if it does not.
 
-    What a curator promises beyond that is the sender's word.
+    What a curator guarantees beyond that is the sender's word.
     """
     said = row.guarantee
     if said.model != "local":
@@ -278,14 +278,14 @@ def _wrong_promise(row: Row, stream: GainStream, memory: MemoryChoice) -> str:
     if row.noise == NO_NOISE:
         return "is local, which noise: none is not"
     own = privatize(stream, row.noise, row.mu, seed=0, replicates=1, memory=memory).guarantee
-    theirs, ours = _promised(said), _promised(own)
+    theirs, ours = _guaranteed(said), _guaranteed(own)
     apart = [it for it in ours if theirs[it] != ours[it]]
     wrong = [f"{it} = {shortened(theirs[it])}, not {ours[it]}" for it in apart]
-    of = f"is not the promise of {row.noise} noise at mu {row.mu:g}"
+    of = f"is not the guarantee of {row.noise} noise at mu {row.mu:g}"
     return f"{of}: {', '.join(wrong)}" if wrong else ""
 
 
-def _promised(guarantee: Guarantee) -> dict[str, str]:
-    """Return all that is promised; the last digits of numbers depend on the processor."""
+def _guaranteed(guarantee: Guarantee) -> dict[str, str]:
+    """Return all that is guaranteed; the last digits of numbers depend on the processor."""
     row = {**guarantee.as_row(), "loss": guarantee.epsilon(1e-6)}
     return {k: v if isinstance(v, str) else f"{v:.9g}" for k, v in row.items()}

@@ -10,6 +10,7 @@ import pandas as pd
 
 from dpol.core.rounding import AtMost
 from dpol.privacy.account import best_guess
+from dpol.privacy.settings import ordered_levels
 from dpol.report.chapters import Widget
 from dpol.show.entries import OUR_MARK
 from dpol.show.style import text_colour
@@ -24,7 +25,6 @@ from dpol.studies.answer.systems import (
     named,
     share_text,
 )
-from dpol.studies.games.levels import ordered_levels
 from dpol.studies.study import Facts, Frames
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def write_points(
-    package: str, points: Sequence[Values], inputs: Inputs, files: Mapping[str, Path | str]
+    package: str, points: Sequence[Any], inputs: Inputs, files: Mapping[str, Path | str]
 ) -> None:
     """Compute the points of a job.
 
@@ -37,7 +37,7 @@ def write_points(
         write_frame(join_tables([parts[name] for parts in computed]), path)
 
 
-def settings_from(package: str, plain: Values) -> Any:
+def settings_from(package: str, plain: Any) -> Any:
     """Return the settings of a point of a study.
 
     Args:
@@ -47,8 +47,8 @@ def settings_from(package: str, plain: Values) -> Any:
     Raises:
         ValidationError: a value is missing, or is not of the type that `POINT` says.
 
-    >>> settings_from("dpol.studies.ledger.claims", {"paper": "labels"})
-    ClaimsPoint(paper='labels')
+    >>> settings_from("dpol.studies.ledger.claims", "labels")
+    'labels'
     """
     kind: Any = import_module(f"{package}.compute").POINT
     return TypeAdapter(kind).validate_python(plain)

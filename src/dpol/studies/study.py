@@ -11,9 +11,9 @@ nor figures.
 A figure or a table names the function that makes it. A job that draws imports `show.py` and the
 modules of these functions, so they import no algorithm: tables have all that they show.
 
-The settings of a point are a frozen dataclass, which `compute.py` names as `POINT`: a plan writes
-them as plain values, and a job reads them back. The class is in `settings.py`, which both import,
-so that no change of `study.py` recomputes a point.
+The settings of a point are a text, a tuple or a frozen dataclass, of the type that `compute.py`
+names as `POINT`: a plan writes them as plain values, and a job reads them back. The type is in
+`settings.py`, which both import, so that no change of `study.py` recomputes a point.
 
 A study has one line in `dpol.studies.registry`.
 """
@@ -52,8 +52,8 @@ class Job(Generic[PointSettings]):
     """All points of a place in the grid of a study: they change together, and read the same files.
 
     Args:
-        points: the settings of each, all that `run` gets: a frozen dataclass, `POINT` of
-            `compute.py`, of text, numbers, tuples of them, and blocks.
+        points: the settings of each, all that `run` gets, of the type `POINT` of `compute.py`: a
+            text, a tuple, or a frozen dataclass of text, numbers, tuples of them, and blocks.
         inputs: files that it reads, by name, as paths below results/<run>/.
         code: modules that it imports by name: of its algorithms, learners and noises. Those of
             other packages make it run again; without them it runs again with dpol's alone.
@@ -66,9 +66,9 @@ class Job(Generic[PointSettings]):
     seconds: float = 10.0
 
     @property
-    def plain(self) -> list[Values]:
+    def plain(self) -> list[Any]:
         """The points as Snakemake hands them to a job: as JSON has them, but with infinity."""
-        plain: list[Values] = to_jsonable_python(self.points)
+        plain: list[Any] = to_jsonable_python(self.points)
         return plain
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from dpol.privacy.settings import keeps_level
 from dpol.report.lead import leads_of
 from dpol.report.slider import answer_widget
 from dpol.show.entries import DASHED, GREY
@@ -16,7 +17,6 @@ from dpol.show.table import Table
 from dpol.studies.answer.league import draw_league, league_table
 from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility
 from dpol.studies.answer.systems import CHOSEN, first_level, lines_of
-from dpol.studies.games.levels import keeps_level
 from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines, points
 from report.run_by_hand import config
@@ -258,12 +258,12 @@ def shown_where(frame: pd.DataFrame, name: str, at: int) -> dict[str, bool]:
 def test_a_planted_row_is_shown_everywhere_or_nowhere(
     ours: tuple[str, str] | None, changes: Row
 ) -> None:
-    """It has the largest share of all at mu = 1; without its promise its row at mu = inf is all."""
+    """It has the largest share of all at mu = 1; with another, its row at mu = inf is all."""
     planted = [run("planted", mu, 59.0, **changes) for mu in (INF, 1.0)]
     frame = standings_of([*rows(), *planted], ours)
     rows_at_one = frame[(frame["algorithm"] == "planted") & (frame["mu"] == 1.0)]
     kept = not changes
-    assert rows_at_one["promise"].tolist() == ["the level"] * kept
+    assert rows_at_one["guarantee"].tolist() == ["the level"] * kept
     assert rows_at_one["strongest"].tolist() == [True] * kept
     found = shown_where(frame, "planted", 1)
     if ours and kept:
@@ -284,7 +284,7 @@ def cells(shown: Table) -> dict[str, dict[str, list[tuple[str, ...]]]]:
     }
 
 
-def test_the_league_has_a_group_for_each_promise_and_ranks_within() -> None:
+def test_the_league_has_a_group_for_each_guarantee_and_ranks_within() -> None:
     stays = run("rw-ftpl", 1.0, 57.0, noise="capacity-memory", mu_8_weeks=3.5)
     weak = run("rw-adabatch", 1.0, 59.0, guaranteed_mu=1.5)
     found = cells(league(standings_of([*rows(), stays, weak])))

@@ -28,7 +28,7 @@ Cell = tuple[str, str, str, str, float]
 
 
 Plain = dict[str, Any]
-"""A row of the summary, with its shares and its promise."""
+"""A row of the summary, with its shares and its guarantee."""
 
 
 def plainly(
@@ -61,7 +61,7 @@ def plainly(
                     }
     for key, it in cells.items():
         kept = "one week" if key[2:4] in longer else "the level"
-        it["promise"] = "raw" if it["sees"] == "raw" else kept
+        it["guarantee"] = "raw" if it["sees"] == "raw" else kept
     levels: dict[tuple[str, str, float], list[Cell]] = {}
     for key in cells:
         levels.setdefault((key[0], key[1], key[4]), []).append(key)
@@ -100,7 +100,7 @@ def one_level(
     rivals = [
         key
         for key, it in own.items()
-        if it["promise"] == "the level" and it["family"] not in families
+        if it["guarantee"] == "the level" and it["family"] not in families
     ]
     raw = [
         key for key, it in own.items() if it["model"] == "central" and it["family"] not in families
@@ -114,11 +114,12 @@ def one_level(
             # Without noise, an algorithm plays one game with all noises.
             (other["algorithm"], *other["shares"]) if key[-1] == INF else place
             for place, other in own.items()
-            if other["promise"] == it["promise"] and apart(other, it)[0] - apart(other, it)[1] > 0
+            if other["guarantee"] == it["guarantee"]
+            and apart(other, it)[0] - apart(other, it)[1] > 0
         }
         share, half = interval(it["shares"])
         found[key] = {
-            "promise": it["promise"],
+            "guarantee": it["guarantee"],
             "rank": 1 + len(ahead),
             "gain_share": share,
             "gain_share_half_width": half,
@@ -265,7 +266,7 @@ def test_a_mean_has_the_weakest_guarantee_and_the_experts_of_all_streams() -> No
     mean = standings_of(rows, apart=True).iloc[0]
     assert mean[["guaranteed_mu", "epsilon", "n_experts"]].tolist() == [0.8, 9.0, 30]
     assert (mean["best_fixed"], mean["best_fixed_share"]) == ("", 0.625)
-    assert mean["promise"] == "the level"
+    assert mean["guarantee"] == "the level"
 
 
 def test_rows_that_do_not_keep_their_level_are_left_out() -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpol.data.stream import ZERO_OR_HIDDEN
-from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
+from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE, THE_LEVEL
 from dpol.studies.robustness.zeros import hidden_averages, in_reach, summed_up, with_hidden
 
 WEEKS = pd.date_range("2021-01-01", periods=52, freq="7D")
@@ -70,7 +70,7 @@ def test_a_verdict_needs_all_draws_each_with_its_strongest_rival(
             ("b", "b", ""),
         ],
         columns=["algorithm", "family", "role"],
-    ).assign(noise="capacity", promise=THE_LEVEL, mu=0.25)
+    ).assign(noise="capacity", guarantee=THE_LEVEL, mu=0.25)
     noise = 0.001 * np.array([-1.0, 0.0, 1.0])
     shares = np.zeros((4, 2, 3))
     shares[0], shares[1] = 0.5 + noise, 0.1
@@ -84,7 +84,7 @@ def test_a_verdict_needs_all_draws_each_with_its_strongest_rival(
 
 def test_only_systems_that_cannot_be_the_strongest_are_left_out() -> None:
     systems = pd.DataFrame(
-        {"algorithm": [*"opabc"], "family": [*"opabc"], "promise": THE_LEVEL, "mu": 0.25}
+        {"algorithm": [*"opabc"], "family": [*"opabc"], "guarantee": THE_LEVEL, "mu": 0.25}
     ).assign(role=[OUR_METHOD, THE_BASELINE, "", "", ""])
     noise = np.array([-0.01, 0.0, 0.01])
     shares = np.array([0.9, 0.0, 0.5, 0.49, 0.3])[:, None] + np.outer([0, 0, 0, 1, 1], noise)

@@ -1,4 +1,4 @@
-"""The league: every system at every level, among those that promise the same."""
+"""The league: every system at every level, among those with the same guarantee."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from matplotlib.figure import Figure
 
 from dpol.core.rounding import AtMost, fixed
 from dpol.core.words import listed
+from dpol.privacy.settings import ordered_levels
 from dpol.show import footers, panels
 from dpol.show.entries import BLACK, GREY, OUR_MARK
 from dpol.show.table import Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title
-from dpol.studies.comparison.names import ONE_WEEK, OUR_METHOD, RAW, THE_LEVEL
-from dpol.studies.games.levels import ordered_levels
+from dpol.studies.comparison.standings import ONE_WEEK, OUR_METHOD, RAW, THE_LEVEL
 from dpol.studies.study import Facts, Frames
 
 _COLUMN, _DRAWN = 3.3, 12
 """Width of the figure in inches, one column of a paper; systems drawn besides our method."""
-PROMISES = {
+GUARANTEES = {
     THE_LEVEL: "sees noisy gains only",
     ONE_WEEK: "keeps the level for one week only",
     RAW: "sees raw gains",
@@ -32,7 +32,7 @@ PROMISES = {
 
 
 def league_table(frames: Frames, facts: Facts) -> Table:
-    """Build the table: a section per question or stream, a group per promise, a line per system.
+    """Build the table: a section per question or stream, a group per guarantee, a line per system.
 
     Args:
         frames: the standings, and the summary, which says what they leave out.
@@ -44,7 +44,7 @@ def league_table(frames: Frames, facts: Facts) -> Table:
     last = (f"μ of 8 weeks, {mu_title(mus[-1])}",) if longest else ()
     return Table(
         caption="Every system at every level",
-        corner=("data", "promise", "system"),
+        corner=("data", "guarantee", "system"),
         headers=(*map(mu_title, mus), *last),
         sections=tuple(
             TableSection(
@@ -70,9 +70,9 @@ def draw_league(frames: Frames, facts: Facts) -> Figure:
     played = standings.dropna(subset="gain_share")
     mu = played["mu"].min()
     at = played[played["mu"] == mu]
-    promise = min(at["promise"], key=[*PROMISES].index, default=THE_LEVEL)
+    guarantee = min(at["guarantee"], key=[*GUARANTEES].index, default=THE_LEVEL)
     groups = {
-        title: own[own.index.isin(at.index[at["promise"] == promise])]
+        title: own[own.index.isin(at.index[at["guarantee"] == guarantee])]
         for title, own in groups_of(standings, facts).items()
     }
     most = max(map(len, groups.values()))
@@ -105,9 +105,9 @@ def _systems(rows: pd.DataFrame) -> list[str]:
 def _groups(
     rows: pd.DataFrame, mus: Sequence[float], beside: str, last: Sequence[str]
 ) -> Iterator[Group]:
-    """Yield the systems of each promise, the best at the strictest level first."""
-    for promise in sorted(set(rows["promise"]), key=[*PROMISES].index):
-        own = rows[rows["promise"] == promise].sort_values(
+    """Yield the systems of each guarantee, the best at the strictest level first."""
+    for guarantee in sorted(set(rows["guarantee"]), key=[*GUARANTEES].index):
+        own = rows[rows["guarantee"] == guarantee].sort_values(
             ["mu", "gain_share"], ascending=[True, False], kind="stable"
         )
         lines = []
@@ -119,7 +119,7 @@ def _groups(
             title = system_title(str(algorithm), str(noise))
             title += ", numerical μ" * bool(system["numerical"].any())
             lines.append((title, tuple(cells)))
-        yield Group(PROMISES[promise], tuple(lines))
+        yield Group(GUARANTEES[guarantee], tuple(lines))
 
 
 def _cell(row: Any, beside: str) -> TableCell:
@@ -141,7 +141,7 @@ def _footers(
     other = "our method’s" if beside == "ours" else "that of the strongest, in hindsight"
     yield (
         f"Shares of the possible gain, mean over {row['replicates']} runs. Below each: its rank,"
-        " which is 1 and the number of systems with the same promise that are above it for"
+        " which is 1 and the number of systems with the same guarantee that are above it for"
         f" certain, so several may share it; and its difference to {other}, in points of 100, taken"
         " replicate by replicate. Undecided: the interval of the difference contains 0."
     )
@@ -150,7 +150,7 @@ def _footers(
         " differences between two systems at a level. They cover the noise on these data, not other"
         " places or years."
     )
-    if standings["promise"].eq(ONE_WEEK).any():
+    if standings["guarantee"].eq(ONE_WEEK).any():
         yield (
             "A system that keeps the level for one week only has correlated noise, and a larger μ"
             " for somebody who is counted in several weeks than independent noise gives."

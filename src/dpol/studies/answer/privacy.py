@@ -13,13 +13,13 @@ from dpol.core.words import counted, listed
 from dpol.privacy.account import best_guess
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.losses import Loss
+from dpol.privacy.settings import ordered_levels
 from dpol.privacy.stays import STAYS
 from dpol.show.entries import noise_entry
 from dpol.show.footers import AS_HARD_AS, SAMPLERS, describe_public
 from dpol.show.table import Table, TableCell, one_section
 from dpol.show.words import each, mu_title
 from dpol.studies.answer.systems import lines_of
-from dpol.studies.games.levels import ordered_levels
 from dpol.studies.study import Facts, Frames
 
 COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta", "count_noise"]

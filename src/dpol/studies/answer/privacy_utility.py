@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from dpol.core.rounding import AtMost, percent
 from dpol.privacy.account import best_guess
+from dpol.privacy.settings import ordered_levels
 from dpol.show import panels
 from dpol.show.entries import OUR_MARK, REFERENCES, reference
 from dpol.show.table import Line, Table, TableCell, number, one_section
@@ -34,8 +35,7 @@ from dpol.studies.answer.systems import (
     sized_titles,
     system_title,
 )
-from dpol.studies.comparison.names import OUR_METHOD
-from dpol.studies.games.levels import ordered_levels
+from dpol.studies.comparison.standings import OUR_METHOD
 from dpol.studies.games.names import BEST_FIXED
 from dpol.studies.study import Facts, Frames
 
@@ -238,6 +238,6 @@ def _footers(standings: pd.DataFrame, facts: Facts) -> Iterator[str]:
     )
     names = {line.name for line in lines_of(standings)}
     if STRONGEST in names:
-        yield "The strongest rival of a level is the best of other families that promise the same."
+        yield "The strongest rival of a level is the best other family that guarantees the same."
     if CURATOR in names:
         yield "The best curator of a level is the best of other families that see raw numbers."

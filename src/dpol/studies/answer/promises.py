@@ -11,14 +11,13 @@ from matplotlib.figure import Figure
 
 from dpol.core.rounding import AtMost, fixed
 from dpol.core.words import counted, listed
-from dpol.privacy.account import best_guess
+from dpol.privacy.account import EPSILON, GUESS, PURE, SAME, best_guess, promises_of
 from dpol.privacy.losses import Promise
 from dpol.privacy.noise_laws import LAWS
 from dpol.show import footers, panels
 from dpol.show.entries import GREY, OUR_MARK, Look, looks_of, marked, noise_entry
 from dpol.show.table import Column, Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title, power
-from dpol.studies.comparison.promises import EPSILON, GUESS, PURE, SAME, promises_of
 from dpol.studies.study import Facts, Frames
 
 _KEY = ["level", "same", "weeks", "noise", "algorithm"]

@@ -7,12 +7,12 @@ import math
 import pandas as pd
 from matplotlib.figure import Figure
 
+from dpol.privacy.settings import headline_level
 from dpol.show import panels
 from dpol.show.entries import GREY
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import SystemLine, lines_of
-from dpol.studies.comparison.names import OUR_METHOD
-from dpol.studies.games.levels import headline_level
+from dpol.studies.comparison.standings import OUR_METHOD
 from dpol.studies.study import Facts, Frames
 
 

@@ -13,6 +13,7 @@ from dpol.core.rounding import AtMost, percent
 from dpol.data.stream import unmeasured_in_words
 from dpol.privacy.account import best_guess
 from dpol.privacy.guarantee import NO_NOISE
+from dpol.privacy.settings import headline_level, ordered_levels
 from dpol.show.entries import (
     DASHED,
     GREY,
@@ -26,9 +27,7 @@ from dpol.show.entries import (
     reference,
 )
 from dpol.show.footers import plus_minus
-from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
-from dpol.studies.comparison.standings import is_system
-from dpol.studies.games.levels import headline_level, ordered_levels
+from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE, THE_LEVEL, is_system
 from dpol.studies.games.names import META, REFERENCE_TOTALS
 from dpol.studies.study import Facts
 from dpol.studies.verdicts import BEHIND, BELOW
@@ -262,7 +261,7 @@ def played_rule(rule: Row, rows: pd.DataFrame, noises: Sequence[str]) -> Row | N
         noises: the noises.
     """
     same = (rows["algorithm"] == rule["algorithm"]) & (rows["mu"] == rule["mu"])
-    same &= rows["noise"].isin(noises) & (rows["promise"] == THE_LEVEL)
+    same &= rows["noise"].isin(noises) & (rows["guarantee"] == THE_LEVEL)
     others = rows[same].sort_values("gain_share", ascending=False, kind="stable").to_dict("records")
     return rule if rule["noise"] in noises else next(iter(others), None)
 
@@ -278,7 +277,7 @@ def _rules_of(rows: pd.DataFrame) -> dict[float, Row]:
 
     It has the noise with which it keeps most.
     """
-    level = rows[rows["promise"] == THE_LEVEL]
+    level = rows[rows["guarantee"] == THE_LEVEL]
     local = level[~level["to_strongest_verdict"].isin([BELOW, BEHIND])]
     order = ["simplicity", "algorithm", "gain_share"]
     ordered = local.sort_values(order, ascending=[True, True, False], kind="stable")

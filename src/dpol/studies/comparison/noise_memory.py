@@ -15,9 +15,9 @@ from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasure
 from dpol.experts.registry import make_members
 from dpol.noise import CAPACITY, MEMORY, find_noise
 from dpol.noise.noises import memory_of
+from dpol.privacy.account import SAME
 from dpol.privacy.chains import Chains
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.studies.comparison.promises import SAME
 from dpol.studies.comparison.settings import MemoryPoint, NoiseMemories
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played

@@ -13,9 +13,8 @@ import pandas as pd
 from dpol.core.intervals import add_intervals, standard_error
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
-from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
 from dpol.studies.comparison.settings import ReadingPoint
-from dpol.studies.comparison.standings import SYSTEM, is_system
+from dpol.studies.comparison.standings import OUR_METHOD, SYSTEM, THE_BASELINE, is_system
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played
 from dpol.studies.jobs import read_points

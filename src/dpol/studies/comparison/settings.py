@@ -10,8 +10,8 @@ from pydantic import AfterValidator, Field
 
 from dpol.core.settings import Different, Label, Settings, Several, all_different
 from dpol.noise import find_noise
+from dpol.privacy.account import SAME, promises_of
 from dpol.privacy.settings import FiniteMu
-from dpol.studies.comparison.promises import SAME, promises_of
 from dpol.studies.games.settings import AlgorithmSpec, NoiseName, Suites
 
 
@@ -72,8 +72,8 @@ class Comparison(Settings):
     """Our method, or yours; by default none.
 
     Every system is also compared with the baseline, which is the first paper's RW-Meta with its
-    noise, and with the strongest rival at a level: the best of all systems of other families that
-    promise the same. The best curator of a level is chosen alike, of those that see raw gains."""
+    noise, and with the strongest rival at a level: the best of all systems of other families with
+    the same guarantee. The best curator of a level is chosen alike, of those that see raw gains."""
     memory: NoiseMemories | None = None
     """Comparison of correlated with independent noise."""
 

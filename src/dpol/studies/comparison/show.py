@@ -55,7 +55,7 @@ SECTIONS = (
     Section(
         name="league",
         title="Every system at every level",
-        about="Systems are ranked among those that promise the same.",
+        about="Systems are ranked among those with the same guarantee.",
         results=("standings", "summary"),
         figures=(
             Exhibit(

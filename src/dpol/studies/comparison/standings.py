@@ -21,14 +21,17 @@ from dpol.data.stream import MANY_UNMEASURED, UNMEASURED_SHARES
 from dpol.privacy.account import best_guess
 from dpol.privacy.guarantee import Model
 from dpol.privacy.stays import STAYS
-from dpol.studies.comparison.names import ONE_WEEK, OUR_METHOD, RAW, THE_BASELINE, THE_LEVEL
-from dpol.studies.games.names import META, TABLE_2
-from dpol.studies.games.totals import CELL, gains_by_cell
+from dpol.studies.games.names import CELL, META, TABLE_2, gains_by_cell
 from dpol.studies.verdicts import verdicts_on
 
 if TYPE_CHECKING:
     from dpol.studies.comparison.settings import StandingsPoint
 
+THE_LEVEL, ONE_WEEK, RAW = "the level", "one week", "raw"
+"""What a row guarantees: its level, and for longer stays as much as independent noise at the level;
+its level for one week only; its level from a curator or nobody, who see raw gains."""
+THE_BASELINE, OUR_METHOD = "the baseline", "our method"
+"""Roles: the first paper's RW-Meta with its noise, and our method, or the reader's."""
 SYSTEM = ["algorithm", "noise"]
 _LEVEL = ["question", "stream", "mu"]
 _MOST = [
@@ -77,7 +80,7 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
     rows["role"] = np.where(_is_the_papers(rows), THE_BASELINE, "")
     rows.loc[is_system(rows, point.ours), "role"] = OUR_METHOD
     rows["right_guesses"] = rows["mu"].map(best_guess)
-    rows["promise"] = promised(rows)
+    rows["guarantee"] = guaranteed(rows)
     level = list(rows.groupby(_LEVEL, sort=False).indices.values())
     # Every share, and the difference of every pair.
     intervals = {True: 0, False: 0}
@@ -117,8 +120,8 @@ def _samples(rows: pd.DataFrame, totals: pd.DataFrame) -> list[Floats]:
     ]
 
 
-def promised(rows: pd.DataFrame) -> NDArray[np.str_]:
-    """Return what each row promises: only rows of one promise have ranks beside each other.
+def guaranteed(rows: pd.DataFrame) -> NDArray[np.str_]:
+    """Return what each row guarantees: only rows with one guarantee have ranks beside each other.
 
     Args:
         rows: rows of all levels, with the columns `algorithm`, `noise`, `mu`, `mu_8_weeks`,
@@ -134,16 +137,16 @@ def promised(rows: pd.DataFrame) -> NDArray[np.str_]:
 def strongest(rows: pd.DataFrame, model: Model = "local") -> NDArray[np.bool_]:
     """Return which row of a level keeps the most: of the rivals of our method, or of a curator.
 
-    Both promise the level, and are of another family than our method: with another noise, or
+    Both guarantee the level, and are of another family than our method: with another noise, or
     without any, the same learner is still our method.
 
     Args:
-        rows: rows of a level with their `promise`, `model`, `family`, `role` and `gain_share`.
+        rows: rows of a level with their `guarantee`, `model`, `family`, `role` and `gain_share`.
         model: `local`, of systems whose longer stays are as well hidden as by independent noise; or
             `central`, of those that see raw gains.
     """
     ours = rows["family"].isin(rows.loc[rows["role"] == OUR_METHOD, "family"])
-    may = rows["promise"] == THE_LEVEL if model == "local" else rows["model"] == model
+    may = rows["guarantee"] == THE_LEVEL if model == "local" else rows["model"] == model
     others = may & ~ours & rows["gain_share"].notna()
     largest = rows["gain_share"].where(others, -math.inf).argmax()
     return np.asarray(others & (np.arange(len(rows)) == largest))
@@ -187,9 +190,9 @@ def _compared(
     means = shares.mean(axis=1)
     # A row each for the other system, and a column for the one whose share is subtracted.
     gaps, errors = np.stack([_differences(shares, own) for own in shares], axis=2)
-    alike = rows["promise"].to_numpy()[:, np.newaxis] == rows["promise"].to_numpy()
+    alike = rows["guarantee"].to_numpy()[:, np.newaxis] == rows["guarantee"].to_numpy()
     # Without noise, an algorithm with several noises plays one game, and is one system.
-    again = rows.assign(share=means).duplicated(["algorithm", "promise", "share"])
+    again = rows.assign(share=means).duplicated(["algorithm", "guarantee", "share"])
     once = ~(again & (rows["mu"] == math.inf)).to_numpy()
     rows = rows.assign(
         rank=1 + (alike & once[:, np.newaxis] & (gaps - factor * errors > 0)).sum(axis=0),

@@ -25,10 +25,6 @@ from dpol.studies.study import Inputs
 POINT = GamePoint
 
 
-class AlgorithmError(DpolError):
-    """An algorithm of another package fails while a run plays it."""
-
-
 def run(game: GamePoint, inputs: Inputs) -> dict[str, pa.Table]:
     """Play the games of a suite; return its scores, and every round if rounds are kept."""
     stream = read_stream(inputs.files["stream"])
@@ -68,7 +64,7 @@ def play_suite(
     `memory_mb` limits the RAM and does not change the result. For `noise_memory` see `privatize`.
 
     Raises:
-        AlgorithmError: an algorithm of another package fails.
+        DpolError: an algorithm of another package fails.
         ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
     """
     model = members[0].algorithm.model
@@ -137,7 +133,7 @@ def _named_if_it_fails(member: Member) -> Iterator[None]:
     except Exception as error:
         if not member.foreign:
             raise
-        raise AlgorithmError(
+        raise DpolError(
             f"{member.label} fails: {in_one_line(error)}; it plays code of another package, where"
             " dpol.play shows the line"
         ) from error

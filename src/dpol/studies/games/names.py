@@ -1,11 +1,18 @@
-"""Names in the games: the first paper's algorithms and exhibits, and references.
+"""Names in the games: the first paper's algorithms and exhibits, references, and cells.
 
 Jobs that draw read these and import no algorithm.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpol.core.randomness import Floats
 
 PAPER_NOISE = "isotropic"
 """Noise behind the first paper's numbers."""
@@ -26,6 +33,10 @@ REFERENCE_TOTALS = {UNIFORM: "uniform_gain", BEST_FIXED: "best_fixed_gain", ORAC
 """Columns of the summary with the total gain of each reference, by label."""
 
 
+CELL = ["stream", "algorithm", "noise", "mu"]
+"""Columns that name a cell: an algorithm on a stream with a noise at a level."""
+
+
 @dataclass(frozen=True)
 class InPaper:
     """Place of games in a paper.
@@ -43,3 +54,15 @@ class InPaper:
 
 NOWHERE = InPaper()
 """Place of games that no exhibit shows."""
+
+
+def gains_by_cell(totals: pd.DataFrame) -> Mapping[Any, Floats]:
+    """Return the (R,) total gains of each cell, in the order of the replicates.
+
+    Args:
+        totals: table of the main study.
+    """
+    return {
+        key: own.sort_values("replicate")["total_gain"].to_numpy()
+        for key, own in totals.groupby(CELL, sort=False, observed=True)
+    }

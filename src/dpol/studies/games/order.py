@@ -8,8 +8,15 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import half_width
-from dpol.studies.games.names import BEST_LINEAR, META, MIN_NOISE, MIN_REGRET, TABLE_2
-from dpol.studies.games.totals import CELL, gains_by_cell
+from dpol.studies.games.names import (
+    BEST_LINEAR,
+    CELL,
+    META,
+    MIN_NOISE,
+    MIN_REGRET,
+    TABLE_2,
+    gains_by_cell,
+)
 from dpol.studies.verdicts import verdict_between
 
 ORDER = (BEST_LINEAR, META, MIN_NOISE, MIN_REGRET)

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.noise import NO_NOISE, find_noise, in_order, privatize
-from dpol.privacy.settings import label_of_level
-from dpol.studies.games.levels import keeps_level
+from dpol.privacy.settings import keeps_level, label_of_level
 from dpol.studies.games.settings import GamesSettings
 from dpol.studies.games.summary import dates
 from dpol.studies.study import Facts

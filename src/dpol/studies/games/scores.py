@@ -19,7 +19,7 @@ from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions
 from dpol.noise import is_ours
 from dpol.privacy.guarantee import Guarantee, Origin
-from dpol.studies.games.names import NOWHERE, InPaper
+from dpol.studies.games.names import CELL, NOWHERE, InPaper
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,10 +97,6 @@ class PlayedSuite:
 # ---- tables --------------------------------------------------------------------------------------
 
 
-KEY = ("stream", "algorithm", "noise", "mu")
-"""Columns of both tables by which a row of `curves` has its rows of `scores`."""
-
-
 def score_tables(suite: PlayedSuite) -> dict[str, pa.Table]:
     """Tabulate the scores of a suite (docs/reference/tables.md).
 
@@ -109,7 +105,7 @@ def score_tables(suite: PlayedSuite) -> dict[str, pa.Table]:
     """
     curves = [{**played.facts, **_curves(played)} for played in suite.played]
     size = len(suite.replicates)
-    scores = {name: column([row[name] for row in curves for _ in range(size)]) for name in KEY}
+    scores = {name: column([row[name] for row in curves for _ in range(size)]) for name in CELL}
     hits = [(it.gains == suite.best).sum(axis=1, dtype=np.int32) for it in suite.played]
     replicates = np.tile(np.asarray(suite.replicates, dtype=np.int32), len(suite.played))
     return {

@@ -22,10 +22,10 @@ from dpol.core.schemas import Schema
 from dpol.data.stream import GainStream, unmeasured_of
 from dpol.privacy.guarantee import NO_NOISE
 from dpol.privacy.losses import Loss
-from dpol.privacy.settings import label_of_level
-from dpol.studies.games.levels import keeps_level
+from dpol.privacy.settings import keeps_level, label_of_level
 from dpol.studies.games.names import (
     BEST_FIXED,
+    CELL,
     LINEAR,
     NOWHERE,
     ORACLE,
@@ -33,7 +33,6 @@ from dpol.studies.games.names import (
     TABLE_2,
     UNIFORM,
 )
-from dpol.studies.games.scores import KEY
 from dpol.studies.games.settings import GamesSettings
 from dpol.studies.study import Facts, schemas_in
 
@@ -77,7 +76,7 @@ def join_blocks(scores: pd.DataFrame, parts: pd.DataFrame) -> tuple[pd.DataFrame
     Returns:
         The same, with a row per cell.
     """
-    of_cell = parts.groupby(list(KEY), sort=False).ngroup().to_numpy()
+    of_cell = parts.groupby(CELL, sort=False).ngroup().to_numpy()
     run = parts.groupby(["stream", "suite", "noise"], sort=False).ngroup().to_numpy()
     order = np.lexsort((of_cell, run))
     _, firsts = np.unique(of_cell[order], return_index=True)

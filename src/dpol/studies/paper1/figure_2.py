@@ -16,11 +16,11 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from dpol.data.stream import MANY_UNMEASURED, UNMEASURED_SHARES
+from dpol.privacy.settings import ordered_levels
 from dpol.show import panels
 from dpol.show.entries import ENVELOPE, GREY, PAPER_1, REFERENCES, Look, looks_of, reference
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import sized_titles
-from dpol.studies.games.levels import ordered_levels
 from dpol.studies.games.names import (
     BEST_FIXED,
     LINEAR,

@@ -15,8 +15,8 @@ from dpol.data.stream import GainStream
 from dpol.experts.interface import Actions, Member
 from dpol.experts.registry import make_members
 from dpol.noise.noisy_gains import privatize
-from dpol.studies.comparison.standings import promised
-from dpol.studies.games.levels import keeps_level
+from dpol.privacy.settings import keeps_level
+from dpol.studies.comparison.standings import guaranteed
 from dpol.studies.games.settings import Suite
 from dpol.studies.robustness.settings import Table
 
@@ -33,7 +33,7 @@ def systems_of(suites: Mapping[str, Suite]) -> list[tuple[str, Member]]:
 
 
 def local_systems(suites: Mapping[str, Suite], stream: GainStream, mu: float) -> pd.DataFrame:
-    """Return a row, with its `promise`, for each system of suites that sees noisy gains
+    """Return a row, with its `guarantee`, for each system of suites that sees noisy gains
     and keeps the level.
     """
     rows = []
@@ -44,7 +44,7 @@ def local_systems(suites: Mapping[str, Suite], stream: GainStream, mu: float) ->
             if keeps_level(made.mu, mu):
                 facts = {"mu": mu, "sees": "noisy", **made.stay_columns(), "member": member}
                 rows.append({**names, **facts})
-    return pd.DataFrame(rows).assign(promise=promised)
+    return pd.DataFrame(rows).assign(guarantee=guaranteed)
 
 
 def totals_of(gains: Floats, actions: Actions) -> tuple[Floats, Floats]:

@@ -16,8 +16,7 @@ from dpol.experts.games import play
 from dpol.noise import find_noise
 from dpol.noise.noisy_gains import NoisyGains, privatize, released
 from dpol.noise.seeds import Seeds
-from dpol.studies.comparison.names import OUR_METHOD, THE_LEVEL
-from dpol.studies.comparison.standings import is_system, strongest
+from dpol.studies.comparison.standings import OUR_METHOD, THE_LEVEL, is_system, strongest
 from dpol.studies.robustness.settings import Part, RobustnessPoint
 from dpol.studies.robustness.systems import local_systems, totals_of
 from dpol.studies.study import Inputs
@@ -152,7 +151,7 @@ def play_worlds(block: Part, point: RobustnessPoint, inputs: Inputs) -> pd.DataF
 def _rows_of(world: str, block: Part, point: RobustnessPoint) -> pd.DataFrame:
     empty, gains = streams_of(world, block.replicates)
     rows = local_systems(block.suites, empty, point.mu).assign(stream=world)
-    rows = rows[rows["promise"] == THE_LEVEL]
+    rows = rows[rows["guarantee"] == THE_LEVEL]
     names = rows["noise"].unique()
     games = {it: noisy_world(world, point.mu, block.replicates, it) for it in names}
     kept = []

@@ -22,8 +22,13 @@ from dpol.core.shipped import place_of
 from dpol.data.stream import ZERO_OR_HIDDEN, GainStream, build_stream
 from dpol.experts.games import play
 from dpol.noise.noisy_gains import NoisyGains, privatize
-from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
-from dpol.studies.comparison.standings import is_system, strongest
+from dpol.studies.comparison.standings import (
+    OUR_METHOD,
+    THE_BASELINE,
+    THE_LEVEL,
+    is_system,
+    strongest,
+)
 from dpol.studies.games.names import META, PAPER_NOISE
 from dpol.studies.robustness.settings import RobustnessPoint, Zeros
 from dpol.studies.robustness.systems import local_systems, panel_of, totals_of
@@ -209,7 +214,7 @@ def _rows(block: Zeros, point: RobustnessPoint) -> Iterator[dict[str, Any]]:
     at = local_systems(block.suites, next(iter(streams.values()))[0][0], point.mu)
     paper = (at["algorithm"] == META) & (at["noise"] == PAPER_NOISE)
     roles = np.select([is_system(at, point.settings.system), paper], [OUR_METHOD, THE_BASELINE], "")
-    at = at.assign(role=roles)[at["promise"] == THE_LEVEL]
+    at = at.assign(role=roles)[at["guarantee"] == THE_LEVEL]
 
     def played(draws: Sequence[GainStream], plays: NDArray[np.bool_]) -> Floats:
         return shares_of(draws, at, plays, block.seed, block.replicates)

@@ -12,12 +12,12 @@ from dpol.labels.learners import Terms
 from dpol.labels.registry import LEARNERS, SELECTORS, make_learner
 from dpol.noise import NOISES, noise_scale
 from dpol.noise.noisy_gains import achieved_mu
-from dpol.privacy.auditing import AuditResult
+from dpol.privacy.auditing import OUTSIDE, AuditResult
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.jobs import compute
 from dpol.studies.ledger.audits import adabatch, experts
 from dpol.studies.ledger.audits.compute import SAMPLED
-from dpol.studies.ledger.audits.core import OUTSIDE, Audited, Subject
+from dpol.studies.ledger.audits.core import Subject
 from dpol.studies.ledger.audits.labels import counterexample_class
 from dpol.studies.ledger.audits.settings import Audits
 from dpol.studies.ledger.audits.study import STUDY
@@ -38,7 +38,7 @@ def study(once):
 
 
 def test_every_mechanism_is_audited_and_one_claim_is_violated(study):
-    """Amplification promises nothing for streams that are not fixed beforehand."""
+    """Amplification guarantees nothing for streams that are not fixed beforehand."""
     assert set(NOISES) < set(study.variant.str.removesuffix(", stays of 3 rounds"))
     violated = study[study.verdict == "violated"]
     columns = ["mechanism", "variant", "method"]
@@ -109,24 +109,24 @@ def test_bounds_come_near_the_claims_that_they_can_reach(study):
 
 
 @pytest.mark.parametrize(
-    ("recorded", "promised", "loss", "claimed", "verdict"),
+    ("recorded", "covered", "loss", "claimed", "verdict"),
     [
         (1.0, True, 0.9, 1.0, "consistent"),
-        (0.8, True, 0.9, 0.8, "violated"),  # the record promises too much privacy
-        (1.2, True, 0.9, 1.0, "violated"),  # the record promises less than was requested
+        (0.8, True, 0.9, 0.8, "violated"),  # the record claims too much privacy
+        (1.2, True, 0.9, 1.0, "violated"),  # the record claims less than was requested
         (1.2, True, 1.1, 1.0, "violated"),
         (1.0, False, 1.2, 1.0, OUTSIDE),
         (1.0, False, 0.9, 1.0, "consistent"),
     ],
 )
 def test_the_claim_is_the_smaller_of_requested_and_recorded(
-    recorded, promised, loss, claimed, verdict
+    recorded, covered, loss, claimed, verdict
 ):
-    """Outputs that exceed an unpromised parameter break no claim."""
+    """Outputs that exceed a parameter outside the guarantee break no claim."""
     words = dict.fromkeys(("mechanism", "variant", "code", "inputs", "adjacency", "unit"), "x")
-    subject = Subject(**words, requested=1.0, recorded=recorded, promised=promised)
+    subject = Subject(**words, requested=1.0, recorded=recorded, covered=covered)
     result = AuditResult(parameter="mu", claimed=subject.claimed, lower_bound=loss)
-    row = Audited(subject, "s", result).as_row()
+    row = subject.row("s", result)
     assert (row["claimed"], row["recorded"], row["verdict"]) == (claimed, recorded, verdict)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dpol.studies.ledger.audits.core import OUTSIDE
+from dpol.privacy.auditing import OUTSIDE
 from dpol.studies.ledger.audits.drawn import audits_table, closest_audits
 from report.run_by_hand import audits
 from tables_by_hand import texts
@@ -28,7 +28,7 @@ def test_audits_are_shown_with_their_numbers_and_verdicts() -> None:
 
 
 @pytest.mark.parametrize(("verdict", "shown"), [("violated", "refuted"), (OUTSIDE, OUTSIDE)])
-def test_an_excess_outside_the_promise_is_told_apart_from_a_refuted_claim(
+def test_an_excess_outside_the_guarantee_is_told_apart_from_a_refuted_claim(
     verdict: str, shown: str
 ) -> None:
     (line,) = lines(audits().iloc[1:].assign(verdict=verdict))
@@ -43,5 +43,5 @@ def test_the_short_table_has_what_is_refuted_what_is_outside_and_the_closest() -
     frame.loc[3, "verdict"], frame.loc[5, "verdict"] = "violated", OUTSIDE
     table = closest_audits({"audits": frame}, None)
     assert table.numbers["lower_bound"].tolist() == [1.3, 1.4, 0.9, 0.8, 0.7, 0.5, 0.3]
-    assert "8 audits: 1 refuted, 1 outside the promise" in table.caption
+    assert "8 audits: 1 refuted, 1 outside the guarantee" in table.caption
     assert "with 60% confidence" in table.footers[2]  # eight bounds of 95%

@@ -38,7 +38,6 @@ from dpol.studies.ledger.claims.core import (
     worst,
 )
 from dpol.studies.ledger.claims.experts import TurncoatBank
-from dpol.studies.ledger.claims.settings import ClaimsPoint
 from dpol.studies.ledger.claims.study import STUDY
 from dpol.studies.study import Inputs, schemas_in
 from ledger import SEED
@@ -349,7 +348,7 @@ def test_a_point_has_the_rows_of_its_paper(study, findings, monkeypatch):
     expected = study[study["paper"] == LABELS]
     found = [finding for name in reversed(expected.index) for finding in findings[name]]
     monkeypatch.setitem(ledger.CHECKS, "labels", [lambda _: found])
-    made = ledger.run(ClaimsPoint(paper="labels"), Inputs(seed=SEED, memory_mb=1000, files={}))
+    made = ledger.run("labels", Inputs(seed=SEED, memory_mb=1000, files={}))
     expected = expected.reset_index(drop=True)
     pd.testing.assert_frame_equal(made["claims"], expected, check_dtype=False)
 

@@ -16,7 +16,7 @@ from dpol.experts.interface import Actions, Observation
 from dpol.experts.play import rounds, setup_of
 from dpol.noise import NoisyGains
 from dpol.privacy.auditing import with_fitted_direction
-from dpol.studies.ledger.audits.core import Audited, Subject, by_covariance, by_event, replicates_of
+from dpol.studies.ledger.audits.core import Row, Subject, by_covariance, by_event, replicates_of
 from dpol.studies.ledger.audits.settings import MU, Audits
 from dpol.studies.paper1.batching.compute import analytic_mixture, noisy_game
 
@@ -25,7 +25,7 @@ ALGORITHM = RWAdaBatch(alpha=3.0)
 _EXPERTS, _ROUNDS = 6, 40
 
 
-def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
+def audit_adabatch(settings: Audits, seed: int) -> Iterator[Row]:
     """Audit RW-AdaBatch on gains that are zero except in the first round.
 
     By the analytic bound the first batch holds B rounds, whatever the noise. With noise at
@@ -84,7 +84,7 @@ _BEFORE, _QUIET, _AFTER = 2000, 1850, 6
 _LOCAL_MU, _EPSILON, _MOST_RUNS = 2.0, 0.2, 4000
 
 
-def audit_reactions(settings: Audits, seed: int) -> Iterator[Audited]:
+def audit_reactions(settings: Audits, seed: int) -> Iterator[Row]:
     """Audit the amplified claim against an adversary that sees the actions, and its shadow.
 
     Amplification needs long batches, and long batches need a lead that grows like a random walk.
@@ -123,7 +123,7 @@ def audit_reactions(settings: Audits, seed: int) -> Iterator[Audited]:
             unit=made.unit,
             requested=_EPSILON,
             recorded=_EPSILON,
-            promised=adversary == "oblivious",
+            covered=adversary == "oblivious",
         )
         # Leaders before the secret round show the lead at its start.
         around = [actions[:, _BEFORE - _AFTER :].astype(float) for actions in played]

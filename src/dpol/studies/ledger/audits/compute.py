@@ -8,31 +8,26 @@ from itertools import chain
 import pandas as pd
 
 from dpol.studies.ledger.audits.adabatch import audit_adabatch, audit_reactions
-from dpol.studies.ledger.audits.core import Audited
-from dpol.studies.ledger.audits.experts import (
-    audit_noises,
-    audit_stays,
-    audit_streams,
-    audit_sums,
-    audit_trees,
-)
+from dpol.studies.ledger.audits.core import Row
+from dpol.studies.ledger.audits.experts import audit_noises
 from dpol.studies.ledger.audits.labels import audit_messages
 from dpol.studies.ledger.audits.settings import Attacked, AuditPoint, Audits
 from dpol.studies.study import Inputs
 
 POINT = AuditPoint
-AUDITS: Mapping[Attacked, tuple[Callable[[Audits, int], Iterator[Audited]], ...]] = {
-    "noises": (audit_noises, audit_trees, audit_sums, audit_stays, audit_streams),
+AUDITS: Mapping[Attacked, tuple[Callable[[Audits, int], Iterator[Row]], ...]] = {
+    "noises": (audit_noises,),
     "actions": (audit_adabatch, audit_reactions, audit_messages),
 }
-"""Functions from settings and root seed to audits, by what they attack."""
+"""Functions from settings and root seed to rows, by what they attack."""
 SAMPLED = 49
 """Number of sampled bounds of the study, which share the error that the settings allow."""
 
 
 def run(point: AuditPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return the rows of the audits of one kind, a key of `AUDITS`."""
-    error = 1 - point.audits.confidence
-    each = point.audits.model_copy(update={"confidence": 1 - error / SAMPLED})
-    audits = chain.from_iterable(audit(each, inputs.seed) for audit in AUDITS[point.of])
-    return {"audits": pd.DataFrame([audited.as_row() for audited in audits])}
+    kind, settings = point
+    error = 1 - settings.confidence
+    each = settings.model_copy(update={"confidence": 1 - error / SAMPLED})
+    rows = chain.from_iterable(audit(each, inputs.seed) for audit in AUDITS[kind])
+    return {"audits": pd.DataFrame([*rows])}

@@ -1,4 +1,4 @@
-"""Shared parts of audits: their subjects and their tests."""
+"""Shared parts of audits: their subjects and their tests, whose results are rows of one table."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from dpol.privacy.auditing import (
     Parameter,
     audit_covariance,
     audit_runs,
-    exceeds,
+    verdict_on,
     with_fitted_direction,
 )
 from dpol.studies.ledger.audits.settings import Audits
 
-OUTSIDE = "outside the promise"
-"""The verdict on outputs that exceed a parameter that was not promised."""
+Row = dict[str, Any]
+"""A row of the table of audits (docs/reference/tables.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +35,8 @@ class Subject:
         adjacency: which inputs must be hard to tell apart.
         unit: whose data differ between them.
         requested: the parameter that the settings ask for, whatever the mechanism says.
-        recorded: the parameter that the mechanism's record promises.
-        promised: whether the promise covers these inputs. If not, outputs that exceed it break
+        recorded: the parameter that the mechanism's record claims.
+        covered: whether the guarantee covers these inputs. If not, outputs that exceed it break
             nothing.
     """
 
@@ -46,41 +46,21 @@ class Subject:
     inputs: str
     adjacency: str
     unit: str
-    requested: float = 0.0
-    recorded: float = 0.0
-    promised: bool = True
+    requested: float
+    recorded: float
+    covered: bool = True
 
     @property
     def claimed(self) -> float:
         """The parameter that outputs must keep: the smaller of requested and recorded."""
         return min(self.requested, self.recorded)
 
-
-@dataclass(frozen=True)
-class Audited:
-    """An audit: its subject, the statistic used, and the result."""
-
-    subject: Subject
-    statistic: str
-    result: AuditResult
-
-    @property
-    def verdict(self) -> str:
-        """`violated` if the outputs exceed the claim, or the record admits more than was requested.
-
-        `outside the promise` if outputs exceed the claim on inputs that the promise does not cover.
-        """
-        if exceeds(self.subject.recorded, self.subject.requested):
-            return "violated"
-        exceeded = self.result.verdict == "violated"
-        return self.result.verdict if self.subject.promised or not exceeded else OUTSIDE
-
-    def as_row(self) -> dict[str, Any]:
-        """Return the row of the table of audits (docs/reference/tables.md)."""
-        derived = {"statistic": self.statistic, "verdict": self.verdict}
-        row = vars(self.subject) | vars(self.result) | derived
-        del row["requested"], row["promised"]  # `claimed` and `verdict` follow from them
-        return row
+    def row(self, statistic: str, result: AuditResult) -> Row:
+        """Return the row of an audit by a statistic of the outputs, with the verdict."""
+        row = vars(self) | vars(result) | {"statistic": statistic}
+        claims = {name: row.pop(name) for name in ("requested", "covered")}
+        bound = {name: row[name] for name in ("lower_bound", "recorded")}
+        return row | {"verdict": verdict_on(**bound, **claims)}
 
 
 def replicates_of(settings: Audits) -> tuple[range, range]:
@@ -88,10 +68,10 @@ def replicates_of(settings: Audits) -> tuple[range, range]:
     return range(settings.runs), range(settings.runs, 2 * settings.runs)
 
 
-def by_computation(subject: Subject, epsilon: float) -> Audited:
+def by_computation(subject: Subject, epsilon: float) -> Row:
     """Audit by the exact epsilon of the worst pair of inputs."""
     result = AuditResult(parameter="epsilon", claimed=subject.claimed, lower_bound=epsilon)
-    return Audited(subject, "epsilon of the worst pair", result)
+    return subject.row("epsilon of the worst pair", result)
 
 
 def by_event(
@@ -101,7 +81,7 @@ def by_event(
     settings: Audits,
     parameter: Parameter = "mu",
     delta: float = 0.0,
-) -> Audited:
+) -> Row:
     """Audit by an event of statistics (R,) or (R, k) of the outputs on each of two inputs."""
     first, second = (np.column_stack(columns) for columns in zip(*statistics, strict=True))
     result = audit_runs(
@@ -112,17 +92,17 @@ def by_event(
         confidence=settings.confidence,
         delta=delta,
     )
-    return Audited(subject, event, result)
+    return subject.row(event, result)
 
 
 def by_covariance(
     subject: Subject, of: str, outputs: Sequence[Floats], changes: Floats, settings: Audits
-) -> Audited:
+) -> Row:
     """Audit by the covariance of outputs (R, p) on each input, for `changes` (k, p)."""
     result = audit_covariance(
         outputs, changes, claimed=subject.claimed, confidence=settings.confidence
     )
-    return Audited(subject, f"covariance of {of}, {len(changes)} changes", result)
+    return subject.row(f"covariance of {of}, {len(changes)} changes", result)
 
 
 def gaussian_audits(
@@ -133,7 +113,7 @@ def gaussian_audits(
     changes: Floats,
     settings: Audits,
     actions: Sequence[Floats] | None = None,
-) -> Iterator[Audited]:
+) -> Iterator[Row]:
     """Audit Gaussian outputs in two ways: by an event, and by their covariance.
 
     Args:

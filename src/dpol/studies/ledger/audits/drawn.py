@@ -7,10 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.privacy.auditing import exceeds
+from dpol.privacy.auditing import OUTSIDE, exceeds
 from dpol.show.table import Column, Line, Mark, Table, TableCell, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
-from dpol.studies.ledger.audits.core import OUTSIDE
 from dpol.studies.study import Facts, Frames
 
 _VERDICTS = {
@@ -24,14 +23,14 @@ _CLOSEST = 5
 
 
 def closest_audits(frames: Frames, facts: Facts) -> Table:
-    """Build the table of audits that refute, lie outside the promise, or come closest."""
+    """Build the table of audits that refute, lie outside the guarantee, or come closest."""
     audits = frames["audits"]
     shares = audits.apply(share_of_claim, axis=1).sort_values(ascending=False, kind="stable")
     ordered = audits.loc[shares.index]
     of = {verdict: ordered[ordered["verdict"] == verdict] for verdict in _VERDICTS}
     caption = (
         f"{len(audits)} audits: {len(of['violated'])} refuted, {len(of[OUTSIDE])} outside the"
-        f" promise; and the {_CLOSEST} others closest to their claims"
+        f" guarantee; and the {_CLOSEST} others closest to their claims"
     )
     shown = pd.concat([of["violated"], of[OUTSIDE], of["consistent"].head(_CLOSEST)])
     return _table(audits, caption, shown)
@@ -66,8 +65,8 @@ def _table(
         ),
         sections=(one_section(map(_line, shown.to_dict("records"))),),
         footers=(
-            "Claimed: the requested parameter, or the mechanism’s record if that promises less.",
-            "Outside the promise: the outputs exceed a parameter that was not promised for these"
+            "Claimed: the requested parameter, or the mechanism’s record if that claims less.",
+            "Outside the guarantee: the outputs exceed a parameter that does not hold for these"
             " inputs. This refutes nothing.",
             "Proved: a lower bound on the parameter, or the parameter itself if it was computed."
             f" All bounds hold together with {joint_confidence(audits['confidence'])} confidence."

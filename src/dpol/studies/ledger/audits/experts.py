@@ -1,10 +1,11 @@
-"""Audits of noise on gains, on nodes of a tree, and on sums of a matrix mechanism."""
+"""Audits of noise on gains, on nodes of a tree, and on sums of a matrix mechanism.
+
+Each plays two streams with one person at either of two hospitals, as `dpol check` does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -16,45 +17,49 @@ from dpol.experts.noisy_max import NoisyMax
 from dpol.experts.play import RawGains, guarantee_of, rounds
 from dpol.experts.released_sums import ReleasedSums
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.noise import (
-    CAPACITY,
-    CENTRAL_NOISES,
-    EVENT_STREAMS,
-    ISOTROPIC,
-    MEMORY,
-    NOISES,
-    NoisyGains,
-    privatize,
-)
+from dpol.noise import CAPACITY, EVENT_STREAMS, ISOTROPIC, MEMORY, NOISES, NoisyGains, privatize
 from dpol.privacy.auditing import with_fitted_direction
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.tree_noise import tree_nodes
-from dpol.studies.ledger.audits.core import (
-    Audited,
-    Subject,
-    by_event,
-    gaussian_audits,
-    replicates_of,
-)
+from dpol.studies.ledger.audits.core import Row, Subject, by_event, gaussian_audits, replicates_of
 from dpol.studies.ledger.audits.settings import MU, Audits
 
 FIRST, LAST = 0, 5
 """One person moves between these two of six hospitals."""
 BEDS = "audit: beds", [[2, 2, 2, 2, 4, 2]] * 5, 2.0
 """Five rounds of six hospitals. One is larger than the others, so that the noises differ."""
+PREFIX = "prefix sums"
+CURATORS: tuple[tuple[TreeFTPL | ReleasedSums, str, str], ...] = (
+    (TreeFTPL("min-noise"), PREFIX, ISOTROPIC.name),
+    (TreeFTPL("min-regret"), PREFIX, ISOTROPIC.name),
+    (TreeFTPL("min-noise"), PREFIX, CAPACITY.name),
+    (MatrixFTPL(), PREFIX, ISOTROPIC.name),
+    (MatrixFTPL(), PREFIX, CAPACITY.name),
+    (MatrixFTPL(decay=0.8), "decayed sums", CAPACITY.name),
+    (NoisyMax(window=3), "fresh window sums", CAPACITY.name),
+)
+"""Curators that release sums: the algorithm, the sums, and the noise."""
 
 
-# ---- Gaussian noise on gains ---------------------------------------------------------------------
-
-
-def audit_noises(settings: Audits, seed: int) -> Iterator[Audited]:
-    """Audit every local Gaussian noise."""
+def audit_noises(settings: Audits, seed: int) -> Iterator[Row]:
+    """Audit every noise, and what curators release; some also for stays of three rounds."""
     for name, noise in NOISES.items():
         if noise.mechanism is None:
             yield from audit_noise(settings, seed, name)
+    for algorithm, sums, noise_of_sums in CURATORS:
+        yield from audit_curator(settings, seed, algorithm, sums, noise_of_sums)
+    for noise in (CAPACITY, MEMORY):
+        yield from audit_noise(settings, seed, noise.name, stay=3)
+    for curator in (TreeFTPL(), MatrixFTPL()):
+        yield from audit_curator(settings, seed, curator, stay=3)
+    for noise in EVENT_STREAMS:
+        yield audit_releases(settings, seed, noise.name)
 
 
-def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Iterator[Audited]:
+# ---- noise on gains ------------------------------------------------------------------------------
+
+
+def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Iterator[Row]:
     """Audit all that a local algorithm is given: z_0 and the noisy gains of every round.
 
     The event separates two streams that differ in one person. The covariance comes from the same
@@ -79,13 +84,7 @@ def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Itera
     )
 
 
-def audit_streams(settings: Audits, seed: int) -> Iterator[Audited]:
-    """Audit every mechanism for streams, for stays of three rounds."""
-    for noise in EVENT_STREAMS:
-        yield from audit_releases(settings, seed, noise.name)
-
-
-def audit_releases(settings: Audits, seed: int, noise: str) -> Iterator[Audited]:
+def audit_releases(settings: Audits, seed: int, noise: str) -> Row:
     """Audit all releases of a mechanism for streams: the privacy loss of a whole stay, by an event.
 
     The event is one of the log odds of Laplace noise, summed over the releases that the person is
@@ -104,7 +103,7 @@ def audit_releases(settings: Audits, seed: int, noise: str) -> Iterator[Audited]
     subject = subject_of("releases of a stream", noise, code, streams[0], made)
     event = "an event of the log odds, of a linear combination, or of the number of repeats"
     statistics = [odds, with_fitted_direction(*gains), repeats]
-    yield by_event(subject, event, statistics, settings)
+    return by_event(subject, event, statistics, settings)
 
 
 def _matched(noisy: NoisyGains, moved: Floats) -> Floats:
@@ -128,138 +127,70 @@ def hospitals(stay: int = 1, times: int = 1) -> tuple[GainStream, GainStream]:
     return one_moved("audit: hospitals", capacity, persons=4.0, stay=stay)
 
 
-# ---- tree ----------------------------------------------------------------------------------------
-
-
-def audit_trees(settings: Audits, seed: int) -> Iterator[Audited]:
-    """Audit tree-aggregated prefix sums: both objectives, both noises."""
-    yield from audit_tree(settings, seed, TreeFTPL("min-noise"))
-    yield from audit_tree(settings, seed, TreeFTPL("min-regret"))
-    yield from audit_tree(settings, seed, TreeFTPL("min-noise"), CAPACITY.name)
-
-
-def audit_tree(
-    settings: Audits, seed: int, algorithm: TreeFTPL, noise: str = ISOTROPIC.name, stay: int = 1
-) -> Iterator[Audited]:
-    """Audit the noisy nodes and the actions of a tree on two streams that differ in one person.
-
-    The person moves in the first round, which enters as many nodes as any other. The nodes are read
-    from the algorithm's state: each prefix sum with the noise of its open nodes. The event may also
-    be about the actions, which follow from these nodes and fresh noise.
-    """
-    streams = one_moved(*BEDS, stay)
-    variant, nodes = f"{algorithm.objective}, {noise}", tree_nodes(streams[0].n_rounds)
-
-    def outputs(states: list[Any]) -> Floats:
-        sums = [state.prefix + state.noise.total() for state in states]
-        # The noisy sum (R, n) of the node that each round closes.
-        return np.stack([sums[t] - sums[t & (t - 1)] for t in range(1, len(sums))], axis=1)
-
-    curator = _Curator("tree-aggregated prefix sums", variant, algorithm, noise, nodes, outputs)
-    key, purpose = (streams[0].label, MU), f"algorithm tree {variant}"
-    yield from curator.audits(streams, settings, seed, key, purpose)
-
-
 # ---- sums that a curator releases ----------------------------------------------------------------
 
 
-def audit_sums(settings: Audits, seed: int) -> Iterator[Audited]:
-    """Audit all factorisations, with both noises for prefix sums."""
-    for noise in CENTRAL_NOISES:
-        yield from audit_released(settings, seed, MatrixFTPL(), "prefix sums", noise)
-    yield from audit_released(settings, seed, MatrixFTPL(decay=0.8), "decayed sums")
-    yield from audit_released(settings, seed, NoisyMax(window=3), "fresh window sums")
-
-
-def audit_released(
+def audit_curator(
     settings: Audits,
     seed: int,
-    algorithm: ReleasedSums,
-    name: str = "prefix sums",
+    algorithm: TreeFTPL | ReleasedSums,
+    sums: str = PREFIX,
     noise: str = CAPACITY.name,
     stay: int = 1,
-) -> Iterator[Audited]:
-    """Audit a curator's released sums and actions on two streams that differ in one person.
+) -> Iterator[Row]:
+    """Audit the sums that a curator releases, on two streams that differ in one person.
+
+    The person moves in the first round, which enters as many nodes of a tree as any other. Sums are
+    read from the algorithm's state. The event may also be about the actions, which follow from the
+    sums and fresh noise.
 
     Args:
         settings: settings of the study.
         seed: root of all randomness.
         algorithm: the algorithm that releases the sums.
-        name: name of the sums.
+        sums: name of the sums.
         noise: name of the noise on the sums.
         stay: number of rounds that the person stays.
     """
-    streams = one_moved(*BEDS, stay)
-    variant, workload = f"{name}, {noise}", algorithm.factorization(streams[0].n_rounds).workload
+    one, other = streams = one_moved(*BEDS, stay)
+    if isinstance(algorithm, TreeFTPL):
+        mechanism, variant = f"tree-aggregated {sums}", f"{algorithm.objective}, {noise}"
+        matrix, purpose = tree_nodes(one.n_rounds), f"algorithm tree {variant}"
+        key: SeedKey = one.label, MU
+    else:
+        mechanism, variant = "factorised sums", f"{sums}, {noise}"
+        matrix = algorithm.factorization(one.n_rounds).workload[:-1]
+        purpose = f"algorithm {variant}"
+        key = "audit: sums", one.label, MU
+    released, lead = [], []
+    for stream, numbers in zip(streams, replicates_of(settings), strict=True):
+        source = RawGains(stream, MU, numbers, noise=noise)
+        generators = replicate_generators(seed, key, numbers, purpose)
+        states, actions = zip(*rounds(algorithm, source, generators), strict=True)
+        if isinstance(algorithm, TreeFTPL):
+            outputs = _nodes([state.prefix + state.noise.total() for state in states])
+        else:
+            outputs = [state.released for state in states[1:]]
+        released.append(np.stack(outputs, axis=1))
+        chosen = np.stack(actions, axis=1)
+        lead.append((chosen == LAST).sum(axis=1) - (chosen == FIRST).sum(axis=1))
+    code, made = f"{type(algorithm).__name__}.step", guarantee_of(algorithm, source)
+    yield from gaussian_audits(
+        subject_of(mechanism, variant, code, one, made),
+        released,
+        direction=matrix @ (other.gains - one.gains),
+        changes=matrix @ changes_of(one),
+        settings=settings,
+        actions=lead,
+    )
 
-    def outputs(states: list[Any]) -> Floats:
-        return np.stack([state.released for state in states[1:]], axis=1)
 
-    curator = _Curator("factorised sums", variant, algorithm, noise, workload[:-1], outputs)
-    key = ("audit: sums", streams[0].label, MU)
-    yield from curator.audits(streams, settings, seed, key, f"algorithm {variant}")
-
-
-# ---- stays --------------------------------------------------------------------------------------
-
-
-def audit_stays(settings: Audits, seed: int) -> Iterator[Audited]:
-    """Audit stays of three rounds: local noise, a tree, and factorised prefix sums."""
-    for noise in (CAPACITY, MEMORY):
-        yield from audit_noise(settings, seed, noise.name, stay=3)
-    yield from audit_tree(settings, seed, TreeFTPL(), CAPACITY.name, stay=3)
-    yield from audit_released(settings, seed, MatrixFTPL(), stay=3)
+def _nodes(sums: list[Floats]) -> list[Floats]:
+    """Return the node (R, n) that each round of a tree closes, from the sums of its open nodes."""
+    return [sums[t] - sums[t & (t - 1)] for t in range(1, len(sums))]
 
 
 # ---- shared parts --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Curator:
-    """A central algorithm and what it releases.
-
-    Args:
-        mechanism: name of what it releases.
-        variant: which of these.
-        algorithm: the algorithm.
-        noise: name of its noise.
-        matrix: (k, T) what it releases of gains (T, n), without noise.
-        outputs: returns what it released, (R, k, n), from its states in all rounds.
-    """
-
-    mechanism: str
-    variant: str
-    algorithm: TreeFTPL | ReleasedSums
-    noise: str
-    matrix: Floats
-    outputs: Callable[[list[Any]], Floats]
-
-    def audits(
-        self,
-        streams: tuple[GainStream, GainStream],
-        settings: Audits,
-        seed: int,
-        key: SeedKey,
-        purpose: str,
-    ) -> Iterator[Audited]:
-        """Audit what it releases on two streams, and the lead of `LAST` in its actions."""
-        released, lead = [], []
-        for stream, numbers in zip(streams, replicates_of(settings), strict=True):
-            source = RawGains(stream, MU, numbers, noise=self.noise)
-            generators = replicate_generators(seed, key, numbers, purpose)
-            states, actions = zip(*rounds(self.algorithm, source, generators), strict=True)
-            released.append(self.outputs([*states]))
-            chosen = np.stack(actions, axis=1)
-            lead.append((chosen == LAST).sum(axis=1) - (chosen == FIRST).sum(axis=1))
-        code, made = f"{type(self.algorithm).__name__}.step", guarantee_of(self.algorithm, source)
-        yield from gaussian_audits(
-            subject_of(self.mechanism, self.variant, code, streams[0], made),
-            released,
-            direction=self.matrix @ (streams[1].gains - streams[0].gains),
-            changes=self.matrix @ changes_of(streams[0]),
-            settings=settings,
-            actions=lead,
-        )
 
 
 def one_moved(
@@ -285,27 +216,17 @@ def one_moved(
     return adjacent_streams(stream, range(stay), (FIRST, LAST))
 
 
-def moves(sizes: Floats) -> Floats:
-    """Return the changes (m, n) of a round's gains when one person moves, arrives or departs.
-
-    Args:
-        sizes: (n,) largest change of each gain by one person.
-
-    >>> moves(np.array([1.0, 0.5])).tolist()
-    [[1.0, 0.0], [0.0, 0.5], [1.0, -0.5]]
-    """
-    alone = np.diag(sizes)
-    first, second = np.triu_indices(len(sizes), k=1)
-    return np.concatenate([alone, alone[first] - alone[second]])
-
-
 def changes_of(stream: GainStream) -> Floats:
-    """Return the changes (k, T, n) of the gains by one person, in each round or each stay."""
-    sizes = largest_changes(stream)
-    only = np.eye(stream.n_rounds)[:, :, None]
-    rounds = np.array([moves(sizes[t])[:, None] * only[t] for t in range(stream.n_rounds)])
-    last = stream.n_rounds - stream.stay + 1
-    return np.concatenate([rounds[t : t + stream.stay].sum(axis=0) for t in range(last)])
+    """Return the changes (k, T, n) of the gains when one person moves, arrives or departs.
+
+    The person does so in each round, or in all rounds of each stay.
+    """
+    one, sizes = np.eye(stream.n_experts), largest_changes(stream)
+    first, second = np.triu_indices(stream.n_experts, k=1)
+    moves = np.concatenate([one, one[first] - one[second]])
+    t, starts = np.arange(stream.n_rounds)[:, None], range(stream.n_rounds - stream.stay + 1)
+    stays = [sizes * ((start <= t) & (t < start + stream.stay)) for start in starts]
+    return np.concatenate([moves[:, None] * moved for moved in stays])
 
 
 def subject_of(

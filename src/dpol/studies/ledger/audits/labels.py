@@ -22,10 +22,11 @@ from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.scheffe import ScheffeClient
 from dpol.privacy.auditing import with_fitted_direction
 from dpol.privacy.settings import DELTA
-from dpol.studies.ledger.audits.core import Audited, Subject, by_computation, by_event
+from dpol.studies.ledger.audits.core import Row, Subject, by_computation, by_event
 from dpol.studies.ledger.audits.settings import Audits
 
 _EPSILON = 1.0
+_EXP3 = "private EXP3, message"
 _N_LABELS = 4
 # Messages are cheap to draw.
 _MESSAGES_PER_RUN = 10
@@ -39,12 +40,16 @@ def counterexample_class() -> HypothesisClass:
     return HypothesisClass(np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]), "counterexample")
 
 
-def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
+def audit_messages(settings: Audits, seed: int) -> Iterator[Row]:
     """Audit every kind of message; likelihoods with both sensitivities, at T = 300."""
     exact = Clipping(counterexample_class(), 300, "exact")
     published = Clipping(counterexample_class(), 300, "published")
     for clipping in (exact, published):
-        yield audit_sampled_loss(SampledClient(clipping, _EPSILON))
+        sampled = SampledClient(clipping, _EPSILON)
+        code = "none: dpol.labels.accounting computes the law"
+        variant = f"{clipping.rule} sensitivity"
+        subject = _subject(sampled, _EXP3, variant, "all pairs of 3 labels", code)
+        yield by_computation(subject, sampled.exact_loss)
     yield from audit_sampled(settings, seed, SampledClient(exact, _EPSILON))
     for clipping in (exact, published):
         client = VectorClient(clipping, _EPSILON, DELTA)
@@ -57,18 +62,10 @@ def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
 # ---- private EXP3 --------------------------------------------------------------------------------
 
 
-def audit_sampled_loss(client: SampledClient) -> Audited:
-    """Audit the exact worst loss of one EXP3 message, from the client's own noise scales."""
-    name, code = "private EXP3, message", "none: dpol.labels.accounting computes the law"
-    variant = f"{client.clipping.rule} sensitivity"
-    subject = _subject(client, name, variant, "all pairs of 3 labels", code)
-    return by_computation(subject, client.exact_loss)
-
-
-def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterator[Audited]:
+def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterator[Row]:
     """Audit EXP3 messages about two labels."""
     clipping, variant = client.clipping, f"{client.clipping.rule} sensitivity"
-    subject = _subject(client, "private EXP3, message", variant)
+    subject = _subject(client, _EXP3, variant)
     messages = _messages(settings, seed, client, (0, 2))
     columns = []
     for sent in messages:
@@ -83,7 +80,7 @@ def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterato
 # ---- private WMA ---------------------------------------------------------------------------------
 
 
-def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[Audited]:
+def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[Row]:
     """Audit WMA messages about two labels."""
     clipping = client.clipping
     variant = f"{clipping.rule} sensitivity, {clipping.rule} composition"
@@ -97,7 +94,7 @@ def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[
 # ---- responses -----------------------------------------------------------------------------------
 
 
-def audit_response(settings: Audits, seed: int, client: LabelClient) -> Iterator[Audited]:
+def audit_response(settings: Audits, seed: int, client: LabelClient) -> Iterator[Row]:
     """Audit randomised response about the first and the last label."""
     ends = 0, _N_LABELS - 1
     inputs = f"the first and the last of {_N_LABELS} labels"
@@ -108,7 +105,7 @@ def audit_response(settings: Audits, seed: int, client: LabelClient) -> Iterator
     yield by_event(subject, event, [columns], settings, "epsilon")
 
 
-def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Iterator[Audited]:
+def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Iterator[Row]:
     """Audit answers about a label in one of two sets."""
     subject = _subject(client, "membership response", "public random set")
     messages = _messages(settings, seed, client, (0, 2))
@@ -117,7 +114,7 @@ def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Iterat
     yield by_event(subject, event, [columns], settings, "epsilon")
 
 
-def audit_scheffe(client: ScheffeClient) -> Audited:
+def audit_scheffe(client: ScheffeClient) -> Row:
     """Audit the exact worst loss of one answer about a Scheffé set, by the client's own chances."""
     code, inputs = "none: ScheffeClient.chances computes the law", "all pairs of 3 labels"
     subject = _subject(client, "membership response", "public random Scheffé set", inputs, code)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -33,16 +32,5 @@ class Audits(Settings):
 
 Attacked = Literal["noises", "actions"]
 """What an audit attacks: noises on gains and sums, or actions and messages about labels."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuditPoint:
-    """All audits of one kind.
-
-    Args:
-        of: what they attack.
-        audits: settings that all audits share.
-    """
-
-    of: Attacked
-    audits: Audits
+AuditPoint = tuple[Attacked, Audits]
+"""All audits of one kind, with the settings that all audits share."""

@@ -28,10 +28,10 @@ from dpol.studies.ledger.claims import (
     lower_bound,
 )
 from dpol.studies.ledger.claims.core import Claim, ClaimCheck, Finding, Findings, Statement, decided
-from dpol.studies.ledger.claims.settings import ClaimsPoint
+from dpol.studies.ledger.claims.settings import Paper
 from dpol.studies.study import Inputs
 
-POINT = ClaimsPoint
+POINT = Paper
 PAPERS = {
     "experts": EXPERTS,
     "lazy": LAZY,
@@ -102,7 +102,7 @@ def _decided(asked: Mapping[str, Statement], findings: Findings) -> list[Claim]:
     return [decided(asked[name], its) for name, its in found.items() if its]
 
 
-def run(point: ClaimsPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: Paper, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return one row per statement of a paper.
 
     All papers take half a minute on one core.
@@ -113,5 +113,5 @@ def run(point: ClaimsPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
         )
         rows = claims_of_run(summary, totals)
     else:
-        rows = claims(point.paper, seed=inputs.seed)
+        rows = claims(point, seed=inputs.seed)
     return {"claims": pd.DataFrame([claim.as_row() for claim in rows])}

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import get_args
 
-from dpol.studies.ledger.claims.settings import Claims, ClaimsPoint, Paper
+from dpol.studies.ledger.claims.settings import Claims, Paper
 from dpol.studies.study import Facts, Job, Study
 
 
-def jobs(settings: Claims, facts: Facts) -> dict[str, Job[ClaimsPoint]]:
+def jobs(settings: Claims, facts: Facts) -> dict[str, Job[Paper]]:
     """Return a job for each paper, and one for the first paper's claims about this run."""
-    labelled: dict[str, Job[ClaimsPoint]] = {
-        paper: Job(points=(ClaimsPoint(paper=paper),), seconds=14.0) for paper in get_args(Paper)
+    labelled: dict[str, Job[Paper]] = {
+        paper: Job(points=(paper,), seconds=14.0) for paper in get_args(Paper)
     }
     labelled["experts-in-this-run"] = Job(
-        points=(ClaimsPoint(paper="experts"),),
+        points=("experts",),
         inputs={"summary": "summary.parquet", "totals": "totals.parquet"},
         seconds=3.0,
     )
