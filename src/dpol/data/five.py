@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -52,16 +53,17 @@ _WORDS = {
 
 
 def columns_of_table(
-    table: pd.DataFrame, heads: Sequence[str], written: Mapping[str, Any]
+    file: Path, table: pd.DataFrame, heads: Sequence[str], written: Mapping[str, Any]
 ) -> list[str]:
-    """Return the columns of a table with some of their texts, a line each."""
+    """Return lines that show the columns of a table, each with some of its texts."""
     names = [name for name in map(str, table) if name not in heads[SHOWN:]][:MOST_COLUMNS]
     texts = {name: table[name][table[name] != ""].unique()[:SHOWN] for name in names}
-    lines = [f"  {name}: {', '.join(map(shortened, it))}" for name, it in texts.items()]
+    lines = [f"{file} has these columns (if not: --skip-rows N, the lines above its header):"]
+    lines += [f"  {name}: {', '.join(map(shortened, it))}" for name, it in texts.items()]
     lines += [f"  and {more} more"] if (more := table.shape[1] - len(names)) else []
     if encoding := written.get("encoding"):
         lines.append(f"  If letters look wrong: --encoding NAME, which was taken for {encoding}")
-    return lines
+    return [*lines, "Say what they are:"]
 
 
 def dated_names(table: pd.DataFrame, answers: Mapping[str, Any]) -> list[str]:

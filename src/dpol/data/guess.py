@@ -15,9 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -37,7 +35,6 @@ from dpol.data.five import (
     parts_of,
     tells_apart,
 )
-from dpol.data.second_look import commonest_gaps
 from dpol.data.stream import largest_change
 from dpol.data.tables.bad_cells import Texts
 from dpol.data.tables.cells import NUMBER, is_number, marks_of
@@ -51,7 +48,6 @@ from dpol.data.tables.raw_table import (
     read_raw_table,
     refuse_unnamed,
     sheet_cells,
-    sheet_names,
     without_notes,
     year_and,
 )
@@ -73,7 +69,6 @@ _KEYS = (
     "equal_rows", "negative_counts", "absent",
 )  # fmt: skip
 """Options that are keys of `dataset.cleaning`."""
-EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 class UnclearError(UsageError):
@@ -82,17 +77,17 @@ class UnclearError(UsageError):
     Args:
         asked: the questions, by the option for each.
         ready: the answers where only one is possible, by option.
-        columns: the columns of the table, a line each.
+        start: the lines before the questions, which show the columns of the table.
     """
 
     def __init__(
         self,
         asked: Mapping[str, str],
-        ready: Mapping[str, str] = EMPTY,
-        columns: Sequence[str] = (),
+        ready: Mapping[str, str] | None = None,
+        start: Sequence[str] = (),
     ) -> None:
         super().__init__("; ".join(f"{key}: {question}" for key, question in asked.items()))
-        self.asked, self.ready, self.columns = asked, ready, columns
+        self.asked, self.ready, self.start = asked, ready or {}, start
 
 
 def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,13 +111,6 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
         wrong = {str(it["loc"][0]): it["msg"].partition(", ")[2] for it in error.errors()}
         raise UnclearError(wrong) from None
     answers = {**answers, **said.model_dump(exclude_unset=True)}
-    sheets = list[str]()
-    with suppress(KeyError, OSError, SyntaxError, ValueError, BadZipFile):  # reading says so
-        sheets = sheet_names(path) if path.suffix == ".xlsx" and "sheet" not in answers else []
-    if len(sheets) > 1:
-        raise UnclearError({"sheet": f"which one? {names_list(sheets)}. If each holds a place or a"
-                            " time, copy them into one sheet, with a column for what their names"
-                            " say"})  # fmt: skip
     written = _written(path, answers) | _given(answers, "skip_last")
     start = DEFAULT.model_copy(update=written)
     raw = without_notes(read_raw_table(path, None, start), start).cells.drop_duplicates()
@@ -134,7 +122,7 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     layout = layout_of(raw, heads, answers)
     asked, ready = ask_five(raw, layout, heads, answers)
     if asked:
-        raise UnclearError(asked, ready, columns_of_table(raw, heads, written))
+        raise UnclearError(asked, ready, columns_of_table(path, raw, heads, written))
     if layout:
         refuse_unnamed(path, [*map(str, raw)])
     return _meant(_melted(raw, layout, heads, answers), layout, answers, written)
@@ -339,10 +327,12 @@ def _dates(period: Texts, entity: Texts, date: str) -> tuple[dict[str, Any], dic
     monthly = bool(months_of(date) or firsts or lasts)
     each = pd.DataFrame({"entity": entity, "day": parse_dates(period, form)}).dropna()
     each = each.drop_duplicates().sort_values(["entity", "day"])
-    gaps = commonest_gaps(each["entity"], each["day"], monthly=monthly)
-    if not gaps:
+    number = each["day"].to_numpy().astype("datetime64[M]" if monthly else "datetime64[D]")
+    gaps = pd.Series(number.astype(int), each.index).groupby(each["entity"]).diff()
+    if not (gaps > 0).any():
         return keys, {}
-    length: dict[str, Any] = {"months" if monthly else "days": (gap := next(iter(gaps)))}
+    gap = int(gaps[gaps > 0].astype(int).value_counts().index[0])
+    length: dict[str, Any] = {"months" if monthly else "days": gap}
     weekdays = each["day"].map(pd.Timestamp.toordinal) % gap
     usual = weekdays.groupby(each["entity"]).agg(lambda of_one: of_one.mode().iloc[0])
     apart = days.diff().min() <= pd.Timedelta(days=gap) / 2

@@ -20,7 +20,6 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TypeAlias, TypeVar, cast
 
-import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError, Key, keyed
@@ -49,7 +48,7 @@ Choice: TypeAlias = Callable[[list[str]], list[str]]
 COLUMNS = Key(("dataset", "columns"))
 """The block that names the columns of a table of counts."""
 WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
-"""The first bytes of `.xlsx` and `.ods`, and of `.xls`."""
+"""The first bytes of `.xlsx`, `.ods` and `.zip`, and of `.xls`."""
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 AGAIN = "get an intact copy of it; if dpol fetched it, delete it and run again"
 """Remedy for a file that is damaged."""
@@ -227,11 +226,9 @@ def open_bytes(path: Path) -> IO[bytes]:
 def _undecoded(path: Path, form: Format) -> DataError:
     with open_bytes(path) as table:
         start = table.read(4)
-    parts = zipfile.ZipFile(path).namelist() if zipfile.is_zipfile(path) else ["mimetype"]
-    if {"[Content_Types].xml", "mimetype"}.isdisjoint(parts):
-        return DataError(f"{path}: is a ZIP archive, not CSV; unpack it")
     if start.startswith(WORKBOOKS):
-        return DataError(f"{path}: is a workbook, not CSV; save it as a file that ends in .xlsx")
+        remedy = "save it as a file that ends in .xlsx, or unpack it"
+        return DataError(f"{path}: is a workbook or an archive, not CSV; {remedy}")
     remedy = keyed(
         "Set {dataset.format.encoding}, such as to utf-8, utf-16 or cp1252, or {look}", look=_LOOK
     )
@@ -296,11 +293,16 @@ def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
             names = [sheet.title for sheet in book.worksheets]
-            shown = _shown(book)
+            shown = [it.title for it in book.worksheets if it.sheet_state == "visible"]
             name = shown[0] if form.sheet is None and len(shown) == 1 else form.sheet
             if name not in names:
                 known = f"{', '.join(map(repr, shown))}{did_you_mean(name or '', names)}"
-                raise DataError(f"{path}: ", keyed("{dataset.format.sheet} must be one of "), known)
+                raise DataError(
+                    f"{path}: ",
+                    keyed("{dataset.format.sheet} must be one of "),
+                    f"{known}; if each holds a place or a time, copy them into one sheet, with a"
+                    " column for what their names say",
+                )
             book[name].reset_dimensions()  # some programs write wrong ones
             for number, row in enumerate(book[name].iter_rows(values_only=True), start=1):
                 read += len(row)
@@ -322,17 +324,6 @@ def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
     columns = sorted({column for row in rows.values() for column in row})
     cells = [[row.get(column, "") for column in columns] for row in rows.values()]
     return pd.DataFrame(cells, [*rows], columns, dtype=str)
-
-
-def sheet_names(path: Path) -> list[str]:
-    """Return the names of the sheets of a workbook that are not hidden."""
-    import openpyxl
-
-    return _shown(openpyxl.load_workbook(path, read_only=True))
-
-
-def _shown(book: Any) -> list[str]:
-    return [it.title for it in book.worksheets if it.sheet_state == "visible"]
 
 
 def _text(cell: Any, form: Format) -> str:
@@ -482,8 +473,6 @@ def to_long(
     refuse_columns(raw.file, kept, present)
     refuse_unnamed(raw.file, present)
     melted = [column for column in present if column not in kept]
-    cells = {column: np.repeat(raw.cells[column].to_numpy(), len(melted)) for column in kept}
-    cells[name] = np.tile(np.array(melted, object), len(raw.cells))
-    cells[number] = raw.cells[melted].to_numpy().ravel()
-    long = pd.DataFrame(cells, raw.cells.index.repeat(len(melted)), dtype=str)
+    long = raw.cells.melt(kept, melted, name, number, ignore_index=False)
+    long = long.sort_index(kind="stable").astype(str)
     return replace(raw_table(raw.file, long, form), changed=raw.changed, repeated=raw.repeated)
