@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from email.utils import mktime_tz, parsedate_tz
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -176,15 +176,10 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     status = f"status {answer.status_code} {answer.reason}"
     if answer.status_code not in _PASSING:
         raise FetchError(status)
-    raise _BrokenError(status, _seconds(answer.headers.get("Retry-After", "")))
-
-
-def _seconds(after: str) -> float:
-    """Return the seconds of a header `Retry-After`, which holds a number or a date."""
-    if re.fullmatch("[0-9]+", after):
-        return float(after)
-    date = parsedate_tz(after)
-    return max(0.0, mktime_tz(date) - time.time()) if date else 0.0
+    with suppress(urllib3.exceptions.InvalidHeader):
+        after = answer.headers.get("Retry-After", "")
+        raise _BrokenError(status, urllib3.Retry().parse_retry_after(after))
+    raise _BrokenError(status)
 
 
 def _body(answer: requests.Response) -> Iterator[bytes]:

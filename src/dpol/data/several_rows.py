@@ -7,7 +7,8 @@ import pandas as pd
 from dpol.data.tables.parse import CELL_KINDS, OF_SUMS
 from dpol.data.tables.settings import Cleaning
 
-_PAIR = ["entity", "period"]
+PAIR = ["entity", "period"]
+"""Columns that name a cell of the panel."""
 HIDDEN = ["suppressed_counts", "hidden_sum_counts", "uncovered_counts"]
 """Rules of counts that nobody published."""
 _OF_CAPACITIES = [*(f"{kind}_capacities" for kind in (*CELL_KINDS, *OF_SUMS)), "zero_capacities"]
@@ -25,7 +26,7 @@ def one_row_each(rows: pd.DataFrame, rules: Cleaning) -> tuple[pd.DataFrame, dic
     """
     repeated = repeats(rows, rules)
     unique = rows[~repeated]
-    merged = int(unique.duplicated(_PAIR).sum())
+    merged = int(unique.duplicated(PAIR).sum())
     one = _merge(unique, rules) if merged else unique
     return one, {"exact_duplicates": int(repeated.sum()), "merged_rows": merged}
 
@@ -37,11 +38,11 @@ def repeats(rows: pd.DataFrame, rules: Cleaning) -> pd.Series[bool]:
 
 def _merge(rows: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:
     """Return the last row of each entity and period, with the numbers of all its rows."""
-    last = rows.sort_values(["time", "row"], kind="stable").drop_duplicates(_PAIR, keep="last")
+    last = rows.sort_values(["time", "row"], kind="stable").drop_duplicates(PAIR, keep="last")
     last = last.sort_index()
     if not rules.merges_rows:
         return last
-    pairs = rows.assign(capacity=rows["capacity"].where(rows["capacity"] > 0)).groupby(_PAIR)
+    pairs = rows.assign(capacity=rows["capacity"].where(rows["capacity"] > 0)).groupby(PAIR)
     count = pairs["count"].agg(rules.several_rows)
     if rules.several_rows == "sum":
         count = count.where(pairs["count"].count() == pairs.size())
@@ -50,7 +51,7 @@ def _merge(rows: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:
     if rule == "sum":
         capacity = capacity.where(pairs["capacity"].count() == pairs.size())
     lost, missing = count.isna(), pairs["missing_counts"].any()
-    indexed = last.set_index(_PAIR)
+    indexed = last.set_index(PAIR)
     merged = indexed.assign(
         count=count,
         **{rule: pairs[rule].any() & ~lost for rule in [*HIDDEN, "summed_counts"]},

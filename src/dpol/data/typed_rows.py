@@ -14,6 +14,7 @@ from dpol.core.randomness import Floats
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, shortened
 from dpol.data.settings import Dataset
+from dpol.data.several_rows import PAIR
 from dpol.data.tables.bad_cells import BadCells, Texts, refuse_cells
 from dpol.data.tables.identifiers import refuse_alike
 from dpol.data.tables.parse import (
@@ -34,7 +35,6 @@ from dpol.data.tables.table_format import EARLIEST, LATEST
 
 MOST_LOST = 20
 """Number of entities without a capacity that a message lists."""
-_PAIR = ["entity", "period"]
 _FIRST_DAY = keyed("the first day of a month, since {dataset.periods.months} is set")
 _MEND_MONTHS = keyed(
     "Write that day, or the last day of each month in all rows, or write months like 2021-01 and"
@@ -229,7 +229,7 @@ def _capacity(
         return Numbers(np.sum([part.values for part in parts], axis=0), kinds, parts[0].bad)
     if second is None or not isinstance(named, CapacityTable):
         raise ValueError("the columns name a second table; give it as capacities")
-    return _joined(rows[_PAIR], second, named, dataset.cleaning)
+    return _joined(rows[PAIR], second, named, dataset.cleaning)
 
 
 def _joined(
@@ -257,8 +257,8 @@ def _joined(
     refuse_cells(second.file, bad)
     table = pd.DataFrame({"entity": known, "period": since.astype("datetime64[us]")})
     table = table.assign(value=numbers.values, kind=numbers.kinds, row=known.index)
-    table = table.drop_duplicates([*_PAIR, "value", "kind"])
-    for _, twice in table[table.duplicated(_PAIR, keep=False)].groupby(_PAIR, sort=False):
+    table = table.drop_duplicates([*PAIR, "value", "kind"])
+    for _, twice in table[table.duplicated(PAIR, keep=False)].groupby(PAIR, sort=False):
         raise DataError(
             f"{second.file}, rows {' and '.join(map(str, twice['row'][:2]))}:"
             f" {shortened(twice['entity'].iloc[0])} has different capacities. ",
