@@ -96,14 +96,15 @@ def _name_or_block(value: object) -> str:
     return "[block]" if isinstance(value, (Mapping, Settings)) else "[column]"
 
 
-def _names_or_block(value: object) -> str:
-    return "[columns]" if isinstance(value, list) else _name_or_block(value)
+def _name_or_names(value: object) -> str:
+    return "[columns]" if isinstance(value, list) else "[column]"
 
 
 ColumnName: TypeAlias = Annotated[str, Tag("[column]")]
-NAME_OR_BLOCK = Discriminator(_name_or_block)
-NAMES_OR_BLOCK = Discriminator(_names_or_block)
-Period = Annotated[ColumnName | Annotated[YearAnd, Tag("[block]")], NAME_OR_BLOCK]
+Period = Annotated[ColumnName | Annotated[YearAnd, Tag("[block]")], Discriminator(_name_or_block)]
+NameOrNames = Annotated[
+    ColumnName | Annotated[list[str], Tag("[columns]")], Discriminator(_name_or_names)
+]
 
 
 def columns_of(period: Period) -> list[str]:
