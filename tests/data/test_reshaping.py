@@ -203,8 +203,8 @@ def test_a_sheet_is_chosen_by_name_and_titles_are_skipped(tmp_path: Path) -> Non
     panel = read(file, ALL, {"sheet": "Data", "skip_rows": 1})
     assert panel.table["count"].tolist() == [1, 0, 1, 0]
     for form, said in (
-        ({}, "dataset.format.sheet must be one of 'Notes', 'Data', 'Empty'$"),
-        ({"sheet": "data"}, "must be one of 'Notes', 'Data', 'Empty'; did you mean Data\\?$"),
+        ({}, "dataset.format.sheet must be one of 'Notes', 'Data', 'Empty'; if each"),
+        ({"sheet": "data"}, "must be one of 'Notes', 'Data', 'Empty'; did you mean Data\\?; if"),
         ({"sheet": "Empty", "skip_rows": 1}, "sheet 'Empty' holds no table; name another sheet"),
         ({"sheet": "Empty"}, "has a header but no rows"),
     ):

@@ -158,8 +158,8 @@ def new_dataset(options: argparse.Namespace) -> None:
             raise UsageError(_questions(table, said, unclear)) from None
         except DoubtError as doubtful:
             if not (sure := [doubt for doubt in doubtful.doubts if doubt.sure]):
-                unclear = UnclearError(_of_doubts(doubtful.doubts))
-                raise UsageError(_questions(table, said, unclear)) from None
+                asked = UnclearError(_of_doubts(doubtful.doubts))
+                raise UsageError(_questions(table, said, asked)) from None
             totals += [in_words(doubt.says).rpartition(". ")[0] for doubt in sure]
             dropped = [it for doubt in sure for it in _typed(doubt.value)]
             said["drop_where"] = [*said.get("drop_where", []), *dropped]

@@ -226,8 +226,8 @@ def _undecoded(path: Path, form: Format) -> DataError:
     with open_bytes(path) as table:
         start = table.read(4)
     if start.startswith(WORKBOOKS):
-        remedy = "save it as a file that ends in .xlsx, or unpack it"
-        return DataError(f"{path}: is a workbook or an archive, not CSV; {remedy}")
+        kind = "is a workbook or an archive, not CSV"
+        return DataError(f"{path}: {kind}; save it as a file that ends in .xlsx, or unpack it")
     remedy = keyed(
         "Set {dataset.format.encoding}, such as to utf-8, utf-16 or cp1252, or {look}", look=_LOOK
     )
