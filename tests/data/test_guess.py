@@ -507,6 +507,7 @@ def test_months_in_a_column_of_weeks_are_asked_about(tmp_path: Path) -> None:
     [
         ("<5", "5 6 7", [], 3),  # 5 becomes 2
         ("≤4", "5 6 7", [], 3),
+        ("-999999", "5 6 7", [], 3),
         ("<5", "5 6.5 7", [], 4),  # 5.9 becomes 2
         ("<5", "5 6 7", ["--per-person", "2"], 4),  # 6 becomes 2
         ("*", "8 9 10", ["--suppressed", "*"], 6),  # 8, the smallest published, becomes 2

@@ -1,4 +1,4 @@
-"""A table gives the same panel in any layout and kind of file, with or without its capacities."""
+"""A table gives the same panel in any layout and kind of file."""
 
 from __future__ import annotations
 

@@ -82,8 +82,8 @@ def layout_of(table: pd.DataFrame, heads: Sequence[str], answers: Mapping[str, A
         return "wide-periods"
     if parts_of(answers.get("entity", ""), table)[0] in table:
         return ""
-    dates = possible_dates(table)[:1]
-    dates = parts_of(answers["period"], table) if "period" in answers else dates
+    said = "period" in answers
+    dates = parts_of(answers["period"], table) if said else possible_dates(table)[:1]
     if not dates or not {*dates} <= {*table} or table.duplicated(dates).any():
         return ""
     numbers = [name for name in table if name not in dates and is_number(table[name])]

@@ -148,11 +148,10 @@ def _meant(
     table: pd.DataFrame, layout: str, answers: Mapping[str, Any], written: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what `look_at` returns of a table whose owner has said the five things."""
-    several = {key: parts_of(answers[key], table) for key in ("entity", "capacity")}
-    entity, capacity = (it[0] for it in several.values())
-    several = {key: it for key, it in several.items() if len(it) > 1}
-    if named_by := several.get("entity"):
-        table[entity] = joined(table, named_by)
+    entity, *entity_with = parts_of(answers["entity"], table)
+    capacity, *others = parts_of(answers["capacity"], table)
+    if entity_with:
+        table[entity] = joined(table, [entity, *entity_with])
     year, *month = dated = parts_of(answers["period"], table)
     period = year_and(table[year], table[month[0]]) if month else table[year]
     (date,) = formats_of(period, answers, in_parts=bool(month))
@@ -174,8 +173,8 @@ def _meant(
         table = table[table[name].isin(texts)]
     if layout:
         made, kept = entity if layout == "wide" else year, {*columns.values(), *dated}
-        if others := [name for name in named if name not in kept]:
-            drop[made] = [*drop.get(made, []), *others]
+        if melted := [name for name in named if name not in kept]:
+            drop[made] = [*drop.get(made, []), *melted]
     for name, texts in drop.items():
         table = table[~table[name].isin(texts)]
     period = period[table.index]
@@ -191,7 +190,7 @@ def _meant(
         )
 
     measured = [rows[key] for key in ("count", "capacity") if key in rows]
-    measured += [table[name] for name in several.get("capacity", [])[1:]]
+    measured += [table[name] for name in others]
     dates, periods = _dates(period, rows["entity"], date)
     signs, asked["decimal"] = _signs(measured, answers)
     markers, asked["missing"] = _markers(measured, answers)
@@ -214,8 +213,8 @@ def _meant(
         gain = {"of": "count", "bound": answers["at_most"]}
     if asked := {key: question for key, question in asked.items() if question}:
         raise UnclearError(asked)
-    columns |= {"entity_with": named_by[1:]} if named_by else {}
-    columns |= _given(several, "capacity")
+    columns |= {"entity_with": entity_with} if entity_with else {}
+    columns |= {"capacity": [capacity, *others]} if others else {}
     columns["period"] = year
     if month:
         dates.pop("date")
