@@ -21,10 +21,10 @@ from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
 from dpol.core.words import listed
 from dpol.data.cleaning import clean_table
-from dpol.data.counts import read_counts
 from dpol.data.guess import UnclearError, look_at
 from dpol.data.settings import Dataset
 from dpol.data.stream import GainStream, build_stream
+from dpol.data.typed_rows import read_counts
 from tables_of_all_kinds import MAKERS, Kind, five
 
 

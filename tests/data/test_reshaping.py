@@ -19,9 +19,9 @@ from data.drawn import CHECKED, streams
 from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_table
-from dpol.data.counts import read_counts
 from dpol.data.panel import CleanPanel, StreamReport, report_as_dict, report_as_markdown
 from dpol.data.settings import Dataset
+from dpol.data.typed_rows import read_counts
 from pipeline import ROOT
 
 ENTITIES = ["Köln", "Ulm", "07", "a b"]

@@ -19,7 +19,6 @@ from dpol.core.errors import DataError, Key, in_words, keyed
 from dpol.core.logs import LOGGER
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, listed, shortened
-from dpol.data.counts import read_counts
 from dpol.data.filling import check_calendar, fill, refuse_zeroed, successions
 from dpol.data.panel import (
     IDLE,
@@ -39,7 +38,7 @@ from dpol.data.stream import ZERO_OR_HIDDEN, unmeasured_best
 from dpol.data.tables.parse import CELL_KINDS
 from dpol.data.tables.raw_table import RawTable
 from dpol.data.tables.settings import Cleaning, Columns
-from dpol.data.typed_rows import drop_rows, read_rows
+from dpol.data.typed_rows import drop_rows, read_counts, read_rows
 from dpol.data.understood import understand
 
 NO_CAPACITY = "never reports a capacity above 0"

@@ -17,7 +17,6 @@ import pandas as pd
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import listed, shortened
 from dpol.data.tables.bad_cells import Texts
-from dpol.data.tables.cells import IDENTIFIES, LEAST_NUMBERS, is_number
 from dpol.data.tables.parse import date_formats, parse_date, without_time
 from dpol.data.tables.raw_table import year_and
 from dpol.data.tables.table_format import DEFAULT, FORMATS, NUMBERS, Dates, months_of
@@ -28,6 +27,15 @@ SHOWN, ALOUD, MOST_COLUMNS = 3, 2, 40
 """Number of texts of a column, of dates that are read aloud, and of columns that are shown."""
 ROWS = {"number": None, "part": "sum", "event": "sum", "mean": "mean", "max": "max", "last": "last"}
 """What one row may be, and how several rows of a period become one."""
+LEAST_NUMBERS, MOST_MARKERS = 0.2, 5
+"""The distinct cells of a column of numbers: the least share of numbers, and most other texts."""
+NUMBER = re.compile(r"[+-]?(?=.*[0-9])[0-9.,'\u2019\u00a0\u202f\s]+(?:[eE][+-]?[0-9]+)?")
+_MARKED = re.compile(
+    r"([^\w\s<>≤≥.,+-]{1,3}|[^\W\d_]{1,3}\.)?\s*([0-9](?:[0-9.,'\u2019\u00a0\u202f]*[0-9])?)"
+    r"(\s\S.{0,11}|[^\w\s.,:/<≤–-][^0-9]{0,11}|[^\W\d_]{1,12})?"
+)
+"""A number with a sign or word before or after it: 45%, 53*, 105 beds, (53), ~53, € 53, 33 1)."""
+IDENTIFIES = re.compile("(^|[^a-z]|(?<=[a-z])(?=[A-Z]))(?i:id|pk|nr|no|code|key|ik|ccn)$")
 _WEEKS = ["YYYY-ww", "YYYY-ee"]
 _WEEK = re.compile("(?i:w(oche|eek)|^kw|sema|settim|t[yý]den|teden|veck|^uge|^uke|-w)")
 """Names of columns of weeks, so that 2021-05 is asked about."""
@@ -88,6 +96,25 @@ def layout_of(table: pd.DataFrame, heads: Sequence[str], answers: Mapping[str, A
         return ""
     numbers = [name for name in table if name not in dates and is_number(table[name])]
     return "wide" if len(numbers) > 1 else ""
+
+
+def is_number(column: Texts) -> bool:
+    """Return whether the cells are numbers, except for empty cells and a few markers."""
+    held = column[column != ""].drop_duplicates()
+    match, marks = held.str.fullmatch(NUMBER), held.map(lambda text: "".join(marks_of(text)))
+    if marks.nunique() <= MOST_MARKERS:
+        match |= marks != ""
+    return bool(match.mean() >= LEAST_NUMBERS and (~match).sum() <= MOST_MARKERS)
+
+
+def marks_of(text: str) -> list[str]:
+    """Return the signs or words at a number, if it has any.
+
+    >>> marks_of("33 1)"), marks_of("(53)"), marks_of("€ 53,00"), marks_of("10-19"), marks_of("53")
+    (['1)'], ['(', ')'], ['€'], [], [])
+    """
+    match = _MARKED.fullmatch(text)
+    return [it.strip() for it in (match[1], match[3]) if it and it.strip()] if match else []
 
 
 def forms_of(cells: Texts) -> list[Dates]:

@@ -24,20 +24,22 @@ from pydantic import ValidationError
 from dpol.core.errors import UsageError
 from dpol.core.words import counted, listed, shortened
 from dpol.data.five import (
+    NUMBER,
     ROWS,
     ask_five,
     columns_of_table,
     dated_names,
     formats_of,
+    is_number,
     joined,
     layout_of,
+    marks_of,
     names_list,
     parts_of,
     tells_apart,
 )
 from dpol.data.stream import largest_change
 from dpol.data.tables.bad_cells import Texts
-from dpol.data.tables.cells import NUMBER, is_number, marks_of
 from dpol.data.tables.parse import parse_dates, parse_numbers, strip_marks
 from dpol.data.tables.raw_table import (
     DELIMITERS,

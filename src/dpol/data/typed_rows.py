@@ -1,19 +1,23 @@
-"""Reading the rows of a table of counts with types, for all later steps of the cleaning."""
+"""Reading a table of counts of any layout, first as a long table of text, then with types."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError, Key, keyed
+from dpol.core.files import sha256
 from dpol.core.randomness import Floats
+from dpol.core.shipped import way_back
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, shortened
 from dpol.data.settings import Dataset
+from dpol.data.sources import LocalSource
 from dpol.data.tables.bad_cells import BadCells, Texts, refuse_cells
 from dpol.data.tables.identifiers import refuse_alike
 from dpol.data.tables.parse import (
@@ -28,16 +32,75 @@ from dpol.data.tables.parse import (
     starts_of_periods,
     without_time,
 )
-from dpol.data.tables.raw_table import RawTable, period_texts
+from dpol.data.tables.raw_table import (
+    AGAIN,
+    RawTable,
+    period_texts,
+    read_raw_table,
+    to_long,
+    without_notes,
+)
+from dpol.data.tables.setting_types import columns_of
 from dpol.data.tables.settings import Cleaning, DayColumns
 from dpol.data.tables.table_format import EARLIEST, LATEST
 
+_SMALL = 50 * 10**6
+"""Size of a file, in bytes, below which dpol also reads columns that a config does not name."""
 _NAME_ALL = "Name the entity of each row."
 _FIRST_DAY = keyed("the first day of a month, since {dataset.periods.months} is set")
 _MEND_MONTHS = keyed(
     "Write that day, or the last day of each month in all rows, or write months like 2021-01 and"
     " set {dataset.format.date}: YYYY-M."
 )
+
+
+def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
+    """Read a table of counts of any layout as a long table; see `read_raw_table`.
+
+    Raises:
+        DataError: the table cannot be read, or is not the one whose SHA-256 the source gives.
+    """
+    source, form, columns = dataset.source, dataset.format, dataset.needed_columns
+    pinned = source.sha256 if isinstance(source, LocalSource) and Path(file).exists() else None
+    if pinned and (digest := sha256(file)) != pinned:
+        raise DataError(
+            f"{file}: has SHA-256 {digest} instead of {pinned}, so it was changed;"
+            f" {way_back(str(file)) or AGAIN}; or, if the change is meant, remove ",
+            keyed("{dataset.source.sha256}"),
+        )
+    large = Path(file).exists() and Path(file).stat().st_size >= _SMALL
+    others = columns.of_days() if large else None  # any column may tell rows apart
+    raw = without_notes(read_raw_table(file, dataset.read_columns, form, others=others), form)
+    read = {
+        "counts": f"read as {dataset.cleaning.suppressed_value:g} (cleaning.suppressed_value)",
+        "capacities": "taken as missing",
+    }
+    costs = [
+        f"no column {', '.join(lacks)}: suppressed {what}, whose sums would tell most of them, are"
+        f" {read[what]}"
+        for what, days in (("counts", columns.count_days), ("capacities", columns.capacity_days))
+        if days and (lacks := [x for x in (days.sum, days.coverage) if x not in raw.cells])
+    ]
+    raw = replace(raw, changed=(*raw.changed, *(["; ".join(costs)] if costs else [])))
+    if large and dataset.read_columns is not None:  # unread columns may tell rows apart
+        raw = replace(raw, repeated=frozenset())
+    if columns.count_rows:
+        raw = replace(raw, cells=raw.cells.assign(**{columns.count: "1"}))
+        raw = replace(raw, formats={**raw.formats, columns.count: form})
+    if columns.entity_with:
+        names = raw.cells[[columns.entity, *columns.entity_with]].agg(", ".join, axis=1)
+        raw = replace(raw, cells=raw.cells.assign(**{columns.entity: names}))
+    if form.layout == "long":
+        return raw
+    if form.layout == "wide":
+        made, kept = columns.entity, columns_of(columns.period)
+    else:
+        made = str(columns.period)
+        kept = [name for name in columns.needed() if name not in (made, columns.count)]
+    named = [*dataset.cleaning.drop_where, *dataset.cleaning.keep]
+    dropped = [name for name in named if name not in (made, columns.count)]
+    kept = [*dict.fromkeys([*kept, *dropped])]
+    return to_long(raw, form, kept, name=made, number=columns.count)
 
 
 def read_rows(
