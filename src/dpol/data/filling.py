@@ -159,12 +159,7 @@ def refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) -
 def successions(table: pd.DataFrame) -> list[str]:
     """Describe pairs of entities that may be one; see `complements`."""
     given = table[table["count_source"].isin([*MEASURED, ZERO_OR_HIDDEN, "suppressed"])]
-    there = presence(given)
-    return [
-        f"{shortened(old)} ({counted(int(there[old].sum()), 'count')}) and {shortened(new)}: never"
-        " both in a period"
-        for old, new in complements(there)
-    ]
+    return [f"{it}: never both in a period" for it in complements(presence(given), "count")]
 
 
 def check_calendar(file: str, label: str, rows: pd.DataFrame, lasting: Periods) -> tuple[str, ...]:

@@ -42,9 +42,7 @@ from dpol.data.stream import largest_change
 from dpol.data.tables.bad_cells import Texts
 from dpol.data.tables.parse import parse_dates, parse_numbers, strip_marks
 from dpol.data.tables.raw_table import (
-    DELIMITERS,
     LONGEST_CELL,
-    MOST_TITLES,
     UTF_16,
     open_bytes,
     read_raw_table,
@@ -56,8 +54,9 @@ from dpol.data.tables.raw_table import (
 from dpol.data.tables.settings import Cleaning
 from dpol.data.tables.table_format import DEFAULT, EITHER, Format, months_of
 
-LINES, START = 500, 1_000_000
-"""Number of lines, and of bytes, at the start of a file that show its format."""
+LINES, START, MOST_TITLES, DELIMITERS = 500, 1_000_000, 20, ",;\t|"
+"""Number of lines, and of bytes, at the start of a file that show its format; number of lines above
+the header in which dpol looks for it; and the separators that it looks for."""
 BLANKS = 0.05
 """If more than this share of the counts are blank, it is asked what that means."""
 _BELOW = re.compile(r"([<≤])\s*([0-9]+)")

@@ -358,11 +358,8 @@ def _equal(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterato
 def _absent(rows: pd.DataFrame) -> Iterator[Doubt]:
     """Ask what no row means, or whether two entities are one."""
     there = presence(rows)
-    if pairs := complements(there):
-        each = "; ".join(
-            f"{shortened(old)} ({counted(int(there[old].sum()), 'row')}) and {shortened(new)}"
-            for old, new in pairs[:EXAMPLES]
-        )
+    if pairs := complements(there, "row"):
+        each = "; ".join(pairs[:EXAMPLES])
         yield Doubt(
             says=keyed(
                 "one of two has a row in nearly every period, and never both: {each}. One entity"
@@ -387,25 +384,27 @@ def presence(rows: pd.DataFrame) -> pd.DataFrame:
     return here.notna()
 
 
-def complements(there: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return pairs of names of which one stands in nearly every period, and never both.
+def complements(there: pd.DataFrame, what: str) -> list[str]:
+    """Describe pairs of names of which one stands in nearly every period, and never both.
 
     The first of a pair stands less often. Such names may be spellings of one, or an old and a new
     one.
 
     Args:
         there: (periods, names) whether a name stands in a period.
+        what: by what it stands there.
 
     >>> weeks = pd.DataFrame({"St Mary": [1, 0, 0, 1], "Saint Mary": [0, 1, 1, 0], "Hope": 1})
-    >>> complements(weeks > 0)
-    [('St Mary', 'Saint Mary')]
+    >>> complements(weeks > 0, "row")
+    ['St Mary (2 rows) and Saint Mary']
     """
     some = there.loc[:, (there.mean() < NEARLY_ALL) & there.any()]
     held = some.to_numpy(float)
     both, each = held.T @ held, held.sum(axis=0)
     one = (both == 0) & (each[:, None] + each >= NEARLY_ALL * len(held))
     pairs = (sorted((i, k), key=lambda at: each[at]) for i, k in np.argwhere(np.triu(one, 1)))
-    return [(str(some.columns[i]), str(some.columns[k])) for i, k in pairs]
+    named = [shortened(str(name)) for name in some]
+    return [f"{named[i]} ({counted(int(each[i]), what)}) and {named[k]}" for i, k in pairs]
 
 
 # ---- counts -------------------------------------------------------------------------------------

@@ -29,9 +29,8 @@ class Periods(Settings):
     days: Annotated[int, Field(ge=1, le=36_600)] | None = None
     """Length of a period in days; default: 7, unless `months` is given."""
     months: Annotated[int, Field(ge=1, le=1_200)] | None = None
-    """Length of a period in months, instead of `days`; periods start on the first of a month.
-
-    If all dates of the table are the last day of a month, they are the ends of periods."""
+    """Length of a period in months, instead of `days`; periods start on the first of a month, or
+    end on the last if all dates of the table are such days."""
     of: Literal["mean", "sum", "max", "last"] | None = None
     """Instead of `cleaning.several_rows`, if rows have any day of their period and not its first:
     `{days: 7, of: mean}` makes weeks of days, and `{days: 7, of: last}` gives places that report on
@@ -116,10 +115,8 @@ class Dataset(Settings):
     periods: Periods = Periods()
     cleaning: Cleaning = Cleaning()
     readings: dict[Label, Reading] = {}
-    """Other readings of numbers that nobody measured, for the block `comparison`.
-
-    Where such numbers are the best in periods with more than 5% of the possible gain, our method is
-    said to be above a rival only if it is at every reading."""
+    """Other readings of numbers that nobody measured, for the block `comparison`: where these decide
+    more than 5% of the possible gain, our method is above a rival only if it is at each reading."""
 
     @model_validator(mode="before")
     @classmethod
@@ -220,14 +217,13 @@ class Dataset(Settings):
             "must not be given because {dataset.format.layout} is {layout}", layout=layout
         )
         places = {key: Key(tuple(key.split(".", 1))) for key in asks}
+        least, cleaning = rules.min_total_cases, ("dataset", "cleaning")
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             allowed = "must not be given together with entities, which already says who plays"
-            yield Problem(
-                ("dataset", "cleaning", "min_total_cases"), rules.min_total_cases, allowed
-            )
+            yield Problem((*cleaning, "min_total_cases"), least, allowed)
         if rules.latest_by and (layout != "long" or rules.several_rows != "last"):
             allowed = keyed("needs {dataset.cleaning.several_rows}: last, and the layout long")
-            yield Problem(("dataset", "cleaning", "latest_by"), rules.latest_by, allowed)
+            yield Problem((*cleaning, "latest_by"), rules.latest_by, allowed)
         if self.periods.of and rules.several_rows != "error":
             allowed = keyed("must not be given together with {dataset.cleaning.several_rows}")
             yield Problem(("dataset", "periods", "of"), self.periods.of, allowed)

@@ -37,10 +37,7 @@ LONGEST_CELL = 10_000_000
 """Largest number of characters of a cell."""
 MOST_CELLS = 10_000_000
 """Largest number of cells of a sheet, and of the columns that are read of a file: some GB."""
-MOST_TITLES = 20
-"""Number of lines above the header in which dpol looks for it."""
 MOST_NOTES = 5  # rows in a message
-DELIMITERS = ",;\t|"
 AnyRow = TypeVar("AnyRow")
 Choice: TypeAlias = Callable[[list[str]], list[str]]
 """Returns the columns to read of those that a table has; raises DataError if some are missing."""

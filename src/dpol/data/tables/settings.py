@@ -73,10 +73,8 @@ class Columns(Settings):
     capacity_days: DayColumns | None = None
     """The same for a column of capacities; a capacity whose sum is suppressed too is missing."""
     capacity_per: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
-    """Divisor of the capacity, such as 1000 for rates per 1,000 people; above 1 it needs
-    `gain.at_most`.
-
-    With 1000 and a population, one person moves the gain by 1000 / population."""
+    """Divisor of the capacity, such as 1000 for rates per 1,000 people, of which one person moves
+    one by 1000 / population; above 1 it needs `gain.at_most`."""
     group: str | None = None
     """Group of the row (state); default: one group named `all`."""
     name: str | None = None
@@ -143,10 +141,8 @@ class Cleaning(Settings):
     suppressed_sum: Annotated[float, Field(ge=1, le=3)] = 2.0
     """Replaces a suppressed sum of `columns.count_days`, which hides 1 to 3."""
     capacity_zero: Literal["error", "drop", "absent", "carry"] = "error"
-    """If an entity has a count above 0 beside a capacity of 0 or less: stop the run, drop the
-    entity, read that count as 0, or carry the last capacity forward.
-
-    No share is known in such a period, and a carried capacity may make it the largest of all."""
+    """If an entity has a count above 0 beside a capacity of 0 or less, and so no known share: stop
+    the run, drop the entity, read that count as 0, or carry the last capacity forward."""
     negative_counts: Literal["error", "missing"] = "error"
     """If a count is negative: stop the run, or treat it as missing."""
     several_rows: Literal["error", "last", "sum", "mean", "max"] = "error"
