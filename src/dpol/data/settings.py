@@ -115,7 +115,7 @@ class Dataset(Settings):
     periods: Periods = Periods()
     cleaning: Cleaning = Cleaning()
     readings: dict[Label, Reading] = {}
-    """Other readings of numbers that nobody measured, for the block `comparison`: where these decide
+    """Other readings of numbers that nobody measured, for the block `comparison`: where they decide
     more than 5% of the possible gain, our method is above a rival only if it is at each reading."""
 
     @model_validator(mode="before")
