@@ -33,12 +33,11 @@ from dpol.data.panel import (
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.second_look import EXAMPLES, Doubt, DoubtError, cells_named, rule, second_look
 from dpol.data.settings import Dataset, Stream
-from dpol.data.several_rows import one_row_each
 from dpol.data.stream import ZERO_OR_HIDDEN, unmeasured_best
 from dpol.data.tables.parse import CELL_KINDS
 from dpol.data.tables.raw_table import RawTable
 from dpol.data.tables.settings import Cleaning, Columns
-from dpol.data.typed_rows import drop_rows, read_counts, read_rows
+from dpol.data.typed_rows import drop_rows, one_row_each, read_counts, read_rows
 from dpol.data.understood import understand
 
 NO_CAPACITY = "never reports a capacity above 0"

@@ -26,9 +26,9 @@ from dpol.core.errors import DataError, Key, Text, in_lines, keyed
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, listed, shortened
 from dpol.data.settings import Dataset
-from dpol.data.several_rows import HIDDEN, PAIR, repeats
 from dpol.data.tables.parse import Flags, date_formats
 from dpol.data.tables.setting_types import LookName
+from dpol.data.typed_rows import HIDDEN, PAIR, repeats
 
 # A total equals the sum of others in this share of the periods, of which there are so many; what
 # else could be has a chance of 10^-3, or of 10^-9 where no exception leaves a doubt.

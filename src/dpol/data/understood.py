@@ -21,9 +21,9 @@ import pandas as pd
 from dpol.core.words import counted, listed, one_line, shortened
 from dpol.data.second_look import telling
 from dpol.data.settings import Dataset
-from dpol.data.several_rows import PAIR, repeats
 from dpol.data.tables.parse import parse_date
 from dpol.data.tables.raw_table import RawTable, period_texts
+from dpol.data.typed_rows import PAIR, repeats
 
 PLACES, DATES, PAIRS = 40, 6, 3
 """Largest number of places, of periods and of pairs in a line."""
