@@ -115,9 +115,8 @@ def longest_stay(config: Config, members: Members) -> Iterator[Problem]:
 
 def readings(config: Config, members: Members) -> Iterator[Problem]:
     """Require a comparison of single algorithms, and a table with counts, for further readings."""
-    if not (asked := config.dataset.readings):
-        return
-    if config.comparison.ours is None:
+    asked = config.dataset.readings
+    if asked and config.comparison.ours is None:
         allowed = "must not be given without comparison.ours, which they play again"
         yield Problem(("dataset", "readings"), list(asked), allowed)
 

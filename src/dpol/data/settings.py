@@ -106,10 +106,8 @@ class Dataset(Settings):
     caveat: str | None = None
     """A caveat about the numbers, shown in the lead of the page and beside the data."""
     public: bool = False
-    """Whether anyone may see the counts, as with simulated data.
-
-    If not, the results carry a warning, no run is replayed unless `report.replay` is true, and
-    `dpol league --write` writes no row."""
+    """Whether anyone may see the counts, as with simulated data; else results carry a warning, no
+    run is replayed unless `report.replay` is true, and `dpol league --write` writes no row."""
     format: Format = DEFAULT
     columns: Columns | None = None
     periods: Periods = Periods()
@@ -270,9 +268,8 @@ class Stream(Settings):
     title: str | None = None
     """Title in tables and figures; default: the label."""
     reported_as: Label | None = None
-    """The paper's label of this state (NM, PA or CA), whose numbers Table 2 shows.
-
-    The run warns if hospitals, weeks or fewest beds are not the paper's."""
+    """The paper's label of this state (NM, PA or CA), whose numbers Table 2 shows; the run warns if
+    hospitals, weeks or fewest beds are not the paper's."""
 
 
 Streams = Annotated[

@@ -91,10 +91,8 @@ class GainsSource(Settings):
     file: TableFile
     """The table, as with `local`; rows in the order of the rounds."""
     sensitivity: Annotated[float | str, BeforeValidator(number_or_column)]
-    """Largest protected change of one round's gains (L2 norm): a number, or the column with one
-    per round.
-
-    sqrt(n) times `gain_range`, for n experts, protects any change."""
+    """Largest protected change of one round's gains (L2 norm): a number, or the column with one per
+    round; sqrt(n) times `gain_range`, for n experts, protects any change."""
     gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
     """Largest gain; the smallest is 0."""
     period: str | None = None

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, TypeAlias, TypeVar, cast
+from typing import IO, Any, TypeAlias, cast
 
 import pandas as pd
 
@@ -27,7 +27,7 @@ from dpol.core.files import atomic_path, packed_file
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, listed, shortened
 from dpol.data.tables.bad_cells import Texts
-from dpol.data.tables.parse import date_formats, parse_date
+from dpol.data.tables.parse import LOOK, date_formats, parse_date
 from dpol.data.tables.setting_types import Period, columns_of
 from dpol.data.tables.table_format import DEFAULT, EITHER, Format
 
@@ -38,7 +38,6 @@ LONGEST_CELL = 10_000_000
 MOST_CELLS = 10_000_000
 """Largest number of cells of a sheet, and of the columns that are read of a file: some GB."""
 MOST_NOTES = 5  # rows in a message
-AnyRow = TypeVar("AnyRow")
 Choice: TypeAlias = Callable[[list[str]], list[str]]
 """Returns the columns to read of those that a table has; raises DataError if some are missing."""
 COLUMNS = Key(("dataset", "columns"))
@@ -48,7 +47,6 @@ WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 AGAIN = "get an intact copy of it; if dpol fetched it, delete it and run again"
 """Remedy for a file that is damaged."""
-_LOOK = "let dpol look at the table: dpol new dataset TABLE"
 _LAST = re.compile(r"[^0-9]*([0-9]{1,2})(?:\.0)?")
 _MONTH = DEFAULT.model_copy(update={"date": "Mon YYYY"})
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -198,9 +196,9 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
     return pd.DataFrame(dict(zip(wanted, columns.values(), strict=True)), [*lines], dtype=str)
 
 
-def _without_last(rows: Iterable[AnyRow], number: int) -> Iterator[AnyRow]:
+def _without_last(rows: Iterable[Any], number: int) -> Iterator[Any]:
     """Yield all rows but the last ones."""
-    held = deque[AnyRow]()
+    held = deque[Any]()
     for row in rows:
         held.append(row)
         if len(held) > number:
@@ -226,7 +224,7 @@ def _undecoded(path: Path, form: Format) -> DataError:
         kind = "is a workbook or an archive, not CSV"
         return DataError(f"{path}: {kind}; save it as a file that ends in .xlsx, or unpack it")
     remedy = keyed(
-        "Set {dataset.format.encoding}, such as to utf-8, utf-16 or cp1252, or {look}", look=_LOOK
+        "Set {dataset.format.encoding}, such as to utf-8, utf-16 or cp1252, or {look}", look=LOOK
     )
     return DataError(f"{path}: is not {form.encoding.upper()} text. ", remedy)
 
@@ -375,7 +373,7 @@ def refuse_columns(
             f"{path}: no column named {', '.join(missing)}; it has"
             f" {', '.join(map(shortened, present))}. Name the right ones in ",
             key,
-            f", or {_LOOK}",
+            f", or {LOOK}",
         )
     if twice := [name for name in dict.fromkeys(wanted) if present.count(name) > 1]:
         raise DataError(
