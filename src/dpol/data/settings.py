@@ -187,9 +187,10 @@ class Dataset(Settings):
     @property
     def sums(self) -> Key | None:
         """The key by which counts are added that may be of one person; None if none are."""
+        if self.rules.several_rows == "sum" and self.periods.of:
+            return Key(("dataset", "periods", "of"))
         if self.rules.several_rows == "sum":
-            of = ("periods", "of") if self.periods.of else ("cleaning", "several_rows")
-            return Key(("dataset", *of))
+            return Key(("dataset", "cleaning", "several_rows"))
         return Key(("dataset", "cleaning", "cumulative")) if self.rules.cumulative else None
 
     def problems(self, asks: Mapping[str, Gain], *, moved: bool) -> Iterator[Problem]:
