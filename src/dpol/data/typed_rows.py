@@ -104,11 +104,9 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     if form.layout == "wide":
         made, kept = columns.entity, columns_of(columns.period)
     else:
-        made = str(columns.period)
-        kept = [name for name in columns.needed() if name not in (made, columns.count)]
-    named = [*dataset.cleaning.drop_where, *dataset.cleaning.keep]
-    dropped = [name for name in named if name not in (made, columns.count)]
-    kept = [*dict.fromkeys([*kept, *dropped])]
+        made, kept = str(columns.period), columns.needed()
+    every = dict.fromkeys([*kept, *dataset.cleaning.drop_where, *dataset.cleaning.keep])
+    kept = [name for name in every if name not in (made, columns.count)]
     return to_long(raw, form, kept, name=made, number=columns.count)
 
 
