@@ -101,13 +101,6 @@ def shelters() -> Table:
     return t
 
 
-def hidden(marker: str) -> Table:
-    t = wards(8, 40, 9, (8, 60)).astype({"patients": object})
-    small = (t["patients"] > 0) & (t["patients"] < 4)
-    t.loc[small, "patients"] = marker
-    return t
-
-
 def corrected_totals_to_date() -> Table:
     t, rng = wards(9), np.random.default_rng(6)
     t["patients"] = t.groupby("place")["patients"].cumsum()

@@ -27,8 +27,8 @@ from dpol.core.errors import DataError
 from dpol.data.filling import check_calendar, fill
 from dpol.data.question import Gain
 from dpol.data.settings import Periods
-from dpol.data.several_rows import HIDDEN
 from dpol.data.tables.settings import Cleaning
+from dpol.data.typed_rows import HIDDEN
 
 
 def line_of(*cells: object) -> str:

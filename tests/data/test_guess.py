@@ -21,10 +21,10 @@ from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
 from dpol.core.words import listed
 from dpol.data.cleaning import clean_table
-from dpol.data.counts import read_counts
 from dpol.data.guess import UnclearError, look_at
 from dpol.data.settings import Dataset
 from dpol.data.stream import GainStream, build_stream
+from dpol.data.typed_rows import read_counts
 from tables_of_all_kinds import MAKERS, Kind, five
 
 
@@ -346,10 +346,8 @@ def test_one_of_several_sheets_is_asked_for(here: Path, capsys) -> None:
             pd.read_csv(io.StringIO(rows("d,town,sick,beds", *PLAIN))).to_excel(
                 book, sheet_name=name
             )
-    assert main(["new", "dataset", "t.xlsx"]) == 2
-    _, *questions, command = capsys.readouterr().err.splitlines()
-    assert questions[0].startswith("  --sheet: which one? 2021, 2022. If each holds a place or")
-    assert command == ("Complete and run: dpol new dataset t.xlsx --sheet SHEET")
+    assert main(["new", "dataset", "t.xlsx"]) == 1
+    assert "t.xlsx: --sheet must be one of '2021', '2022'; if each" in capsys.readouterr().err
     seen = look_at(Path("t.xlsx"), {**FIVE, "sheet": "2022"})
     assert (seen["format"], seen["columns"]["entity"]) == ({"sheet": "2022"}, "town")
 
@@ -509,6 +507,7 @@ def test_months_in_a_column_of_weeks_are_asked_about(tmp_path: Path) -> None:
     [
         ("<5", "5 6 7", [], 3),  # 5 becomes 2
         ("≤4", "5 6 7", [], 3),
+        ("-999999", "5 6 7", [], 3),
         ("<5", "5 6.5 7", [], 4),  # 5.9 becomes 2
         ("<5", "5 6 7", ["--per-person", "2"], 4),  # 6 becomes 2
         ("*", "8 9 10", ["--suppressed", "*"], 6),  # 8, the smallest published, becomes 2

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 import dpol
 from dpol.core.errors import ConfigError, DataError
-from dpol.data import several_rows
+from dpol.data import typed_rows
 from dpol.data.cleaning import clean_table
 from dpol.data.question import Gain
 from dpol.data.settings import Dataset, Stream
@@ -136,13 +136,13 @@ def test_every_step_that_sums_is_listed_and_asks(tmp_path) -> None:
 
 def test_a_planted_sum_is_found(tmp_path, monkeypatch) -> None:
     """A maximum that adds."""
-    merge = several_rows._merge
+    merge = typed_rows._merge
 
     def adds(rows: pd.DataFrame, rules: Any) -> pd.DataFrame:
         same = rules.model_copy(update={"several_rows": "sum"})
         return merge(rows, same if rules.several_rows == "max" else rules)
 
-    monkeypatch.setattr(several_rows, "_merge", adds)
+    monkeypatch.setattr(typed_rows, "_merge", adds)
     found = steps(tmp_path, "max", "mean")
     assert [it for it, asks in found.items() if not asks] == [
         "periods.of: max",

@@ -27,7 +27,6 @@ from data.drawn import (
     streams,
 )
 from dpol.data.cleaning import clean_panel
-from dpol.data.counts import read_counts
 from dpol.data.panel import CleanPanel, write_panel
 from dpol.data.query import query_for
 from dpol.data.settings import Dataset
@@ -42,6 +41,7 @@ from dpol.data.stream import (
 from dpol.data.tables.parse import parse_cells
 from dpol.data.tables.settings import Cleaning
 from dpol.data.tables.table_format import DEFAULT
+from dpol.data.typed_rows import read_counts
 from dpol.noise.neighbours import neighbours_of
 
 HIDDEN = "-999999"
@@ -209,7 +209,7 @@ def test_the_sums_of_a_large_table_are_read(
 ) -> None:
     cells = pd.DataFrame(told(rows(DRAWN)))
     small, _ = cleaned(tmp_path / "t.csv", cells, with_sums())
-    monkeypatch.setattr("dpol.data.counts._SMALL", 1)
+    monkeypatch.setattr("dpol.data.typed_rows._SMALL", 1)
     large, _ = cleaned(tmp_path / "t.csv", cells, with_sums())
     pd.testing.assert_frame_equal(large.table, small.table)
     assert large.warnings == small.warnings

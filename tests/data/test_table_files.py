@@ -83,7 +83,7 @@ def test_other_ways_to_write_the_same_csv_are_read(files: Files, name: str, cont
         ("t.csv.gz", gzip.compress(b"a,b\n", mtime=0), "has a header but no rows; get"),
         *(("t.csv", content, "is not UTF-8 text. Set dataset.format.encoding, such as to utf-8,")
           for content in ("a,b\nMüller,1\n".encode("latin-1"), "a,b\n1,2\n".encode("utf-16"))),
-        ("t.csv", b"PK\x03\x04\xff", "is a workbook, not CSV; save it as"),
+        ("t.csv", b"PK\x03\x04\xff", "is a workbook or an archive, not CSV; save it as"),
     ],
     ids=repr,
 )  # fmt: skip

@@ -86,15 +86,6 @@ def test_a_part_of_a_line_without_something_to_see_is_not_printed(here: Path, ca
         assert words not in said
 
 
-def test_a_hidden_number_counts_for_one_person_however_it_is_marked(here: Path) -> None:
-    for marker, more in (("-999999", ""), ("<4", ""), ("*", " --suppressed *")):
-        of.hidden(marker).to_csv("t.csv", index=False)
-        assert main(["new", "dataset", "t.csv", *of.told(more)]) == 0
-        made = yaml.safe_load(Path("t.yaml").read_text())
-        assert made["privacy"]["count_sensitivity"] == 2, marker
-        Path("t.yaml").unlink()
-
-
 WAYS = [
     (of.schools, f"{WEEKS} --date YYYY-ww --keep", of.wards(8, 30, 12), ""),
     (of.free_and_occupied, "--capacity patients,free", of.wards(8, 40, 14), ""),

@@ -23,6 +23,7 @@ from dpol.data.stream import PUBLIC
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import NO_NOISE
 from dpol.privacy.losses import Loss
+from dpol.report.league import _ranked
 from dpol.report.rows import AS_SENT, read_rows, write_rows
 from small_config import changed as config_with
 
@@ -232,37 +233,65 @@ def test_what_only_the_sender_knows_is_shown_as_it_is(stream, sent) -> None:
     changed(sent, other("entry", '"no_such_package:It"'))
     changed(sent, lambda row: of_json(row, "guarantee", model="central"))
     rows, refused = read(sent, stream)
-    played = [suite.played[0] for _, suite in rows]
+    played = [suite.played[0] for suite in rows]
     assert [it.label for it in played] == ["mine (Bo, as sent)"] * 2
     assert {it.facts["sees"] for it in played} == {"raw"}
     assert not refused
 
 
-def test_a_row_runs_no_code_and_imports_no_package(stream, sent, tmp_path) -> None:
+PATCHES = """
+import dpol.report.league
+from dpol.experts.ftpl import RandomWalkFTPL as It
+dpol.report.league._ranked = None
+"""
+READS_FRAMES = """
+import sys
+from dataclasses import dataclass
+import numpy as np
+from dpol.data.stream import GainStream
+from dpol.experts.interface import LocalAlgorithm
+@dataclass(frozen=True)
+class It(LocalAlgorithm):
+    def init(self, setup):
+        return 0
+    def step(self, state, observation, generators):
+        frame, raw = sys._getframe(), []
+        while not raw:
+            frame = frame.f_back
+            raw = [it for it in frame.f_locals.values() if isinstance(it, GainStream)]
+        return state + 1, np.full(6, raw[0].gains[state].argmax(), np.int32)
+"""
+
+
+@pytest.mark.parametrize(("eve", "code"), [("patches", PATCHES), ("frames", READS_FRAMES)])
+def test_a_row_runs_no_code_and_imports_no_package(
+    eve, code, stream, tmp_path, monkeypatch
+) -> None:
     """Of a package that writes a file on import, and is installed where the row is read."""
-    (tmp_path / "eve.py").write_text(
-        f"open({str(tmp_path / 'imported')!r}, 'w').close()\n"
-        "import dpol.report.league\n"
-        "dpol.report.league._ranked = None\n"
-        "class It: pass\n"
-    )
-    changed(sent, other("entry", '"eve:It"'))
-    changed(sent, lambda row: of_json(row, "code", package="eve", version="1"))
-    changed(sent, other("family", "eve:It"))
+    sent, written = tmp_path / "sent.parquet", tmp_path / "imported"
+    (tmp_path / f"{eve}.py").write_text(f"open({str(written)!r}, 'w').close()\n{code}")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("dpol.report.league._ranked", _ranked)  # again, after the import
+    entry = {"algorithm": f"{eve}:It", "label": "mine"}
+    write_rows([run_of(stream, "mine", [("capacity", mu) for mu in LEVELS])], sent, entry, ABOUT)
+    choices = pq.read_table(sent)["choices"].to_pylist()
+    cheats = choices == [np.tile(stream.gains.argmax(axis=1), 6).tolist()] * 2
+    assert cheats == (eve == "frames")
+    written.unlink()
+    dpol.write_stream(stream, tmp_path / "stream.parquet")
     code = (
-        "import sys, pickle; from pathlib import Path; from dpol.report.rows import read_rows\n"
-        "import dpol\n"
+        "import sys, dpol\n"
         "stream = dpol.read_stream('stream.parquet')\n"
         f"league = dpol.league(['persistence'], stream, rows=['{sent.name}'], seed=3,\n"
         "    replicates=6, levels=[float('inf'), .5])\n"
-        "print((league.standings['sender'] != '').sum(), 'eve' in sys.modules)\n"
+        "shown = league._repr_html_(), *league.in_text({'mine'}), league.plot()\n"
+        f"print((league.standings['sender'] != '').sum(), '{eve}' in sys.modules)\n"
     )
-    dpol.write_stream(stream, tmp_path / "stream.parquet")
     said = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert said.stdout == "2 False\n", said.stderr
-    assert not (tmp_path / "imported").exists()
+    assert not written.exists()
 
 
 def test_a_row_of_a_swapped_stream_is_refused(stream, sent, random_stream) -> None:

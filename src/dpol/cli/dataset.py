@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dpol.core.errors import Key, in_words
@@ -18,10 +17,9 @@ from dpol.core.options import Commands, add_command, between, given
 from dpol.core.words import listed, one_line
 
 if TYPE_CHECKING:
+    from dpol.data.guess import UnclearError
     from dpol.data.second_look import Doubt
 
-_SHOWN = 40
-"""Number of entities that are listed."""
 _LABEL = 60
 """Largest length of a label, in characters."""
 _OPTIONS = {
@@ -124,6 +122,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     from dpol.data.second_look import DoubtError
     from dpol.data.stream import build_stream
     from dpol.data.tables.setting_types import TABLES
+    from dpol.data.understood import PLACES
     from dpol.show.heat_map import heat_map
     from dpol.show.pages import load_template
     from dpol.show.style import save_figure
@@ -155,11 +154,11 @@ def new_dataset(options: argparse.Namespace) -> None:
         except ConfigError as error:  # an option has a value that its key does not allow
             raise UsageError(in_words(error.args, as_option)) from None
         except UnclearError as unclear:
-            open_ = unclear.asked, unclear.ready, unclear.columns
-            raise UsageError(_questions(table, said, *open_)) from None
+            raise UsageError(_questions(table, said, unclear)) from None
         except DoubtError as doubtful:
             if not (sure := [doubt for doubt in doubtful.doubts if doubt.sure]):
-                raise UsageError(_questions(table, said, _of_doubts(doubtful.doubts))) from None
+                asked = UnclearError(_of_doubts(doubtful.doubts))
+                raise UsageError(_questions(table, said, asked)) from None
             totals += [in_words(doubt.says).rpartition(". ")[0] for doubt in sure]
             dropped = [it for doubt in sure for it in _typed(doubt.value)]
             said["drop_where"] = [*said.get("drop_where", []), *dropped]
@@ -175,7 +174,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     for line in totals:
         print(f"  left out: {line}")
     whole = panel.reports[0]
-    print(f"  play: {listed(map(one_line, panel.table['entity'].unique()), _SHOWN)}")
+    print(f"  play: {listed(map(one_line, panel.table['entity'].unique()), PLACES)}")
     changes = [f"  {text}" for text in whole.changes()]
     all_ = "Changes by cleaning:" if changes else "" if whole.dropped else "No gaps."
     print(f"  {whole.entities:,} entities, {whole.periods:,} periods. {all_}", *changes, sep="\n  ")
@@ -197,33 +196,16 @@ def _command(table: Path, said: Mapping[str, Any]) -> str:
     return shlex.join(["dpol", "new", "dataset", str(table), *words])
 
 
-def _questions(
-    table: Path,
-    said: Mapping[str, Any],
-    asked: Mapping[str, str],
-    ready: Mapping[str, str] = MappingProxyType({}),
-    columns: Sequence[str] = (),
-) -> str:
-    """Return all questions, and the command that answers them.
-
-    Args:
-        table: the table.
-        said: the given options.
-        asked: the questions, by option.
-        ready: the answers where only one is possible, by option.
-        columns: the columns of the table, a line each.
-    """
-    start = f"{table}: these questions are open. Answer them by options:"
-    if columns:
-        start = f"{table} has these columns (if not: --skip-rows N, the lines above its header):"
-        columns = [*columns, "Say what they are:"]
+def _questions(table: Path, said: Mapping[str, Any], unclear: UnclearError) -> str:
+    """Return all questions, and the command that answers them, with the options `said` before."""
+    asked = unclear.asked
+    start = unclear.start or [f"{table}: these questions are open. Answer them by options:"]
     lines = [f"  {flag(key)}: {question}" for key, question in asked.items()]
     known = {key: it for key, it in said.items() if key not in asked or isinstance(it, list)}
-    missing = " ".join(
-        f"{flag(key)} {shlex.quote(ready[key]) if key in ready else key.upper()}" for key in asked
-    )
+    ready = {key: shlex.quote(it) for key, it in unclear.ready.items()}
+    missing = " ".join(f"{flag(key)} {ready.get(key, key.upper())}" for key in asked)
     last = f"Complete and run: {_command(table, known)} {missing}"
-    return "\n".join([start, *columns, *lines, last])
+    return "\n".join([*start, *lines, last])
 
 
 def _of_doubts(doubts: Sequence[Doubt]) -> dict[str, str]:

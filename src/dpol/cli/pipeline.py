@@ -9,7 +9,6 @@ import shlex
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
 
 from dpol.core.errors import OutputError, UsageError
 from dpol.core.files import check_writable
@@ -61,8 +60,10 @@ def _run(options: argparse.Namespace) -> None:
     name, *flags = options.words or [""]
     if name in ("-h", "--help"):
         options.parser.print_help()
-    else:
-        _snakemake(config_named(name, "dpol run CONFIG, then the flags"), flags)
+    else:  # become Snakemake, with the user's flags
+        words = snakemake_words(config_named(name, "dpol run CONFIG, then the flags"), flags)
+        sys.stdout.flush()
+        os.execv(sys.executable, words)
 
 
 def config_named(name: str, usage: str) -> Path:
@@ -92,13 +93,6 @@ def _verify(options: argparse.Namespace) -> int:
     for line in lines or [f"{options.folder}: all files are as the run made them"]:
         print(printable(line))
     return int(bool(lines))
-
-
-def _snakemake(config: Path, flags: list[str]) -> NoReturn:
-    """Become Snakemake, with the user's flags."""
-    words = snakemake_words(config, flags)
-    sys.stdout.flush()
-    os.execv(sys.executable, words)
 
 
 def snakemake_words(config: Path, flags: list[str]) -> list[str]:

@@ -18,7 +18,6 @@ from dpol.noise import (
     CENTRAL_NOISES,
     ISOTROPIC,
     MEMORY,
-    NO_NOISE,
     NOISES,
     find_noise,
 )
@@ -116,9 +115,8 @@ def longest_stay(config: Config, members: Members) -> Iterator[Problem]:
 
 def readings(config: Config, members: Members) -> Iterator[Problem]:
     """Require a comparison of single algorithms, and a table with counts, for further readings."""
-    if not (asked := config.dataset.readings):
-        return
-    if config.comparison.ours is None:
+    asked = config.dataset.readings
+    if asked and config.comparison.ours is None:
         allowed = "must not be given without comparison.ours, which they play again"
         yield Problem(("dataset", "readings"), list(asked), allowed)
 
@@ -229,8 +227,10 @@ def ours(config: Config, members: Members) -> Iterator[Problem]:
     """Require that a suite plays our method under its noise."""
     if (system := config.comparison.ours) is None:
         return
-    place, runs = ("comparison", "ours"), _private_runs(config, members)
-    known = [member.label for member, noise in runs if noise == system.noise]
+    place = "comparison", "ours"
+    of = config.suites.values()
+    entries = [it for suite in of for it in suite.by_noise.get(system.noise, ())]
+    known = [member.label for it in entries for member in make_members(it)]
     if system.algorithm not in known:
         allowed = f"no private suite plays it with {system.noise} noise"
         allowed += did_you_mean(system.algorithm, known)
@@ -238,14 +238,6 @@ def ours(config: Config, members: Members) -> Iterator[Problem]:
     if not find_noise(system.noise).none_at_infinity:
         allowed = "must be a noise that vanishes at the level .inf"
         yield Problem((*place, "noise"), system.noise, allowed)
-
-
-def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, str]]:
-    """Yield each private algorithm with each noise of its suite."""
-    for suite in config.suites.values():
-        for noise, entries in suite.by_noise.items():
-            if noise != NO_NOISE:
-                yield from ((member, noise) for it in entries for member in make_members(it))
 
 
 OF_KEYS: tuple[Rule, ...] = (

@@ -7,11 +7,9 @@ import hashlib
 import importlib.metadata
 import itertools
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
-from email.utils import mktime_tz, parsedate_tz
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -147,23 +145,13 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     """Return an answer with status 200, its body not yet read.
 
     Raises:
-        _BrokenError: a status that may pass, a connection that was reset, or no whole head of an
-            answer within `SILENCE`.
+        _BrokenError: a status that may pass, a connection that was reset, or a silence of
+            `SILENCE`.
         FetchError: no answer, another status, or a redirect to an address without encryption.
     """
-    head: Future[requests.Response] = Future()
-
-    def ask() -> None:
-        try:
-            head.set_result(session.get(url, params=asked, timeout=SILENCE, stream=True))
-        except Exception as error:  # told by `head`
-            head.set_exception(error)
-
-    # The timeout of requests is for each byte. A thread that waits longer ends with the process.
-    threading.Thread(target=ask, daemon=True).start()
     try:
-        answer = head.result(SILENCE)
-    except (requests.Timeout, TimeoutError):
+        answer = session.get(url, params=asked, timeout=SILENCE, stream=True)
+    except requests.Timeout:
         raise _BrokenError(f"no answer within {SILENCE:g} s") from None
     except (requests.RequestException, ValueError) as error:  # a redirect may be no address
         if error.args and isinstance(error.args[0], urllib3.exceptions.ProtocolError):
@@ -176,15 +164,10 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     status = f"status {answer.status_code} {answer.reason}"
     if answer.status_code not in _PASSING:
         raise FetchError(status)
-    raise _BrokenError(status, _seconds(answer.headers.get("Retry-After", "")))
-
-
-def _seconds(after: str) -> float:
-    """Return the seconds of a header `Retry-After`, which holds a number or a date."""
-    if re.fullmatch("[0-9]+", after):
-        return float(after)
-    date = parsedate_tz(after)
-    return max(0.0, mktime_tz(date) - time.time()) if date else 0.0
+    with suppress(urllib3.exceptions.InvalidHeader):
+        after = answer.headers.get("Retry-After", "")
+        raise _BrokenError(status, urllib3.Retry().parse_retry_after(after))
+    raise _BrokenError(status)
 
 
 def _body(answer: requests.Response) -> Iterator[bytes]:

@@ -11,14 +11,11 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import DataError, Key, in_lines, keyed
 from dpol.core.words import counted, shortened
-from dpol.data.second_look import complements, presence
+from dpol.data.second_look import EXAMPLES, complements, presence
 from dpol.data.settings import Periods
-from dpol.data.several_rows import HIDDEN
 from dpol.data.stream import MEASURED, ZERO_OR_HIDDEN
 from dpol.data.tables.settings import Cleaning
-
-MOST_CAUSES = 5
-"""Number of causes of zeros that a message lists."""
+from dpol.data.typed_rows import HIDDEN
 
 
 def fill(
@@ -138,7 +135,7 @@ def refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) -
     zeros, cells = len(zero), len(table)
     if zeros / cells <= rules.max_zeroed:
         return
-    most = zero.map(shortened).value_counts(sort=False).nlargest(MOST_CAUSES)
+    most = zero.map(shortened).value_counts(sort=False).nlargest(EXAMPLES)
     named = successions(table) or [f"{one}: {counted(n, 'cell')}" for one, n in most.items()]
     start = (
         f"{file}: stream {label} has {counted(zeros, 'cell')} of {cells:,} that"
@@ -153,18 +150,13 @@ def refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) -
         " OLD: NEW. If no row means none, set {dataset.cleaning.absent}: zero; if a blank cell"
         " does, raise max_zeroed."
     )
-    raise DataError(in_lines([start, *(f"  {text}" for text in named[:MOST_CAUSES]), remedy]))
+    raise DataError(in_lines([start, *(f"  {text}" for text in named[:EXAMPLES]), remedy]))
 
 
 def successions(table: pd.DataFrame) -> list[str]:
     """Describe pairs of entities that may be one; see `complements`."""
     given = table[table["count_source"].isin([*MEASURED, ZERO_OR_HIDDEN, "suppressed"])]
-    there = presence(given)
-    return [
-        f"{shortened(old)} ({counted(int(there[old].sum()), 'count')}) and {shortened(new)}: never"
-        " both in a period"
-        for old, new in complements(there)
-    ]
+    return [f"{it}: never both in a period" for it in complements(presence(given), "count")]
 
 
 def check_calendar(file: str, label: str, rows: pd.DataFrame, lasting: Periods) -> tuple[str, ...]:

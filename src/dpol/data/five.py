@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -16,7 +17,6 @@ import pandas as pd
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import listed, shortened
 from dpol.data.tables.bad_cells import Texts
-from dpol.data.tables.cells import IDENTIFIES, LEAST_NUMBERS, is_number
 from dpol.data.tables.parse import date_formats, parse_date, without_time
 from dpol.data.tables.raw_table import year_and
 from dpol.data.tables.table_format import DEFAULT, FORMATS, NUMBERS, Dates, months_of
@@ -27,6 +27,15 @@ SHOWN, ALOUD, MOST_COLUMNS = 3, 2, 40
 """Number of texts of a column, of dates that are read aloud, and of columns that are shown."""
 ROWS = {"number": None, "part": "sum", "event": "sum", "mean": "mean", "max": "max", "last": "last"}
 """What one row may be, and how several rows of a period become one."""
+LEAST_NUMBERS, MOST_MARKERS = 0.2, 5
+"""The distinct cells of a column of numbers: the least share of numbers, and most other texts."""
+NUMBER = re.compile(r"[+-]?(?=.*[0-9])[0-9.,'\u2019\u00a0\u202f\s]+(?:[eE][+-]?[0-9]+)?")
+_MARKED = re.compile(
+    r"([^\w\s<>≤≥.,+-]{1,3}|[^\W\d_]{1,3}\.)?\s*([0-9](?:[0-9.,'\u2019\u00a0\u202f]*[0-9])?)"
+    r"(\s\S.{0,11}|[^\w\s.,:/<≤–-][^0-9]{0,11}|[^\W\d_]{1,12})?"
+)
+"""A number with a sign or word before or after it: 45%, 53*, 105 beds, (53), ~53, € 53, 33 1)."""
+IDENTIFIES = re.compile("(^|[^a-z]|(?<=[a-z])(?=[A-Z]))(?i:id|pk|nr|no|code|key|ik|ccn)$")
 _WEEKS = ["YYYY-ww", "YYYY-ee"]
 _WEEK = re.compile("(?i:w(oche|eek)|^kw|sema|settim|t[yý]den|teden|veck|^uge|^uke|-w)")
 """Names of columns of weeks, so that 2021-05 is asked about."""
@@ -52,16 +61,17 @@ _WORDS = {
 
 
 def columns_of_table(
-    table: pd.DataFrame, heads: Sequence[str], written: Mapping[str, Any]
+    file: Path, table: pd.DataFrame, heads: Sequence[str], written: Mapping[str, Any]
 ) -> list[str]:
-    """Return the columns of a table with some of their texts, a line each."""
+    """Return lines that show the columns of a table, each with some of its texts."""
     names = [name for name in map(str, table) if name not in heads[SHOWN:]][:MOST_COLUMNS]
     texts = {name: table[name][table[name] != ""].unique()[:SHOWN] for name in names}
-    lines = [f"  {name}: {', '.join(map(shortened, it))}" for name, it in texts.items()]
+    lines = [f"{file} has these columns (if not: --skip-rows N, the lines above its header):"]
+    lines += [f"  {name}: {', '.join(map(shortened, it))}" for name, it in texts.items()]
     lines += [f"  and {more} more"] if (more := table.shape[1] - len(names)) else []
     if encoding := written.get("encoding"):
         lines.append(f"  If letters look wrong: --encoding NAME, which was taken for {encoding}")
-    return lines
+    return [*lines, "Say what they are:"]
 
 
 def dated_names(table: pd.DataFrame, answers: Mapping[str, Any]) -> list[str]:
@@ -80,12 +90,31 @@ def layout_of(table: pd.DataFrame, heads: Sequence[str], answers: Mapping[str, A
         return "wide-periods"
     if parts_of(answers.get("entity", ""), table)[0] in table:
         return ""
-    dates = possible_dates(table)[:1]
-    dates = parts_of(answers["period"], table) if "period" in answers else dates
+    said = "period" in answers
+    dates = parts_of(answers["period"], table) if said else possible_dates(table)[:1]
     if not dates or not {*dates} <= {*table} or table.duplicated(dates).any():
         return ""
     numbers = [name for name in table if name not in dates and is_number(table[name])]
     return "wide" if len(numbers) > 1 else ""
+
+
+def is_number(column: Texts) -> bool:
+    """Return whether the cells are numbers, except for empty cells and a few markers."""
+    held = column[column != ""].drop_duplicates()
+    match, marks = held.str.fullmatch(NUMBER), held.map(lambda text: "".join(marks_of(text)))
+    if marks.nunique() <= MOST_MARKERS:
+        match |= marks != ""
+    return bool(match.mean() >= LEAST_NUMBERS and (~match).sum() <= MOST_MARKERS)
+
+
+def marks_of(text: str) -> list[str]:
+    """Return the signs or words at a number, if it has any.
+
+    >>> marks_of("33 1)"), marks_of("(53)"), marks_of("€ 53,00"), marks_of("10-19"), marks_of("53")
+    (['1)'], ['(', ')'], ['€'], [], [])
+    """
+    match = _MARKED.fullmatch(text)
+    return [it.strip() for it in (match[1], match[3]) if it and it.strip()] if match else []
 
 
 def forms_of(cells: Texts) -> list[Dates]:
@@ -163,7 +192,9 @@ def ask_five(
         if len(places) < 2:
             asked["entity"] = f"{entity} names one place only ({places[0]}); a game needs two"
     free = [it for it in names if it not in (*columns_of_one, *dated)]
-    others = [it for it in free if _counted(table[it])]
+    texts_of = {it: table[it][table[it] != ""].drop_duplicates() for it in free}
+    # A count may be written 53, 53* or <5.
+    others = [it for it in free if texts_of[it].str.contains("[0-9]").mean() >= LEAST_NUMBERS]
     count = take("count", [] if heads else others)
     left = [it for it in others if it != count]
     take("capacity", ["none"] if not left and (count or heads) else [])
@@ -178,12 +209,6 @@ def tells_apart(table: pd.DataFrame, period: Texts, names: Sequence[str]) -> lis
     several = [name for name in names if 2 <= table[name].nunique() <= len(table) / 2]
     in_period = table.groupby(period)
     return [name for name in several if in_period[name].nunique().sum() >= 0.8 * len(table)]
-
-
-def _counted(cells: Texts) -> bool:
-    """Return whether a column may hold counts: some of its texts have a digit, as 53, 53* or <5."""
-    texts = cells[cells != ""].drop_duplicates()
-    return bool(texts.str.contains("[0-9]").mean() >= LEAST_NUMBERS)
 
 
 def _period_texts(table: pd.DataFrame, period: str, heads: Sequence[str]) -> Texts | None:

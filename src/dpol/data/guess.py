@@ -15,9 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -26,40 +24,39 @@ from pydantic import ValidationError
 from dpol.core.errors import UsageError
 from dpol.core.words import counted, listed, shortened
 from dpol.data.five import (
+    NUMBER,
     ROWS,
     ask_five,
     columns_of_table,
     dated_names,
     formats_of,
+    is_number,
     joined,
     layout_of,
+    marks_of,
     names_list,
     parts_of,
     tells_apart,
 )
-from dpol.data.second_look import commonest_gaps
 from dpol.data.stream import largest_change
 from dpol.data.tables.bad_cells import Texts
-from dpol.data.tables.cells import NUMBER, is_number, marks_of
 from dpol.data.tables.parse import parse_dates, parse_numbers, strip_marks
 from dpol.data.tables.raw_table import (
-    DELIMITERS,
     LONGEST_CELL,
-    MOST_TITLES,
     UTF_16,
     open_bytes,
     read_raw_table,
     refuse_unnamed,
     sheet_cells,
-    sheet_names,
     without_notes,
     year_and,
 )
 from dpol.data.tables.settings import Cleaning
 from dpol.data.tables.table_format import DEFAULT, EITHER, Format, months_of
 
-LINES, START = 500, 1_000_000
-"""Number of lines, and of bytes, at the start of a file that show its format."""
+LINES, START, MOST_TITLES, DELIMITERS = 500, 1_000_000, 20, ",;\t|"
+"""Number of lines, and of bytes, at the start of a file that show its format; number of lines above
+the header in which dpol looks for it; and the separators that it looks for."""
 BLANKS = 0.05
 """If more than this share of the counts are blank, it is asked what that means."""
 _BELOW = re.compile(r"([<≤])\s*([0-9]+)")
@@ -73,7 +70,6 @@ _KEYS = (
     "equal_rows", "negative_counts", "absent",
 )  # fmt: skip
 """Options that are keys of `dataset.cleaning`."""
-EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 class UnclearError(UsageError):
@@ -82,17 +78,17 @@ class UnclearError(UsageError):
     Args:
         asked: the questions, by the option for each.
         ready: the answers where only one is possible, by option.
-        columns: the columns of the table, a line each.
+        start: the lines before the questions, which show the columns of the table.
     """
 
     def __init__(
         self,
         asked: Mapping[str, str],
-        ready: Mapping[str, str] = EMPTY,
-        columns: Sequence[str] = (),
+        ready: Mapping[str, str] | None = None,
+        start: Sequence[str] = (),
     ) -> None:
         super().__init__("; ".join(f"{key}: {question}" for key, question in asked.items()))
-        self.asked, self.ready, self.columns = asked, ready, columns
+        self.asked, self.ready, self.start = asked, ready or {}, start
 
 
 def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,13 +112,6 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
         wrong = {str(it["loc"][0]): it["msg"].partition(", ")[2] for it in error.errors()}
         raise UnclearError(wrong) from None
     answers = {**answers, **said.model_dump(exclude_unset=True)}
-    sheets = list[str]()
-    with suppress(KeyError, OSError, SyntaxError, ValueError, BadZipFile):  # reading says so
-        sheets = sheet_names(path) if path.suffix == ".xlsx" and "sheet" not in answers else []
-    if len(sheets) > 1:
-        raise UnclearError({"sheet": f"which one? {names_list(sheets)}. If each holds a place or a"
-                            " time, copy them into one sheet, with a column for what their names"
-                            " say"})  # fmt: skip
     written = _written(path, answers) | _given(answers, "skip_last")
     start = DEFAULT.model_copy(update=written)
     raw = without_notes(read_raw_table(path, None, start), start).cells.drop_duplicates()
@@ -134,7 +123,7 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     layout = layout_of(raw, heads, answers)
     asked, ready = ask_five(raw, layout, heads, answers)
     if asked:
-        raise UnclearError(asked, ready, columns_of_table(raw, heads, written))
+        raise UnclearError(asked, ready, columns_of_table(path, raw, heads, written))
     if layout:
         refuse_unnamed(path, [*map(str, raw)])
     return _meant(_melted(raw, layout, heads, answers), layout, answers, written)
@@ -160,11 +149,10 @@ def _meant(
     table: pd.DataFrame, layout: str, answers: Mapping[str, Any], written: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what `look_at` returns of a table whose owner has said the five things."""
-    several = {key: parts_of(answers[key], table) for key in ("entity", "capacity")}
-    entity, capacity = (it[0] for it in several.values())
-    several = {key: it for key, it in several.items() if len(it) > 1}
-    if named_by := several.get("entity"):
-        table[entity] = joined(table, named_by)
+    entity, *entity_with = parts_of(answers["entity"], table)
+    capacity, *others = parts_of(answers["capacity"], table)
+    if entity_with:
+        table[entity] = joined(table, [entity, *entity_with])
     year, *month = dated = parts_of(answers["period"], table)
     period = year_and(table[year], table[month[0]]) if month else table[year]
     (date,) = formats_of(period, answers, in_parts=bool(month))
@@ -186,8 +174,8 @@ def _meant(
         table = table[table[name].isin(texts)]
     if layout:
         made, kept = entity if layout == "wide" else year, {*columns.values(), *dated}
-        if others := [name for name in named if name not in kept]:
-            drop[made] = [*drop.get(made, []), *others]
+        if melted := [name for name in named if name not in kept]:
+            drop[made] = [*drop.get(made, []), *melted]
     for name, texts in drop.items():
         table = table[~table[name].isin(texts)]
     period = period[table.index]
@@ -203,7 +191,7 @@ def _meant(
         )
 
     measured = [rows[key] for key in ("count", "capacity") if key in rows]
-    measured += [table[name] for name in several.get("capacity", [])[1:]]
+    measured += [table[name] for name in others]
     dates, periods = _dates(period, rows["entity"], date)
     signs, asked["decimal"] = _signs(measured, answers)
     markers, asked["missing"] = _markers(measured, answers)
@@ -226,8 +214,8 @@ def _meant(
         gain = {"of": "count", "bound": answers["at_most"]}
     if asked := {key: question for key, question in asked.items() if question}:
         raise UnclearError(asked)
-    columns |= {"entity_with": named_by[1:]} if named_by else {}
-    columns |= _given(several, "capacity")
+    columns |= {"entity_with": entity_with} if entity_with else {}
+    columns |= {"capacity": [capacity, *others]} if others else {}
     columns["period"] = year
     if month:
         dates.pop("date")
@@ -339,10 +327,12 @@ def _dates(period: Texts, entity: Texts, date: str) -> tuple[dict[str, Any], dic
     monthly = bool(months_of(date) or firsts or lasts)
     each = pd.DataFrame({"entity": entity, "day": parse_dates(period, form)}).dropna()
     each = each.drop_duplicates().sort_values(["entity", "day"])
-    gaps = commonest_gaps(each["entity"], each["day"], monthly=monthly)
-    if not gaps:
+    number = each["day"].to_numpy().astype("datetime64[M]" if monthly else "datetime64[D]")
+    gaps = pd.Series(number.astype(int), each.index).groupby(each["entity"]).diff()
+    if not (gaps > 0).any():
         return keys, {}
-    length: dict[str, Any] = {"months" if monthly else "days": (gap := next(iter(gaps)))}
+    gap = int(gaps[gaps > 0].astype(int).value_counts().index[0])
+    length: dict[str, Any] = {"months" if monthly else "days": gap}
     weekdays = each["day"].map(pd.Timestamp.toordinal) % gap
     usual = weekdays.groupby(each["entity"]).agg(lambda of_one: of_one.mode().iloc[0])
     apart = days.diff().min() <= pd.Timedelta(days=gap) / 2

@@ -36,16 +36,13 @@ class Query:
     def soql(self) -> dict[str, str]:
         """The parameters of a request for the rows."""
         columns, order = ",".join(self.columns), ",".join([*self.order, ":id"])
-        return _given({"$select": columns, "$where": self.where, "$order": order})
+        asked = {"$select": columns, "$where": self.where, "$order": order}
+        return {name: text for name, text in asked.items() if text}
 
     @property
     def counting(self) -> dict[str, str]:
         """The parameters of a request for the number of rows."""
-        return _given({"$select": "count(*)", "$where": self.where})
-
-
-def _given(parameters: dict[str, str]) -> dict[str, str]:
-    return {name: text for name, text in parameters.items() if text}
+        return {"$select": "count(*)", **({"$where": self.where} if self.where else {})}
 
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:

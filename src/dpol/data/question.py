@@ -29,17 +29,13 @@ class Gain(Settings):
     """`share`: the gain is count / capacity, as in the papers. `count`: it is count / `bound`, with
     noise that does not depend on the capacity."""
     at_most: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
-    """Public bound on shares, above 1 for several counts per unit of capacity (loans per seat);
-    default: 1.
-
-    It must not come from the counts. What becomes of larger shares is
-    `dataset.cleaning.above`."""
+    """Public bound on shares, not taken from the counts, and above 1 for several counts per unit of
+    capacity (loans per seat); default: 1. `dataset.cleaning.above` says what becomes of larger."""
     min_capacity: Annotated[float, Field(gt=0, le=1e12)] | None = None
     """Smallest capacity, in every period, of an entity that plays; default: all play."""
     bound: Annotated[float, Field(gt=0, le=1e12)] | None = None
-    """Public bound on counts, required if `of` is `count`.
-
-    What becomes of larger counts is `dataset.cleaning.above`."""
+    """Public bound on counts, required if `of` is `count`; `dataset.cleaning.above` says what
+    becomes of larger ones."""
     title: str | None = None
     """Title of the question, if there are several; default: its label."""
 

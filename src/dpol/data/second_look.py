@@ -26,9 +26,9 @@ from dpol.core.errors import DataError, Key, Text, in_lines, keyed
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, listed, shortened
 from dpol.data.settings import Dataset
-from dpol.data.several_rows import HIDDEN, repeats
 from dpol.data.tables.parse import Flags, date_formats
 from dpol.data.tables.setting_types import LookName
+from dpol.data.typed_rows import HIDDEN, PAIR, repeats
 
 # A total equals the sum of others in this share of the periods, of which there are so many; what
 # else could be has a chance of 10^-3, or of 10^-9 where no exception leaves a doubt.
@@ -47,7 +47,6 @@ LITTLE = 0.01
 # It is asked what no row means if more than this share of the cells have none.
 ABSENT = 0.05
 EXAMPLES = 5  # entities, columns or cells in a message
-_PAIR = ["entity", "period"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,10 +223,10 @@ def _totals(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterat
     looked = [(of, ["period"], rows.assign(part=rows["entity"]))]
     if rules.several_rows != "last":
         held = rows[~repeats(rows, rules)]
-        held = held[held.duplicated(_PAIR, keep=False)]
+        held = held[held.duplicated(PAIR, keep=False)]
         for name in telling(held, cells, dataset):
             parts = cells.loc[held["row"], name].to_numpy()
-            looked.append((name, _PAIR, held.assign(part=parts)))
+            looked.append((name, PAIR, held.assign(part=parts)))
     for column, index, parted in looked:
         found = [*_among(parted, index)]
         if column == of and isinstance(rules.entities, list):
@@ -297,10 +296,10 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
     """Ask about entities with several rows in a period, about capacities and revisions."""
     rules = dataset.rules
     once = rows[~repeats(rows, rules)]
-    held = once[once.duplicated(_PAIR, keep=False)]
+    held = once[once.duplicated(PAIR, keep=False)]
     if held.empty:
         return
-    pairs, sizes = held.groupby(_PAIR), once.groupby(_PAIR).size()
+    pairs, sizes = held.groupby(PAIR), once.groupby(PAIR).size()
     columns = telling(held, cells, dataset)
     dates = [it for it in columns if date_formats(cells.loc[held["row"], it].unique())]
     hint, largest = "", _pair(held, sizes)
@@ -359,11 +358,8 @@ def _equal(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterato
 def _absent(rows: pd.DataFrame) -> Iterator[Doubt]:
     """Ask what no row means, or whether two entities are one."""
     there = presence(rows)
-    if pairs := complements(there):
-        each = "; ".join(
-            f"{shortened(old)} ({counted(int(there[old].sum()), 'row')}) and {shortened(new)}"
-            for old, new in pairs[:EXAMPLES]
-        )
+    if pairs := complements(there, "row"):
+        each = "; ".join(pairs[:EXAMPLES])
         yield Doubt(
             says=keyed(
                 "one of two has a row in nearly every period, and never both: {each}. One entity"
@@ -384,46 +380,31 @@ def _absent(rows: pd.DataFrame) -> Iterator[Doubt]:
 
 def presence(rows: pd.DataFrame) -> pd.DataFrame:
     """Return (periods, entities) whether there is a row; each pair has at most one."""
-    here = rows[_PAIR].assign(here=True).pivot(index="period", columns="entity", values="here")
+    here = rows[PAIR].assign(here=True).pivot(index="period", columns="entity", values="here")
     return here.notna()
 
 
-def complements(there: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return pairs of names of which one stands in nearly every period, and never both.
+def complements(there: pd.DataFrame, what: str) -> list[str]:
+    """Describe pairs of names of which one stands in nearly every period, and never both.
 
     The first of a pair stands less often. Such names may be spellings of one, or an old and a new
     one.
 
     Args:
         there: (periods, names) whether a name stands in a period.
+        what: by what it stands there.
 
     >>> weeks = pd.DataFrame({"St Mary": [1, 0, 0, 1], "Saint Mary": [0, 1, 1, 0], "Hope": 1})
-    >>> complements(weeks > 0)
-    [('St Mary', 'Saint Mary')]
+    >>> complements(weeks > 0, "row")
+    ['St Mary (2 rows) and Saint Mary']
     """
     some = there.loc[:, (there.mean() < NEARLY_ALL) & there.any()]
     held = some.to_numpy(float)
     both, each = held.T @ held, held.sum(axis=0)
     one = (both == 0) & (each[:, None] + each >= NEARLY_ALL * len(held))
     pairs = (sorted((i, k), key=lambda at: each[at]) for i, k in np.argwhere(np.triu(one, 1)))
-    return [(str(some.columns[i]), str(some.columns[k])) for i, k in pairs]
-
-
-def commonest_gaps(
-    entity: pd.Series[Any], day: pd.Series[Any], *, monthly: bool
-) -> dict[int, float]:
-    """Return the shares of the gaps between the dates of one entity, the commonest first.
-
-    Args:
-        entity: the entity of each row.
-        day: its date, in order within an entity.
-        monthly: whether gaps are months, and not days.
-    """
-    kind = "datetime64[M]" if monthly else "datetime64[D]"
-    number = pd.Series(day.to_numpy().astype(kind).astype(int), day.index)
-    gaps = number.groupby(entity.to_numpy()).diff()
-    shares = gaps[gaps > 0].astype(int).value_counts(normalize=True)
-    return dict(zip(map(int, shares.index), map(float, shares), strict=True))
+    named = [shortened(str(name)) for name in some]
+    return [f"{named[i]} ({counted(int(each[i]), what)}) and {named[k]}" for i, k in pairs]
 
 
 # ---- counts -------------------------------------------------------------------------------------
@@ -433,7 +414,7 @@ def _cumulative(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> It
     if dataset.cleaning.cumulative:
         return
     known = rows[~rows[HIDDEN].any(axis=1) & rows["count"].notna()]
-    counts = known.sort_values(_PAIR).groupby("entity")["count"]
+    counts = known.sort_values(PAIR).groupby("entity")["count"]
     steps, before = counts.diff().dropna(), counts.shift().dropna()
     again = int((steps < -before / 2).sum())  # as each year
     falls, rises = int((steps < 0).sum()) - again, int((steps > 0).sum())
@@ -500,7 +481,7 @@ def _named(rows: pd.DataFrame) -> str:
 
 def cells_named(rows: pd.DataFrame) -> Iterator[str]:
     """Yield the entity, period and count of up to five rows, and then how many more there are."""
-    shown = rows[[*_PAIR, "count"]][:EXAMPLES]
+    shown = rows[[*PAIR, "count"]][:EXAMPLES]
     for entity, period, count in shown.itertuples(index=False):
         yield f"{shortened(entity)}, {period.date()}: {count:g}"
     if more := len(rows) - len(shown):

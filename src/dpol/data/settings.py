@@ -13,7 +13,7 @@ from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.core.shipped import completed
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.sources import LocalSource, TableSource
-from dpol.data.tables.settings import CapacityTable, Cleaning, Columns, Titles
+from dpol.data.tables.settings import Cleaning, Columns, Titles
 from dpol.data.tables.table_format import DEFAULT, EARLIEST, LATEST, Format
 
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
@@ -29,9 +29,8 @@ class Periods(Settings):
     days: Annotated[int, Field(ge=1, le=36_600)] | None = None
     """Length of a period in days; default: 7, unless `months` is given."""
     months: Annotated[int, Field(ge=1, le=1_200)] | None = None
-    """Length of a period in months, instead of `days`; periods start on the first of a month.
-
-    If all dates of the table are the last day of a month, they are the ends of periods."""
+    """Length of a period in months, instead of `days`; periods start on the first of a month, or
+    end on the last if all dates of the table are such days."""
     of: Literal["mean", "sum", "max", "last"] | None = None
     """Instead of `cleaning.several_rows`, if rows have any day of their period and not its first:
     `{days: 7, of: mean}` makes weeks of days, and `{days: 7, of: last}` gives places that report on
@@ -80,7 +79,7 @@ _PAPERS: dict[str, dict[str, Any]] = {
 _DAYS = ["count_days", "capacity_days"]
 _OF_LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
     "long": (["entity", "count"], []),
-    "wide": ([], ["cases", "group", "name", "entity_with", *_DAYS]),
+    "wide": ([], ["capacity", "cases", "group", "name", "entity_with", *_DAYS]),
     "wide-periods": (["entity"], ["cases", "entity_with", *_DAYS]),
 }
 """The keys of `columns` that a layout needs, and those that it does not use."""
@@ -107,19 +106,15 @@ class Dataset(Settings):
     caveat: str | None = None
     """A caveat about the numbers, shown in the lead of the page and beside the data."""
     public: bool = False
-    """Whether anyone may see the counts, as with simulated data.
-
-    If not, the results carry a warning, no run is replayed unless `report.replay` is true, and
-    `dpol league --write` writes no row."""
+    """Whether anyone may see the counts, as with simulated data; else results carry a warning, no
+    run is replayed unless `report.replay` is true, and `dpol league --write` writes no row."""
     format: Format = DEFAULT
     columns: Columns | None = None
     periods: Periods = Periods()
     cleaning: Cleaning = Cleaning()
     readings: dict[Label, Reading] = {}
-    """Other readings of numbers that nobody measured, for the block `comparison`.
-
-    Where such numbers are the best in periods with more than 5% of the possible gain, our method is
-    said to be above a rival only if it is at every reading."""
+    """Other readings of numbers that nobody measured, for the block `comparison`: where they decide
+    more than 5% of the possible gain, our method is above a rival only if it is at each reading."""
 
     @model_validator(mode="before")
     @classmethod
@@ -174,12 +169,6 @@ class Dataset(Settings):
         return self.model_dump(include={key: {*of} for key, of in _PAPERS.items()}) == _PAPERS
 
     @property
-    def capacity_files(self) -> list[str]:
-        """The second table, if the columns name one."""
-        second = self.columns and self.columns.capacity
-        return [second.file] if isinstance(second, CapacityTable) else []
-
-    @property
     def period(self) -> str:
         """Name of a round: day, week, month, quarter, year or period."""
         named = _PERIODS.get(self.periods.length, "period")
@@ -226,14 +215,13 @@ class Dataset(Settings):
             "must not be given because {dataset.format.layout} is {layout}", layout=layout
         )
         places = {key: Key(tuple(key.split(".", 1))) for key in asks}
+        least, cleaning = rules.min_total_cases, ("dataset", "cleaning")
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             allowed = "must not be given together with entities, which already says who plays"
-            yield Problem(
-                ("dataset", "cleaning", "min_total_cases"), rules.min_total_cases, allowed
-            )
+            yield Problem((*cleaning, "min_total_cases"), least, allowed)
         if rules.latest_by and (layout != "long" or rules.several_rows != "last"):
             allowed = keyed("needs {dataset.cleaning.several_rows}: last, and the layout long")
-            yield Problem(("dataset", "cleaning", "latest_by"), rules.latest_by, allowed)
+            yield Problem((*cleaning, "latest_by"), rules.latest_by, allowed)
         if self.periods.of and rules.several_rows != "error":
             allowed = keyed("must not be given together with {dataset.cleaning.several_rows}")
             yield Problem(("dataset", "periods", "of"), self.periods.of, allowed)
@@ -263,15 +251,13 @@ class Dataset(Settings):
         if layout == "wide-periods" and not isinstance(columns.period, str):
             allowed = keyed("must be a word because {dataset.format.layout} is wide-periods")
             yield Problem((*here, "period"), "a block", allowed)
-        if layout == "wide" and columns.capacities:
-            allowed = "must be a block that names a second table: {file: FILE, ...}"
-            yield Problem((*here, "capacity"), ", ".join(columns.capacities), allowed)
         for key, gain in asks.items():
             if columns.capacity is None and gain.needs_capacities:
+                named = "" if layout == "wide" else "name the column, or "
                 allowed = keyed(
-                    "is missing: name the column, or set {gain} to of: count with a bound",
-                    gain=places[key],
-                )
+                    "is missing: {named}set {gain} to of: count with a bound",
+                    gain=places[key], named=named,
+                )  # fmt: skip
                 yield Problem((*here, "capacity"), MISSING, allowed)
 
 
@@ -283,9 +269,8 @@ class Stream(Settings):
     title: str | None = None
     """Title in tables and figures; default: the label."""
     reported_as: Label | None = None
-    """The paper's label of this state (NM, PA or CA), whose numbers Table 2 shows.
-
-    The run warns if hospitals, weeks or fewest beds are not the paper's."""
+    """The paper's label of this state (NM, PA or CA), whose numbers Table 2 shows; the run warns if
+    hospitals, weeks or fewest beds are not the paper's."""
 
 
 Streams = Annotated[

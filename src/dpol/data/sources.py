@@ -44,9 +44,8 @@ class Endpoint(Settings):
     """Web address of the table as CSV."""
 
     kind: Literal["socrata", "file"]
-    """`socrata`: a Socrata resource that ends in `.csv`. `file`: the table as CSV, plain or gzip.
-
-    A Socrata server is asked only for the rows and columns that are needed."""
+    """`socrata`: a Socrata resource that ends in `.csv`, which is asked for the needed rows and
+    columns only. `file`: the table as CSV, plain or gzip."""
     url: HttpUrl
     """Address of the endpoint."""
     sha256: Digest | None = None
@@ -78,9 +77,7 @@ class LocalSource(Settings):
     sha256: Digest | None = None
     """SHA-256 of the table; any other file is refused."""
     simulated: bool = False
-    """Whether the table is made up.
-
-    Tables and figures then say so."""
+    """Whether the table is made up, as tables and figures then say."""
 
 
 class GainsSource(Settings):
@@ -94,18 +91,14 @@ class GainsSource(Settings):
     file: TableFile
     """The table, as with `local`; rows in the order of the rounds."""
     sensitivity: Annotated[float | str, BeforeValidator(number_or_column)]
-    """Largest protected change of one round's gains (L2 norm): a number, or the column with one
-    per round.
-
-    sqrt(n) times `gain_range`, for n experts, protects any change."""
+    """Largest protected change of one round's gains (L2 norm): a number, or the column with one per
+    round; sqrt(n) times `gain_range`, for n experts, protects any change."""
     gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
     """Largest gain; the smallest is 0."""
     period: str | None = None
     """Column with the date of the round; default: rounds are numbered."""
     simulated: bool = False
-    """Whether the table is made up.
-
-    Tables and figures then say so."""
+    """Whether the table is made up, as tables and figures then say."""
 
     @property
     def others(self) -> list[str]:

@@ -1,23 +1,31 @@
-"""Reading the rows of a table of counts with types, for all later steps of the cleaning."""
+"""Reading a table of counts of any layout: as a long table of text, then with types.
+
+Last, one row for each entity and period: rows that repeat another are dropped, others are merged.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError, Key, keyed
+from dpol.core.files import sha256
 from dpol.core.randomness import Floats
+from dpol.core.shipped import way_back
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, shortened
 from dpol.data.settings import Dataset
+from dpol.data.sources import LocalSource
 from dpol.data.tables.bad_cells import BadCells, Texts, refuse_cells
 from dpol.data.tables.identifiers import refuse_alike
 from dpol.data.tables.parse import (
     CELL_KINDS,
+    OF_SUMS,
     SMALLEST_CAPACITY,
     Numbers,
     bad_dates,
@@ -28,13 +36,26 @@ from dpol.data.tables.parse import (
     starts_of_periods,
     without_time,
 )
-from dpol.data.tables.raw_table import RawTable, period_texts
-from dpol.data.tables.settings import CapacityTable, Cleaning, DayColumns
+from dpol.data.tables.raw_table import (
+    AGAIN,
+    RawTable,
+    period_texts,
+    read_raw_table,
+    to_long,
+    without_notes,
+)
+from dpol.data.tables.setting_types import columns_of
+from dpol.data.tables.settings import Cleaning, DayColumns
 from dpol.data.tables.table_format import EARLIEST, LATEST
 
-MOST_LOST = 20
-"""Number of entities without a capacity that a message lists."""
-_PAIR = ["entity", "period"]
+PAIR = ["entity", "period"]
+"""Columns that name a cell of the panel."""
+HIDDEN = ["suppressed_counts", "hidden_sum_counts", "uncovered_counts"]
+"""Rules of counts that nobody published."""
+_OF_CAPACITIES = [*(f"{kind}_capacities" for kind in (*CELL_KINDS, *OF_SUMS)), "zero_capacities"]
+_SMALL = 50 * 10**6
+"""Size of a file, in bytes, below which dpol also reads columns that a config does not name."""
+_NAME_ALL = "Name the entity of each row."
 _FIRST_DAY = keyed("the first day of a month, since {dataset.periods.months} is set")
 _MEND_MONTHS = keyed(
     "Write that day, or the last day of each month in all rows, or write months like 2021-01 and"
@@ -42,11 +63,57 @@ _MEND_MONTHS = keyed(
 )
 
 
+def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
+    """Read a table of counts of any layout as a long table; see `read_raw_table`.
+
+    Raises:
+        DataError: the table cannot be read, or is not the one whose SHA-256 the source gives.
+    """
+    source, form, columns = dataset.source, dataset.format, dataset.needed_columns
+    pinned = source.sha256 if isinstance(source, LocalSource) and Path(file).exists() else None
+    if pinned and (digest := sha256(file)) != pinned:
+        raise DataError(
+            f"{file}: has SHA-256 {digest} instead of {pinned}, so it was changed;"
+            f" {way_back(str(file)) or AGAIN}; or, if the change is meant, remove ",
+            keyed("{dataset.source.sha256}"),
+        )
+    large = Path(file).exists() and Path(file).stat().st_size >= _SMALL
+    others = columns.of_days() if large else None  # any column may tell rows apart
+    raw = without_notes(read_raw_table(file, dataset.read_columns, form, others=others), form)
+    read = {
+        "counts": f"read as {dataset.cleaning.suppressed_value:g} (cleaning.suppressed_value)",
+        "capacities": "taken as missing",
+    }
+    costs = [
+        f"no column {', '.join(lacks)}: suppressed {what}, whose sums would tell most of them, are"
+        f" {read[what]}"
+        for what, days in (("counts", columns.count_days), ("capacities", columns.capacity_days))
+        if days and (lacks := [x for x in (days.sum, days.coverage) if x not in raw.cells])
+    ]
+    raw = replace(raw, changed=(*raw.changed, *(["; ".join(costs)] if costs else [])))
+    if large and dataset.read_columns is not None:  # unread columns may tell rows apart
+        raw = replace(raw, repeated=frozenset())
+    if columns.count_rows:
+        raw = replace(raw, cells=raw.cells.assign(**{columns.count: "1"}))
+        raw = replace(raw, formats={**raw.formats, columns.count: form})
+    if columns.entity_with:
+        names = raw.cells[[columns.entity, *columns.entity_with]].agg(", ".join, axis=1)
+        raw = replace(raw, cells=raw.cells.assign(**{columns.entity: names}))
+    if form.layout == "long":
+        return raw
+    if form.layout == "wide":
+        made, kept = columns.entity, columns_of(columns.period)
+    else:
+        made, kept = str(columns.period), columns.needed()
+    every = dict.fromkeys([*kept, *dataset.cleaning.drop_where, *dataset.cleaning.keep])
+    kept = [name for name in every if name not in (made, columns.count)]
+    return to_long(raw, form, kept, name=made, number=columns.count)
+
+
 def read_rows(
     raw: RawTable,
     dataset: Dataset,
     streams: Mapping[str, Sequence[str]],
-    capacities: RawTable | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows of the streams' groups within the periods, and warnings of rows left out.
 
@@ -54,7 +121,6 @@ def read_rows(
         raw: the table.
         dataset: how the table is read.
         streams: the groups of each stream.
-        capacities: the second table, if the columns name one.
 
     Returns:
         The rows, sorted by period and entity. Columns: group, entity, name, period, time (of day),
@@ -64,8 +130,8 @@ def read_rows(
 
     Raises:
         DataError: a cell is neither number nor date where one belongs, an entity has no name, the
-            rules refuse a negative number, an entity or group has several spellings, a group has
-            no row, or the second table lacks an entity.
+            rules refuse a negative number, an entity or group has several spellings, or a group
+            has no row.
     """
     columns, rules, months = dataset.needed_columns, dataset.cleaning, dataset.periods.months
     days, written = period_texts(raw, columns.period)
@@ -98,7 +164,8 @@ def read_rows(
         for name, counts in of_counts.items()
     }
 
-    refuse_alike(raw.file, rows["entity"].rename(columns.entity), rules)
+    names = rows["entity"].rename(columns.entity)
+    refuse_alike(raw.file, names, rules)
     bad = bad_dates(days[ours], Key(("dataset", "columns", "period")), written)
     if dataset.format.layout == "wide-periods":
         remedy = keyed(
@@ -113,7 +180,7 @@ def read_rows(
         [
             bad,
             BadCells(rows["day"].rename(str(days.name))[late], _FIRST_DAY, (_MEND_MONTHS,)),
-            _nameless(rows["entity"].rename(columns.entity)),
+            BadCells(names[names == ""], "the name of an entity", (_NAME_ALL,)),
             *_bad_numbers(rows, numbers, dataset),
         ],
     )
@@ -129,7 +196,7 @@ def read_rows(
                 f"{counted(len(blank), 'row')} without a group left out, first in row {blank[0]}"
             )
 
-    capacity = _capacity(rows, numbers, dataset, capacities)
+    capacity = _capacity(rows, numbers, dataset)
     capacity, _ = _with_sums(capacity, numbers, columns.capacity_days, dataset, math.nan)
     tiny = capacity.values < SMALLEST_CAPACITY
     capacity = replace(capacity, values=np.where(tiny, 0.0, capacity.values))
@@ -211,87 +278,17 @@ def _lost(
     )
 
 
-def _capacity(
-    rows: pd.DataFrame,
-    numbers: Mapping[str, Numbers],
-    dataset: Dataset,
-    second: RawTable | None,
-) -> Numbers:
-    """Return each row's capacity: from a column, the second table, or boundless without either."""
-    named, counts = dataset.needed_columns.capacity, numbers[dataset.needed_columns.count]
-    if named is None:
+def _capacity(rows: pd.DataFrame, numbers: Mapping[str, Numbers], dataset: Dataset) -> Numbers:
+    """Return each row's capacity: the sum of its columns, or boundless without any."""
+    columns = dataset.needed_columns
+    if not (parts := [numbers[name] for name in columns.capacities]):
         # Then no question needs capacities, and no count may exceed them.
-        return Numbers(np.full(len(rows), np.inf), np.full(len(rows), "number"), counts.bad)
-    if parts := [numbers[name] for name in dataset.needed_columns.capacities]:
-        kinds = parts[0].kinds  # of several, a sum needs a number in each
-        for part in parts:
-            kinds = np.where(kinds == "number", part.kinds, kinds)
-        return Numbers(np.sum([part.values for part in parts], axis=0), kinds, parts[0].bad)
-    if second is None or not isinstance(named, CapacityTable):
-        raise ValueError("the columns name a second table; give it as capacities")
-    return _joined(rows[_PAIR], second, named, dataset.cleaning)
-
-
-def _joined(
-    rows: pd.DataFrame, second: RawTable, columns: CapacityTable, rules: Cleaning
-) -> Numbers:
-    """Return each row's capacity: the latest one that starts in its period or before.
-
-    Args:
-        rows: entity and period of each row of the counts.
-        second: the table of capacities.
-        columns: names of its columns.
-        rules: cleaning rules: markers, and the spellings of entities.
-
-    Raises:
-        DataError: a cell of the second table cannot be used, it gives an entity two capacities for
-            one day, or it lacks an entity that may play.
-    """
-    known, name = second.cells[columns.entity].replace(rules.identifiers), columns.capacity
-    numbers = parse_cells(second.cells[name], rules, second.formats[name], counts=False)
-    bad, since = [_nameless(known), numbers.bad], pd.Series(pd.Timestamp(EARLIEST), known.index)
-    if columns.period:
-        days, written = period_texts(second, columns.period)
-        bad.append(bad_dates(days, Key(("dataset", "columns", "capacity", "period")), written))
-        since = parse_dates(days, written)
-    refuse_cells(second.file, bad)
-    table = pd.DataFrame({"entity": known, "period": since.astype("datetime64[us]")})
-    table = table.assign(value=numbers.values, kind=numbers.kinds, row=known.index)
-    table = table.drop_duplicates([*_PAIR, "value", "kind"])
-    for _, twice in table[table.duplicated(_PAIR, keep=False)].groupby(_PAIR, sort=False):
-        raise DataError(
-            f"{second.file}, rows {' and '.join(map(str, twice['row'][:2]))}:"
-            f" {shortened(twice['entity'].iloc[0])} has different capacities. ",
-            keyed(
-                "Keep one row per entity, or set {dataset.columns.capacity.period} to the column of"
-                " the day from which each capacity holds"
-            ),
-        )
-    entities = {*rows["entity"]}
-    playing = {*rules.entities} if isinstance(rules.entities, list) else entities
-    if lost := sorted((entities & playing) - {*known}):
-        there = known.unique().tolist()
-        lines = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in lost[:MOST_LOST])
-        raise DataError(
-            f"{second.file}: column {known.name} lacks {counted(len(lost), 'entity')} of the"
-            f" counts:{lines}\n",
-            keyed(
-                "Add their capacities, map spellings of one entity to each other in"
-                " {dataset.cleaning.identifiers}, or leave their rows out with"
-                " {dataset.cleaning.drop_where}"
-            ),
-        )
-    wanted = rows.astype({"period": "datetime64[us]"}).assign(place=np.arange(len(rows)))
-    joined = pd.merge_asof(
-        wanted.sort_values("period"), table.sort_values("period"), on="period", by="entity"
-    ).sort_values("place")
-    kinds = joined["kind"].fillna("missing").to_numpy()
-    return Numbers(joined["value"].to_numpy(float), kinds, numbers.bad)
-
-
-def _nameless(entities: Texts) -> BadCells:
-    blank = entities[entities == ""]
-    return BadCells(blank, "the name of an entity", ("Name the entity of each row.",))
+        boundless = np.full(len(rows), np.inf), np.full(len(rows), "number")
+        return Numbers(*boundless, numbers[columns.count].bad)
+    kinds = parts[0].kinds  # of several, a sum needs a number in each
+    for part in parts:
+        kinds = np.where(kinds == "number", part.kinds, kinds)
+    return Numbers(np.sum([part.values for part in parts], axis=0), kinds, parts[0].bad)
 
 
 def _with_sums(
@@ -338,3 +335,56 @@ def drop_rows(raw: RawTable, rules: Cleaning, groups: Collection[str]) -> RawTab
         refuse_alike(raw.file, others, rules, texts, Key(("dataset", "cleaning", key)))
         dropped |= there.isin(texts) == (key == "drop_where")
     return replace(raw, cells=raw.cells[~dropped])
+
+
+def one_row_each(rows: pd.DataFrame, rules: Cleaning) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Apply `several_rows` to the rows of a stream; `error`, which is asked about, as `last`.
+
+    Args:
+        rows: rows of the stream from `read_rows`.
+        rules: cleaning rules.
+
+    Returns:
+        One row per entity and period, and the number of rows that each rule dropped.
+    """
+    repeated = repeats(rows, rules)
+    unique = rows[~repeated]
+    merged = int(unique.duplicated(PAIR).sum())
+    one = _merge(unique, rules) if merged else unique
+    return one, {"exact_duplicates": int(repeated.sum()), "merged_rows": merged}
+
+
+def repeats(rows: pd.DataFrame, rules: Cleaning) -> pd.Series[bool]:
+    """Return which rows repeat another in all columns of the table, and so count once."""
+    return rows["repeated"] & (rules.equal_rows != "add")
+
+
+def _merge(rows: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:
+    """Return the last row of each entity and period, with the numbers of all its rows."""
+    last = rows.sort_values(["time", "row"], kind="stable").drop_duplicates(PAIR, keep="last")
+    last = last.sort_index()
+    if not rules.merges_rows:
+        return last
+    pairs = rows.assign(capacity=rows["capacity"].where(rows["capacity"] > 0)).groupby(PAIR)
+    count = pairs["count"].agg(rules.several_rows)
+    if rules.several_rows == "sum":
+        count = count.where(pairs["count"].count() == pairs.size())
+    rule = "max" if rules.several_rows == "max" else rules.several_capacities or "mean"
+    capacity = pairs["capacity"].agg(rule)
+    if rule == "sum":
+        capacity = capacity.where(pairs["capacity"].count() == pairs.size())
+    lost, missing = count.isna(), pairs["missing_counts"].any()
+    indexed = last.set_index(PAIR)
+    merged = indexed.assign(
+        count=count,
+        **{rule: pairs[rule].any() & ~lost for rule in [*HIDDEN, "summed_counts"]},
+        missing_counts=missing & lost,
+        negative_counts=~missing & lost,
+        idle_counts=pairs["idle_counts"].any() & capacity.isna(),
+        days=pairs["days"].min(),
+        capacity=capacity,
+        cases=pairs["cases"].agg(rules.several_rows),
+        **{f"{kind}_cases": pairs[f"{kind}_cases"].sum() for kind in CELL_KINDS},
+        **{column: indexed[column] & capacity.isna() for column in _OF_CAPACITIES},
+    )
+    return merged.reset_index().set_index(last.index)[last.columns]

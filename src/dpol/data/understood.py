@@ -21,15 +21,14 @@ import pandas as pd
 from dpol.core.words import counted, listed, one_line, shortened
 from dpol.data.second_look import telling
 from dpol.data.settings import Dataset
-from dpol.data.several_rows import repeats
 from dpol.data.tables.parse import parse_date
 from dpol.data.tables.raw_table import RawTable, period_texts
+from dpol.data.typed_rows import PAIR, repeats
 
 PLACES, DATES, PAIRS = 40, 6, 3
 """Largest number of places, of periods and of pairs in a line."""
 LIKE, LARGE = 0.3, 0.1
 """Smallest correlation of places that are alike, and ratio of the largest place to all others."""
-_PAIR = ["entity", "period"]
 _NUMBER = re.compile("^[0-9.e+]+ | in [0-9,]+ periods?$")  # of a place, in the reason
 FAR = 2.0
 """A period is far from its neighbours if its total is so many times theirs, or the reverse."""
@@ -68,9 +67,9 @@ def _rows(
     raw: RawTable, rows: pd.DataFrame, plays: pd.Series[bool], dropped: Dropped, dataset: Dataset
 ) -> Iterator[str]:
     ours, merges = rows[plays], dataset.rules.merges_rows
-    held = ours[ours.duplicated(_PAIR, keep=False)] if merges else ours[:0]
+    held = ours[ours.duplicated(PAIR, keep=False)] if merges else ours[:0]
     equal = int(repeats(ours, dataset.rules).sum())
-    merged = len(ours) - equal - len(ours.drop_duplicates(["entity", "period"]))
+    merged = len(ours) - equal - len(ours.drop_duplicates(PAIR))
     yield f"{len(raw.cells):,} in the file, {len(ours) - equal - merged * (not merges):,} play"
     if other := len(raw.cells) - len(rows):
         yield f"{other:,} left out, of other groups, periods or texts"

@@ -18,7 +18,7 @@ from dpol.data.stream import GainStream
 from dpol.experts.games import Entry, members_of
 from dpol.experts.interface import Member
 from dpol.noise import NO_NOISE
-from dpol.report.rows import AS_SENT, Sent, asked_by, read_rows
+from dpol.report.rows import AS_SENT, asked_by, read_rows
 from dpol.report.run import Run
 from dpol.show.rendering import render
 from dpol.show.style import write_below
@@ -132,12 +132,12 @@ def league(
     titles, simulated = {stream.label: stream.label}, bool(stream.provenance.get("simulated"))
     facts = Facts(titles, simulated, confidence, levels=tuple(levels))
     settings = GamesSettings(report=Report(algorithms=labels, confidence=confidence))
-    scores, cells = _scores_of([*games, *(suite for _, suite in sent)])
+    scores, cells = _scores_of([*games, *sent])
     played = results_from(scores, cells, streams, settings, facts)
     questions = {stream.label: ""}
     point = StandingsPoint(ours=None, questions=questions, apart=False, confidence=confidence)
     warning = warning_of(stream.private, COMPUTED)
-    return League(_ranked(played, point, sent), played["summary"], facts, warning, tuple(refused))
+    return League(_ranked(played, point), played["summary"], facts, warning, tuple(refused))
 
 
 def league_of_run(run: Run, rows: Sequence[Path | str] = ()) -> League:
@@ -157,11 +157,11 @@ def league_of_run(run: Run, rows: Sequence[Path | str] = ()) -> League:
     if not sent:
         own = run.table("standings").assign(sender="")
         return League(own, run.table("summary"), facts, warning, tuple(refused))
-    theirs = results_from(*_scores_of(suite for _, suite in sent), streams, config.games, facts)
+    theirs = results_from(*_scores_of(sent), streams, config.games, facts)
     tables = ("summary", "totals")
     played = {it: pd.concat([run.table(it), theirs[it]], ignore_index=True) for it in tables}
     point = STUDY.jobs(config.standings, config.facts)["standings"].points[0]
-    return League(_ranked(played, point, sent), played["summary"], facts, warning, tuple(refused))
+    return League(_ranked(played, point), played["summary"], facts, warning, tuple(refused))
 
 
 def _scores_of(suites: Iterable[PlayedSuite]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -169,12 +169,12 @@ def _scores_of(suites: Iterable[PlayedSuite]) -> tuple[pd.DataFrame, pd.DataFram
     return join_jobs((it["scores"].to_pandas(), it["curves"].to_pandas()) for it in tables)
 
 
-def _ranked(played: Frames, point: StandingsPoint, sent: Sequence[Sent]) -> pd.DataFrame:
-    """Return the standings, with who sent a row."""
+def _ranked(played: Frames, point: StandingsPoint) -> pd.DataFrame:
+    """Return the standings, with who sent a row, which its label names."""
     columns = [*schemas_in("dpol.studies.comparison")["standings"].columns]
     rows = standings(played["summary"], played["totals"], point)[columns]
-    senders = {suite.played[0].label: sender for sender, suite in sent}
-    return rows.assign(sender=rows["algorithm"].map(lambda label: senders.get(label, "")))
+    sender = rows["algorithm"].str.extract(r" \((.*), as sent\)$", expand=False)
+    return rows.assign(sender=sender.fillna(""))
 
 
 def _games_of(member: Member, levels: Sequence[float]) -> list[tuple[str, float]]:

@@ -54,10 +54,6 @@ _GIVES_AWAY = (
     " the noise off the rest"
 )
 
-Sent = tuple[str, PlayedSuite]
-"""Who sent games, and the games."""
-
-
 _Text = Annotated[str, Field(pattern=r"^[^\p{C}\p{Zl}\p{Zp}]{1,200}$")]
 
 
@@ -164,7 +160,7 @@ def read_rows(
     asked: Mapping[str, Any],
     *,
     run: str = "",
-) -> tuple[list[Sent], list[str]]:
+) -> tuple[list[PlayedSuite], list[str]]:
     """Read sent rows on some streams, and score their choices; no code of a sender runs.
 
     Args:
@@ -181,7 +177,7 @@ def read_rows(
     Raises:
         DataError: a file holds no rows.
     """
-    sent, refused, others = dict[tuple[Any, ...], Sent](), list[str](), 0
+    sent, refused, others = dict[tuple[Any, ...], PlayedSuite](), list[str](), 0
     for path in files:
         try:
             file = pq.ParquetFile(path)
@@ -199,8 +195,8 @@ def read_rows(
                     key = games.label, games.stream, games.noise, games.mu
                     if key in sent:
                         raise DataError("label: there is a row of this game already")
-                    suite = (games,), stream.gains.max(axis=1)
-                    sent[key] = row.sender, PlayedSuite(tuple(asked["replicates"]), *suite)
+                    best = stream.gains.max(axis=1)
+                    sent[key] = PlayedSuite(tuple(asked["replicates"]), (games,), best)
                 except (DataError, OSError, ValueError, pa.ArrowException) as error:
                     reason = printable(" ".join(str(error).split()))
                     refused.append(f"{path}, row {place + 1}: {reason}")

@@ -88,20 +88,13 @@ def folded(name: str) -> str:
     True
     """
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
-    letters = "".join(letter for letter in plain if not _is_blank(letter))
+    letters = [(it, unicodedata.category(it)) for it in plain if not it.isspace()]
     marks = "".join(
-        "-" if _is_mark(letter) and letter not in ".," else letter for letter in letters
+        "-" if it not in ".," and (kind[0] == "P" or kind == "Sk") else it
+        for it, kind in letters
+        if kind != "Cf"
     )
     marks = re.sub(r"[.,]*-[-.,]*", "-", re.sub("[.,]+", ".", marks))
     between_digits = re.sub(r"(?<![0-9])[-.]|[-.](?![0-9])", "", marks)
     number = re.sub(r"^([0-9]+)\.0+$", r"\1", between_digits)
     return re.sub(r"^0+(?=\w)|(?<![0-9.])0+(?=[0-9])", "", number)
-
-
-def _is_blank(character: str) -> bool:
-    return character.isspace() or unicodedata.category(character) == "Cf"
-
-
-def _is_mark(character: str) -> bool:
-    kind = unicodedata.category(character)
-    return kind[0] == "P" or kind == "Sk"

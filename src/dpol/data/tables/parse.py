@@ -35,7 +35,7 @@ LARGEST = 999_999_999
 """Largest valid number; a larger one is taken for a mistake."""
 SMALLEST_CAPACITY = 1e-6
 """Smallest capacity above 0: the noise of a whole stream grows with 1 / capacity."""
-LOOK = " Or let dpol look at the table: dpol new dataset TABLE."
+LOOK = "let dpol look at the table: dpol new dataset TABLE"
 """Remedy that finds the whole format at once."""
 CELL_KINDS = ("suppressed", "missing", "negative")
 """Kinds of cells without a number."""
@@ -328,13 +328,13 @@ def bad_dates(texts: Texts, key: Key, form: Format) -> BadCells:
     bad = texts[parse_dates(texts, form).isna()]
     remedy = keyed(
         "Write dates like {like}, set {dataset.format.date} to their format, {formats}, or"
-        " name another column under {key}.{look}",
+        " name another column under {key}. Or {look}.",
         like=like, formats=FORMATS, key=key, look=LOOK,
     )  # fmt: skip
     if known := date_formats(bad.unique()) if len(bad) == len(texts) else []:
         length = months_of(known[0])
         months = keyed(f", and {{dataset.periods}}: {{{{months: {length}}}}}") if length else ""
-        said = f": {' or '.join(known)}", months, f".{LOOK}"
+        said = f": {' or '.join(known)}", months, f". Or {LOOK}."
         remedy = keyed("To read them, set {dataset.format.date}"), said
     wanted = f"a date like {like}, from {EARLIEST.year} to {LATEST.year}"
     return BadCells(bad, wanted, (remedy,))

@@ -18,9 +18,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, TypeAlias, TypeVar, cast
+from typing import IO, Any, TypeAlias, cast
 
-import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError, Key, keyed
@@ -28,9 +27,8 @@ from dpol.core.files import atomic_path, packed_file
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, listed, shortened
 from dpol.data.tables.bad_cells import Texts
-from dpol.data.tables.parse import date_formats, parse_date
+from dpol.data.tables.parse import LOOK, date_formats, parse_date
 from dpol.data.tables.setting_types import Period, columns_of
-from dpol.data.tables.settings import CapacityTable, Columns
 from dpol.data.tables.table_format import DEFAULT, EITHER, Format
 
 MOST_MB = 2_000
@@ -39,21 +37,16 @@ LONGEST_CELL = 10_000_000
 """Largest number of characters of a cell."""
 MOST_CELLS = 10_000_000
 """Largest number of cells of a sheet, and of the columns that are read of a file: some GB."""
-MOST_TITLES = 20
-"""Number of lines above the header in which dpol looks for it."""
 MOST_NOTES = 5  # rows in a message
-DELIMITERS = ",;\t|"
-AnyRow = TypeVar("AnyRow")
 Choice: TypeAlias = Callable[[list[str]], list[str]]
 """Returns the columns to read of those that a table has; raises DataError if some are missing."""
 COLUMNS = Key(("dataset", "columns"))
 """The block that names the columns of a table of counts."""
 WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
-"""The first bytes of `.xlsx` and `.ods`, and of `.xls`."""
+"""The first bytes of `.xlsx`, `.ods` and `.zip`, and of `.xls`."""
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 AGAIN = "get an intact copy of it; if dpol fetched it, delete it and run again"
 """Remedy for a file that is damaged."""
-_LOOK = "let dpol look at the table: dpol new dataset TABLE"
 _LAST = re.compile(r"[^0-9]*([0-9]{1,2})(?:\.0)?")
 _MONTH = DEFAULT.model_copy(update={"date": "Mon YYYY"})
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -203,9 +196,9 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
     return pd.DataFrame(dict(zip(wanted, columns.values(), strict=True)), [*lines], dtype=str)
 
 
-def _without_last(rows: Iterable[AnyRow], number: int) -> Iterator[AnyRow]:
+def _without_last(rows: Iterable[Any], number: int) -> Iterator[Any]:
     """Yield all rows but the last ones."""
-    held = deque[AnyRow]()
+    held = deque[Any]()
     for row in rows:
         held.append(row)
         if len(held) > number:
@@ -227,13 +220,11 @@ def open_bytes(path: Path) -> IO[bytes]:
 def _undecoded(path: Path, form: Format) -> DataError:
     with open_bytes(path) as table:
         start = table.read(4)
-    parts = zipfile.ZipFile(path).namelist() if zipfile.is_zipfile(path) else ["mimetype"]
-    if {"[Content_Types].xml", "mimetype"}.isdisjoint(parts):
-        return DataError(f"{path}: is a ZIP archive, not CSV; unpack it")
     if start.startswith(WORKBOOKS):
-        return DataError(f"{path}: is a workbook, not CSV; save it as a file that ends in .xlsx")
+        kind = "is a workbook or an archive, not CSV"
+        return DataError(f"{path}: {kind}; save it as a file that ends in .xlsx, or unpack it")
     remedy = keyed(
-        "Set {dataset.format.encoding}, such as to utf-8, utf-16 or cp1252, or {look}", look=_LOOK
+        "Set {dataset.format.encoding}, such as to utf-8, utf-16 or cp1252, or {look}", look=LOOK
     )
     return DataError(f"{path}: is not {form.encoding.upper()} text. ", remedy)
 
@@ -296,11 +287,16 @@ def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
             names = [sheet.title for sheet in book.worksheets]
-            shown = _shown(book)
+            shown = [it.title for it in book.worksheets if it.sheet_state == "visible"]
             name = shown[0] if form.sheet is None and len(shown) == 1 else form.sheet
             if name not in names:
                 known = f"{', '.join(map(repr, shown))}{did_you_mean(name or '', names)}"
-                raise DataError(f"{path}: ", keyed("{dataset.format.sheet} must be one of "), known)
+                raise DataError(
+                    f"{path}: ",
+                    keyed("{dataset.format.sheet} must be one of "),
+                    f"{known}; if each holds a place or a time, copy them into one sheet, with a"
+                    " column for what their names say",
+                )
             book[name].reset_dimensions()  # some programs write wrong ones
             for number, row in enumerate(book[name].iter_rows(values_only=True), start=1):
                 read += len(row)
@@ -322,17 +318,6 @@ def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
     columns = sorted({column for row in rows.values() for column in row})
     cells = [[row.get(column, "") for column in columns] for row in rows.values()]
     return pd.DataFrame(cells, [*rows], columns, dtype=str)
-
-
-def sheet_names(path: Path) -> list[str]:
-    """Return the names of the sheets of a workbook that are not hidden."""
-    import openpyxl
-
-    return _shown(openpyxl.load_workbook(path, read_only=True))
-
-
-def _shown(book: Any) -> list[str]:
-    return [it.title for it in book.worksheets if it.sheet_state == "visible"]
 
 
 def _text(cell: Any, form: Format) -> str:
@@ -388,7 +373,7 @@ def refuse_columns(
             f"{path}: no column named {', '.join(missing)}; it has"
             f" {', '.join(map(shortened, present))}. Name the right ones in ",
             key,
-            f", or {_LOOK}",
+            f", or {LOOK}",
         )
     if twice := [name for name in dict.fromkeys(wanted) if present.count(name) > 1]:
         raise DataError(
@@ -451,18 +436,6 @@ def year_and(year: Texts, part: Texts) -> Texts:
     return joined.rename(f"{year.name}-{part.name}")
 
 
-def read_capacities(columns: Columns) -> RawTable | None:
-    """Read the second table as a long table; None if the columns name no second table."""
-    second = columns.capacity
-    if not isinstance(second, CapacityTable):
-        return None
-    kept = columns_of(second.period) if second.period else []
-    if second.format.layout == "long":
-        return read_raw_table(second.file, [second.entity, second.capacity, *kept], second.format)
-    raw = read_raw_table(second.file, form=second.format)
-    return to_long(raw, second.format, kept, name=second.entity, number=second.capacity)
-
-
 def to_long(
     raw: RawTable, form: Format, kept: Sequence[str], *, name: str, number: str
 ) -> RawTable:
@@ -482,8 +455,6 @@ def to_long(
     refuse_columns(raw.file, kept, present)
     refuse_unnamed(raw.file, present)
     melted = [column for column in present if column not in kept]
-    cells = {column: np.repeat(raw.cells[column].to_numpy(), len(melted)) for column in kept}
-    cells[name] = np.tile(np.array(melted, object), len(raw.cells))
-    cells[number] = raw.cells[melted].to_numpy().ravel()
-    long = pd.DataFrame(cells, raw.cells.index.repeat(len(melted)), dtype=str)
+    long = raw.cells.melt(kept, melted, name, number, ignore_index=False)
+    long = long.sort_index(kind="stable").astype(str)
     return replace(raw_table(raw.file, long, form), changed=raw.changed, repeated=raw.repeated)

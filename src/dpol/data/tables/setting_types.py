@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import (
@@ -25,13 +24,6 @@ def without_braces(path: str) -> str:
     if {*"{}"} & {*path}:
         raise ValueError("must have no braces; rename the file")
     return path
-
-
-def ends_in(suffixes: tuple[str, ...], path: str) -> str:
-    """Return a path that has one of some suffixes. Raises ValueError for any other."""
-    if not path.endswith(suffixes):
-        raise ValueError(f"must end in {' or '.join(', '.join(suffixes).rsplit(', ', 1))}")
-    return without_braces(path)
 
 
 def all_or_names(value: object) -> object:
@@ -63,7 +55,14 @@ LookName = Literal["totals", "cumulative", "rates", "rows"]
 
 TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"
 
-TableFile = Annotated[str, AfterValidator(partial(ends_in, TABLES))]
+
+def _table(path: str) -> str:
+    if not path.endswith(TABLES):
+        raise ValueError(f"must end in {', '.join(TABLES[:-1])} or {TABLES[-1]}")
+    return without_braces(path)
+
+
+TableFile = Annotated[str, AfterValidator(_table)]
 
 
 class YearAnd(Settings):
@@ -96,14 +95,15 @@ def _name_or_block(value: object) -> str:
     return "[block]" if isinstance(value, (Mapping, Settings)) else "[column]"
 
 
-def _names_or_block(value: object) -> str:
-    return "[columns]" if isinstance(value, list) else _name_or_block(value)
+def _name_or_names(value: object) -> str:
+    return "[columns]" if isinstance(value, list) else "[column]"
 
 
 ColumnName: TypeAlias = Annotated[str, Tag("[column]")]
-NAME_OR_BLOCK = Discriminator(_name_or_block)
-NAMES_OR_BLOCK = Discriminator(_names_or_block)
-Period = Annotated[ColumnName | Annotated[YearAnd, Tag("[block]")], NAME_OR_BLOCK]
+Period = Annotated[ColumnName | Annotated[YearAnd, Tag("[block]")], Discriminator(_name_or_block)]
+NameOrNames = Annotated[
+    ColumnName | Annotated[list[str], Tag("[columns]")], Discriminator(_name_or_names)
+]
 
 
 def columns_of(period: Period) -> list[str]:

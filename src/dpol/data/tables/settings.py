@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Field
 
 from dpol.core.settings import Settings
 from dpol.data.tables.setting_types import (
-    NAMES_OR_BLOCK,
-    ColumnName,
     Identifier,
     LookName,
+    NameOrNames,
     Period,
-    TableFile,
     TextOrTexts,
     all_or_names,
     columns_of,
 )
-from dpol.data.tables.table_format import DEFAULT, Format
 
 
 class Titles(Settings):
@@ -30,36 +27,6 @@ class Titles(Settings):
     """What is counted (COVID patients)."""
     capacity: str | None = None
     """What the count is a share of (beds)."""
-
-
-class CapacityTable(Settings):
-    """A second table with the capacities of the entities."""
-
-    file: TableFile
-    """The table: `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx`."""
-    entity: str = "entity"
-    """Column with the entity, spelled as with the counts; required unless the layout is `wide`.
-
-    `cleaning.identifiers` also holds for this table."""
-    capacity: str = "capacity"
-    """Column with its capacity; required unless the layout is `wide`."""
-    period: Period | None = None
-    """Column with the day from which the capacity holds; default: it always holds."""
-    format: Format = DEFAULT
-
-    @model_validator(mode="after")
-    def _named(self) -> CapacityTable:
-        if self.format.layout == "long" and not {"entity", "capacity"} <= self.model_fields_set:
-            raise ValueError("needs entity and capacity, the names of two columns")
-        if self.format.layout == "wide-periods":
-            raise ValueError("format.layout must be long or wide in a table of capacities")
-        return self
-
-
-Capacity = Annotated[
-    ColumnName | Annotated[list[str], Tag("[columns]")] | Annotated[CapacityTable, Tag("[block]")],
-    NAMES_OR_BLOCK,
-]
 
 
 class DayColumns(Settings):
@@ -89,14 +56,13 @@ class Columns(Settings):
     Dates have the format `format.date`; a time of day is ignored. A month starts on its first day.
     In the layout `wide-periods` it is your word for what the columns are."""
     count: str = "count"
-    """Number of people counted (COVID patients); required in the layout `long`.
-
-    In the other layouts it is your word for what the cells hold."""
+    """Number of people counted (COVID patients), required in the layout `long`; in the others your
+    word for what the cells hold."""
     count_rows: bool = False
     """Whether each row is one event, so that `count` is your word for them and no column."""
-    capacity: Capacity | None = None
-    """Capacity of the entity (beds): a column, the columns whose sum it is (`[occupied, free]`), or
-    a second table; required for shares and `min_capacity`."""
+    capacity: NameOrNames | None = None
+    """Capacity of the entity (beds): a column, or the columns whose sum it is (`[occupied, free]`);
+    required for shares and `min_capacity`."""
     count_days: DayColumns | None = None
     """`{sum: COLUMN, coverage: COLUMN}` of a count that is an average: a suppressed count becomes
     sum / coverage.
@@ -106,10 +72,8 @@ class Columns(Settings):
     capacity_days: DayColumns | None = None
     """The same for a column of capacities; a capacity whose sum is suppressed too is missing."""
     capacity_per: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
-    """Divisor of the capacity, such as 1000 for rates per 1,000 people; above 1 it needs
-    `gain.at_most`.
-
-    With 1000 and a population, one person moves the gain by 1000 / population."""
+    """Divisor of the capacity, such as 1000 for rates per 1,000 people, of which one person moves
+    one by 1000 / population; above 1 it needs `gain.at_most`."""
     group: str | None = None
     """Group of the row (state); default: one group named `all`."""
     name: str | None = None
@@ -126,16 +90,14 @@ class Columns(Settings):
         ('hospital', 'in use')
         """
         title: str | None = getattr(self.titles, column)
-        named: str | list[str] | CapacityTable | None = getattr(self, column)
-        named = " and ".join(named) if isinstance(named, list) else named
-        name = named.capacity if isinstance(named, CapacityTable) else named or ""
+        named: str | list[str] | None = getattr(self, column)
+        name = " and ".join(named) if isinstance(named, list) else named or ""
         return title or name.removesuffix("_pk").removesuffix("_id").replace("_", " ")
 
     @property
     def capacities(self) -> list[str]:
-        """The columns of the table whose sum is the capacity; none if a second table has it."""
-        named = [self.capacity] if isinstance(self.capacity, str) else self.capacity
-        return named if isinstance(named, list) else []
+        """The columns of the table whose sum is the capacity."""
+        return [self.capacity] if isinstance(self.capacity, str) else self.capacity or []
 
     def needed(self) -> list[str]:
         """Return all columns to read from the table, each once."""
@@ -166,22 +128,17 @@ class Cleaning(Settings):
     missing_markers: list[str] = ["", "NA", "NaN", "null"]
     """Values that mean "missing"; -2 also matches -2.0."""
     suppressed_value: Annotated[float, Field(ge=0, le=1e6)] = 2.0
-    """Replaces a suppressed count; a suppressed or negative capacity is missing.
-
-    With `columns.count_days` it only replaces a count whose coverage is unknown."""
+    """Replaces a suppressed count, with `columns.count_days` one whose coverage is unknown; a
+    suppressed or negative capacity is missing."""
     zeros_hide: bool = False
-    """Whether a count of 0 may be a suppressed one.
-
-    dpol still plays it as 0. It says for how much of the possible gain such a zero would be the
-    best if it were read as a suppressed count is; above 5%, no verdict is surer than `ahead at this
-    reading`."""
+    """Whether a count of 0 may be a suppressed one; dpol plays it as 0, and says for which share of
+    the possible gain it would be the best if it were read as a suppressed one; above 5%, no verdict
+    is surer than `ahead at this reading`."""
     suppressed_sum: Annotated[float, Field(ge=1, le=3)] = 2.0
     """Replaces a suppressed sum of `columns.count_days`, which hides 1 to 3."""
     capacity_zero: Literal["error", "drop", "absent", "carry"] = "error"
-    """If an entity has a count above 0 beside a capacity of 0 or less: stop the run, drop the
-    entity, read that count as 0, or carry the last capacity forward.
-
-    No share is known in such a period, and a carried capacity may make it the largest of all."""
+    """If an entity has a count above 0 beside a capacity of 0 or less, and so no known share: stop
+    the run, drop the entity, read that count as 0, or carry the last capacity forward."""
     negative_counts: Literal["error", "missing"] = "error"
     """If a count is negative: stop the run, or treat it as missing."""
     several_rows: Literal["error", "last", "sum", "mean", "max"] = "error"
@@ -194,20 +151,16 @@ class Cleaning(Settings):
     for `sum`."""
     equal_rows: Literal["drop", "add"] | None = None
     """Whether rows with the same text in every column are one row that stands there twice (`drop`)
-    or equal parts (`add`), for `several_rows` other than `last`.
-
-    Required for `sum` and `mean` if there are such rows, unless the whole table stands there twice,
-    which is dropped."""
+    or equal parts (`add`); required for `several_rows` `sum` and `mean` if there are such rows and
+    not the whole table stands there twice, which is dropped."""
     several_capacities: Literal["sum", "mean"] | None = None
     """What `several_rows: sum` makes of capacities: their sum, as of the sites of a hospital, or
     their mean, as of the hours of a ward; required if they differ within a period."""
     latest_by: str | None = None
     """Column of dates, as of revisions, by which `several_rows: last` finds the last row."""
     cumulative: Literal["difference"] | None = None
-    """`difference`: a count is what was added to the total since the last period with one.
-
-    A total below half of the last one began again from 0; where it falls less, the count is
-    missing."""
+    """`difference`: a count is what was added to the total since the last period with one; a total
+    below half of the last began again from 0, and where it falls less, the count is missing."""
     above: Literal["cut", "missing"] | None = None
     """Whether a count above the bound or the capacity (times `gain.at_most`) is cut to it, the
     default, or missing. Required for one that is over four times all others of its entity, or if
