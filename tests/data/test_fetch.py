@@ -132,6 +132,9 @@ def server() -> Iterator[Server]:
                 lingering = struct.pack("ii", 1, 0)
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, lingering)
                 return
+            if answer.framing == "slow head":
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nServer: ")
+                self.dribble()
             self.send_response(answer.status)
             self.send_header("Connection", "close")
             for name, value in answer.headers.items():
@@ -144,9 +147,13 @@ def server() -> Iterator[Server]:
                 end = b"0\r\n\r\n" if answer.sent is None else b""
                 body = b"1\r\n%b\r\n%x\r\n%b\r\n" % (body[:1], len(body) - 1, body[1:]) + end
             self.end_headers()
-            while answer.framing == "slow" and not stopped.wait(0.02):
-                self.wfile.write(b"x")
+            if answer.framing == "slow":
+                self.dribble()
             self.wfile.write(body)
+
+        def dribble(self) -> None:
+            while not stopped.wait(0.02):
+                self.wfile.write(b"x")
 
         def log_message(self, *_: object) -> None:
             pass
@@ -292,6 +299,8 @@ def test_a_redirect_to_no_address_and_a_slow_server_are_refused(
     monkeypatch.setattr(module, "PAUSES", [0])
     server.faults["file"] = [change(framing="slow", headers={"Content-Length": "100000"})]
     assert " bytes in 0 s" in fetch.refused(server.at("file"))
+    server.faults["file"] = [change(framing="slow head")]
+    assert "no answer within 0.3 s" in fetch.refused(server.at("file"))
 
 
 def test_a_fetch_removes_what_a_killed_one_left(server: Server, fetch: Fetch) -> None:

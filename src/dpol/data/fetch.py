@@ -7,8 +7,10 @@ import hashlib
 import importlib.metadata
 import itertools
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -145,13 +147,23 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     """Return an answer with status 200, its body not yet read.
 
     Raises:
-        _BrokenError: a status that may pass, a connection that was reset, or a silence of
-            `SILENCE`.
+        _BrokenError: a status that may pass, a connection that was reset, or no whole head of an
+            answer within `SILENCE`.
         FetchError: no answer, another status, or a redirect to an address without encryption.
     """
+    head: Future[requests.Response] = Future()
+
+    def ask() -> None:
+        try:
+            head.set_result(session.get(url, params=asked, timeout=SILENCE, stream=True))
+        except Exception as error:  # told by `head`
+            head.set_exception(error)
+
+    # The timeout of requests is for each byte. A thread that waits longer ends with the process.
+    threading.Thread(target=ask, daemon=True).start()
     try:
-        answer = session.get(url, params=asked, timeout=SILENCE, stream=True)
-    except requests.Timeout:
+        answer = head.result(SILENCE)
+    except (requests.Timeout, TimeoutError):
         raise _BrokenError(f"no answer within {SILENCE:g} s") from None
     except (requests.RequestException, ValueError) as error:  # a redirect may be no address
         if error.args and isinstance(error.args[0], urllib3.exceptions.ProtocolError):
