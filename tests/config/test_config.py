@@ -99,6 +99,15 @@ def test_a_table_that_comes_with_dpol_is_found_unless_the_folder_has_its_own(tmp
     assert config.raw_file == table
 
 
+def test_a_second_table_that_is_not_there_is_refused(tmp_path):
+    beds = {"file": str(tmp_path / "beds.csv"), "entity": "id", "capacity": "n"}
+    config = parse({"dataset.columns.capacity": beds}).config
+    with pytest.raises(ConfigError, match=r"dataset\.columns\.capacity\.file = .*: no such file"):
+        check_local_table(config)
+    (tmp_path / "beds.csv").write_text("a\n1\n")
+    check_local_table(config)
+
+
 # ---- files ---------------------------------------------------------------------------------------
 
 

@@ -46,6 +46,7 @@ BASES: dict[str, dict[str, Any]] = {
         "dataset.columns.titles": {},
         "dataset.columns.count_days": {"sum": "s", "coverage": "d"},
         "dataset.columns.period": {"year": "y", "month": "m"},
+        "dataset.columns.capacity": {"file": "b.csv", "entity": "id", "capacity": "n"},
         "questions": {"share": {}, "patients": {"of": "count", "bound": 100}},
         "privacy.unit": {},
     },

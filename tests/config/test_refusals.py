@@ -19,11 +19,11 @@ from small_config import COMPARED, DELETED, GAINS, LOCAL, SMALL, WEB, changed, p
 
 FROM_WEB, FROM_FILE = {"dataset.source": WEB}, {"dataset.source": LOCAL}
 STUDIED = {"batching": {"n_experts": [2, 10], "mus": [0.5]}}
+BEDS = {"file": "beds.csv", "format": {"layout": "wide"}}
 WIDE = {
     **FROM_FILE,
     "dataset.format": {"layout": "wide"},
-    "dataset.columns": {"period": "week"},
-    "gain": {"of": "count", "bound": 9},
+    "dataset.columns": {"period": "week", "capacity": BEDS},
     "streams": GAINS["streams"],
 }
 DAYS = {"sum": "people", "coverage": "days"}
@@ -125,8 +125,8 @@ ELSEWHERE = [
     ({**COMPARED, "comparison.ours": {"algorithm": "careful", "noise": "isotropic-worst-case"}}, "comparison.ours.noise = 'isotropic-worst-case': must be a noise that vanishes at the level .inf"),
     ({**GAINS, "dataset.cleaning": {}}, "dataset.cleaning = 'a block': must not be given because dataset.source.kind is gains: there is nothing to clean"),
     ({**GAINS, "dataset.format": {"layout": "wide"}}, "dataset.format.layout = 'wide': must not be given because dataset.source.kind is gains"),
-    ({**WIDE, "dataset.columns.capacity": "beds"}, "dataset.columns.capacity = 'beds': must not be given because dataset.format.layout is wide"),
-    ({**WIDE, "gain": {}}, "dataset.columns.capacity: is missing: set gain to of: count with a bound"),
+    ({**WIDE, "dataset.columns.capacity": "beds"}, "dataset.columns.capacity = 'beds': must be a block that names a second table: {file: FILE, ...}"),
+    ({**WIDE, "dataset.columns.capacity.format": {}}, "dataset.columns.capacity = {'file': 'beds.csv', 'format': {}}: needs entity and capacity, the names of two columns"),
     ({**WIDE, "dataset.columns.name": "town"}, "dataset.columns.name = 'town': must not be given because dataset.format.layout is wide"),
     ({**WIDE, "dataset.columns.count_days": DAYS}, "dataset.columns.count_days = 'a block': must not be given because dataset.format.layout is wide"),
     ({**WIDE, "dataset.columns.capacity_days": DAYS}, "dataset.columns.capacity_days = 'a block': must not be given because dataset.format.layout is wide"),

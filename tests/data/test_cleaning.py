@@ -28,7 +28,6 @@ from data.drawn import (
 )
 from dpol.data.cleaning import clean_panel, clean_table
 from dpol.data.panel import SELECTIONS
-from dpol.data.stream import build_stream
 
 
 def test_an_entity_that_moves_plays_where_its_rows_are_with_its_latest_group() -> None:
@@ -409,11 +408,3 @@ def test_a_table_unlike_the_papers_is_cleaned_with_a_warning(
     both = streams(S=["A"], T=["B"])
     panel, report = clean_table(tmp_path / "t.csv", dataset(), both, reported=reported)
     assert report["warnings"] == panel.warnings == (*said,)
-
-
-def test_a_gain_per_1000_is_a_count_over_thousands_and_moves_by_as_much() -> None:
-    """One person changes two counts by at most 1, and a gain by capacity_per / capacity."""
-    drawn: Drawn = {"a": ("1 0 3", "2000 2000 2000"), "b": ("4 9 2", "5000 5000 5000")}
-    stream = build_stream(clean(drawn, dataset({"capacity_per": 1000})).table, "S", 1.0, {})
-    np.testing.assert_allclose(stream.gains, [[0.5, 0.8], [0, 1], [1, 0.4]])
-    np.testing.assert_allclose(stream.sensitivity, np.sqrt(2) / 2)

@@ -28,6 +28,7 @@ ENTITIES = ["Köln", "Ulm", "07", "a b"]
 KINDS = ["csv", "csv.gz", "parquet", "xlsx"]
 WEEKS = pd.date_range("2021-01-03", periods=5, freq="7D")
 counts = st.one_of(st.none(), st.integers(-1, 40), st.integers(0, 40).map(lambda k: k / 8 + 1))
+beds = st.one_of(st.none(), st.integers(40, 60))
 
 
 def grid(cells: st.SearchStrategy[Any]) -> st.SearchStrategy[pd.DataFrame]:
@@ -79,33 +80,45 @@ def without_rows(report: StreamReport) -> StreamReport:
 
 
 @settings(max_examples=4, deadline=None)
-@given(sick=grid(counts), of=st.permutations(KINDS))
-def test_layout_and_kind_of_file_change_nothing(sick: pd.DataFrame, of: list[str]) -> None:
+@given(sick=grid(counts), beds=grid(beds), of=st.permutations(KINDS), kind=st.sampled_from(KINDS))
+def test_layout_and_kind_of_file_change_nothing(
+    sick: pd.DataFrame, beds: pd.DataFrame, of: list[str], kind: str
+) -> None:
+    rows = long(sick, "sick")
+    both = rows.merge(long(beds, "beds"))
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
         form = {"decimal": "."}  # text such as 1.125 would be asked about
-        whole = read(saved(long(sick, "sick"), here / f"whole.{of[0]}"), NAMES, form)
-        matrix = saved(sick.rename_axis("week").reset_index(), here / f"matrix.{of[1]}")
-        pivoted = read(matrix, NAMES, {**form, "layout": "wide"})
+        whole = read(saved(both, here / f"whole.{of[0]}"), {**NAMES, "capacity": "beds"}, form)
+        second = {"file": saved(long(beds, "beds"), here / f"beds.{of[1]}"), "period": "week"}
+        second |= {"entity": "town", "capacity": "beds"}
+        joined = read(saved(rows, here / f"rows.{of[2]}"), {**NAMES, "capacity": second}, form)
+        wide = {"file": saved(beds.rename_axis("day").reset_index(), here / f"w.{of[3]}")}
+        wide |= {"period": "day", "format": {"layout": "wide"}}
+        matrix = saved(sick.rename_axis("week").reset_index(), here / f"matrix.{kind}")
+        pivoted = read(matrix, {**NAMES, "capacity": wide}, {**form, "layout": "wide"})
         sheet = sick.T.rename_axis("town").reset_index()
         sheet.columns = [c if isinstance(c, str) else f"{c:%Y-%m-%d}" for c in sheet.columns]
-        turned = saved(sheet, here / f"turned.{of[2]}")
-        across = read(turned, NAMES, {**form, "layout": "wide-periods"})
-    for panel in (pivoted, across):
+        turned = saved(sheet, here / f"turned.{of[3]}")
+        across = read(turned, {**NAMES, "capacity": second}, {**form, "layout": "wide-periods"})
+    for panel in (joined, pivoted, across):
         pd.testing.assert_frame_equal(panel.table, whole.table)
         assert [*map(without_rows, panel.reports)] == [*map(without_rows, whole.reports)]
 
 
-def written(folder: Path, text: str) -> str:
-    (folder / "t.csv").write_text(text)
-    return str(folder / "t.csv")
+def written(folder: Path, text: str, name: str = "t.csv") -> str:
+    (folder / name).write_text(text)
+    return str(folder / name)
 
 
+BEDS = "town,beds\nUlm,10\nBonn,20\nTrier,30\n"
 MATRIX = "Report of\nthe towns\nweek,Ulm,Bonn,Trier\n2021-01-03,1,2,3\n\n2021-01-10,4,5,6\n"
 
 
-def matrix(folder: Path, text: str = MATRIX) -> CleanPanel:
-    return read(written(folder, text), {"period": "week"}, {"layout": "wide", "skip_rows": 2})
+def matrix(folder: Path, text: str = MATRIX, **columns: Any) -> CleanPanel:
+    second = {"file": written(folder, BEDS, "beds.csv"), "entity": "town", "capacity": "beds"}
+    named = {"period": "week", "capacity": second, **columns}
+    return read(written(folder, text), named, {"layout": "wide", "skip_rows": 2})
 
 
 @pytest.mark.parametrize(
@@ -116,6 +129,7 @@ def matrix(folder: Path, text: str = MATRIX) -> CleanPanel:
         ("5", "x", "cannot be used\n  column Bonn, which needs .*:\n    'x': 1 cell, .* in row 6"),
         ("week", "day", "no column named week; it has day, Ulm, Bonn, Trier"),
         (",6", "", "row 6: has 3 cells, but the header has 4"),
+        ("Bonn", "Bon", "column town lacks 1 entity .*\n  'Bon'; did you mean Bonn\\?\nAdd their"),
     ],
     ids=repr,
 )  # fmt: skip
@@ -174,8 +188,12 @@ def test_the_header_of_a_sheet_may_hold_dates(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["parquet", "xlsx"])
 def test_numbers_are_written_in_the_signs_of_the_texts(tmp_path: Path, kind: str) -> None:
     frame = pd.DataFrame({"week": WEEKS, "a": 1.125, "b": "1,125"})
-    form = {"layout": "wide", "decimal": ","}
-    panel = read(saved(frame, tmp_path / f"t.{kind}"), {"period": "week"}, form)
+    second = {"file": written(tmp_path, "town,beds\na,9\nb,9\n"), "entity": "town"}
+    panel = read(
+        saved(frame, tmp_path / f"t.{kind}"),
+        {"period": "week", "capacity": {**second, "capacity": "beds"}},
+        {"layout": "wide", "decimal": ","},
+    )
     assert {*panel.table["count"]} == {1.125}
 
 
@@ -301,8 +319,9 @@ def test_a_wide_table_loses_columns_and_rows(tmp_path: Path) -> None:
     totals = [",kind,Sum", ",week,9", "", ",week,9"]
     text = "\n".join(line + more for line, more in zip(lines, totals, strict=True) if line)
     text += "\n2021-01-01,x,y,z,month,9\n"
+    second = {"file": written(tmp_path, BEDS, "b.csv"), "entity": "town", "capacity": "beds"}
     panel = read(
-        written(tmp_path, text), NAMES, {"layout": "wide"},
+        written(tmp_path, text), {**NAMES, "capacity": second}, {"layout": "wide"},
         drop_where={"kind": "month", "town": ["Sum"]},
     )  # fmt: skip
     pd.testing.assert_frame_equal(panel.table, matrix(tmp_path).table)

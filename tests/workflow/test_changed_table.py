@@ -16,9 +16,10 @@ from pipeline import SMALL, snakemake, succeed, write_config, written_as_before
 
 pytestmark = pytest.mark.workflow
 
-COUNTS = "id,week,sick,beds\n" + "".join(
-    f"{it},2021-01-{day:02},{day + k},90\n" for day in (3, 10, 17) for k, it in enumerate("abc")
+COUNTS = "id,week,sick\n" + "".join(
+    f"{it},2021-01-{day:02},{day + k}\n" for day in (3, 10, 17) for k, it in enumerate("abc")
 )
+BEDS = "id,beds\na,90\nb,90\nc,90\n"
 GAINS = "x,y\n" + "0.5,0.25\n" * 4
 KEYS = {key: SMALL[key] for key in ("run", "seed", "privacy", "replicates")}
 
@@ -34,8 +35,10 @@ WEB = {
 
 def finished(folder: Path, source: dict[str, Any]) -> None:
     """The streams of a table, made by a real run."""
-    columns = {"entity": "id", "period": "week", "count": "sick", "capacity": "beds"}
-    counted = {"columns": columns, "cleaning": {"entities": "all"}}
+    columns = {"entity": "id", "period": "week", "count": "sick"}
+    beds = {"file": "beds.csv", "entity": "id", "capacity": "beds"}
+    counted = {"columns": {**columns, "capacity": beds}, "cleaning": {"entities": "all"}}
+    (folder / "beds.csv").write_text(BEDS)
     write_config(
         folder,
         KEYS,
@@ -59,15 +62,21 @@ def test_a_changed_table_is_read_again_though_it_is_older_than_the_results(tmp_p
     (tmp_path / "t.csv").write_text(COUNTS)
     finished(tmp_path, LOCAL)
     with written_as_before(tmp_path / "t.csv"):
-        (tmp_path / "t.csv").write_text(COUNTS.replace(",3,", ",4,"))
+        (tmp_path / "t.csv").write_text(COUNTS.replace("3\n", "4\n"))
+    assert planned(tmp_path) == {"clean_panel", "build_stream"}
+    with written_as_before(tmp_path / "beds.csv"):
+        (tmp_path / "t.csv").write_text(COUNTS)
+        (tmp_path / "beds.csv").write_text(BEDS.replace("90", "91"))
     assert planned(tmp_path) == {"clean_panel", "build_stream"}
 
-    # A table that moved, and that of a run with another name, are not.
-    (tmp_path / "t.csv").write_text(COUNTS)
+    # Tables that moved, and those of a run with another name, are not.
+    (tmp_path / "beds.csv").write_text(BEDS)
     config = yaml.safe_load((tmp_path / "config.yaml").read_text())
     config["dataset"]["source"]["file"] = "tables/t.csv"
+    config["dataset"]["columns"]["capacity"]["file"] = "tables/beds.csv"
     (tmp_path / "tables").mkdir()
-    (tmp_path / "t.csv").rename(tmp_path / "tables/t.csv")
+    for name in ("t.csv", "beds.csv"):
+        (tmp_path / name).rename(tmp_path / "tables" / name)
     write_config(tmp_path, config)
     assert planned(tmp_path) == set()
     (tmp_path / "results" / config["run"]).rename(tmp_path / "results/other")
@@ -91,7 +100,7 @@ def test_a_fetched_table_may_be_gone_but_not_replaced_by_hand(tmp_path: Path) ->
     write_json(f"{table}.provenance.json", {"sha256": digest, "query": None})
     finished(tmp_path, WEB)
     with written_as_before(table):
-        table.write_bytes(gzip.compress(COUNTS.replace(",3,", ",4,").encode()))
+        table.write_bytes(gzip.compress(COUNTS.replace("3\n", "4\n").encode()))
     assert planned(tmp_path) == {"clean_panel", "build_stream"}
     table.unlink()
     assert planned(tmp_path) == set()

@@ -16,6 +16,7 @@ else:
         input:
             asked("clean_panel"),
             table=by_content(RAW),
+            capacities=lambda wildcards: [by_content(file)(wildcards) for file in CAPACITIES],
         output:
             **CLEANED,
             readings=OTHER_READINGS,
@@ -28,7 +29,7 @@ else:
             "../envs/dpol.yaml"
         params:
             code=code_of_job("clean_panel"),
-            contents=lambda wildcards: plan.contents(RAW, made=is_made),
+            contents=lambda wildcards: plan.contents(RAW, *CAPACITIES, made=is_made),
             dataset=settings.dataset.as_local(settings.raw_file).model_dump(mode="json"),
             streams={label: {"groups": it.groups} for label, it in settings.streams.items()},
             gains=[it.untitled.model_dump(mode="json") for it in settings.gains.values()],

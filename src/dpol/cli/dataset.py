@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from dpol.data.guess import UnclearError
     from dpol.data.second_look import Doubt
 
+_SHOWN = 40
+"""Number of entities that are listed."""
 _LABEL = 60
 """Largest length of a label, in characters."""
 _OPTIONS = {
@@ -122,7 +124,6 @@ def new_dataset(options: argparse.Namespace) -> None:
     from dpol.data.second_look import DoubtError
     from dpol.data.stream import build_stream
     from dpol.data.tables.setting_types import TABLES
-    from dpol.data.understood import PLACES
     from dpol.show.heat_map import heat_map
     from dpol.show.pages import load_template
     from dpol.show.style import save_figure
@@ -174,7 +175,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     for line in totals:
         print(f"  left out: {line}")
     whole = panel.reports[0]
-    print(f"  play: {listed(map(one_line, panel.table['entity'].unique()), PLACES)}")
+    print(f"  play: {listed(map(one_line, panel.table['entity'].unique()), _SHOWN)}")
     changes = [f"  {text}" for text in whole.changes()]
     all_ = "Changes by cleaning:" if changes else "" if whole.dropped else "No gaps."
     print(f"  {whole.entities:,} entities, {whole.periods:,} periods. {all_}", *changes, sep="\n  ")

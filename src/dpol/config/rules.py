@@ -228,8 +228,9 @@ def ours(config: Config, members: Members) -> Iterator[Problem]:
     if (system := config.comparison.ours) is None:
         return
     place = "comparison", "ours"
-    of = config.suites.values()
-    entries = [it for suite in of for it in suite.by_noise.get(system.noise, ())]
+    entries = [
+        it for suite in config.suites.values() for it in suite.by_noise.get(system.noise, ())
+    ]
     known = [member.label for it in entries for member in make_members(it)]
     if system.algorithm not in known:
         allowed = f"no private suite plays it with {system.noise} noise"

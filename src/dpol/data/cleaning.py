@@ -35,7 +35,7 @@ from dpol.data.second_look import EXAMPLES, Doubt, DoubtError, cells_named, rule
 from dpol.data.settings import Dataset, Stream
 from dpol.data.stream import ZERO_OR_HIDDEN, unmeasured_best
 from dpol.data.tables.parse import CELL_KINDS
-from dpol.data.tables.raw_table import RawTable
+from dpol.data.tables.raw_table import RawTable, read_capacities
 from dpol.data.tables.settings import Cleaning, Columns
 from dpol.data.typed_rows import drop_rows, one_row_each, read_counts, read_rows
 from dpol.data.understood import understand
@@ -52,7 +52,7 @@ def clean_table(
     gains: Collection[Gain] = (THE_PAPERS,),
     reported: Mapping[str, Any] | None = None,
 ) -> tuple[CleanPanel, dict[str, Any]]:
-    """Read a table, and return its panel and the report; see `clean_panel`.
+    """Read a table with its capacities, and return its panel and the report; see `clean_panel`.
 
     Args:
         file: the table.
@@ -62,12 +62,15 @@ def clean_table(
         reported: what a paper says of this table (`dpol.show.reported.paper_table`). The report
             warns of each number that the panel does not have.
     """
-    panel = clean_panel(read_counts(file, dataset), dataset, streams, gains)
+    raw, capacities = read_counts(file, dataset), read_capacities(dataset.needed_columns)
+    panel = clean_panel(raw, dataset, streams, capacities, gains)
     if unlike := tuple(_unlike(panel, dataset.needed_columns, reported)) if reported else ():
         for text in unlike:
             LOGGER.warning("%s: %s", file, text)
         panel = replace(panel, warnings=(*panel.warnings, *unlike))
     provenance = provenance_of_table(file, simulated=dataset.simulated)
+    for second in dataset.capacity_files:
+        provenance["capacities"] = provenance_of_table(second, simulated=dataset.simulated)
     return panel, report_as_dict(panel, provenance)
 
 
@@ -75,6 +78,7 @@ def clean_panel(
     raw: RawTable,
     dataset: Dataset,
     streams: Mapping[str, Stream],
+    capacities: RawTable | None = None,
     gains: Collection[Gain] = (THE_PAPERS,),
 ) -> CleanPanel:
     """Clean a raw table into the panel of the given streams.
@@ -85,19 +89,21 @@ def clean_panel(
         raw: the table of counts.
         dataset: how the table is read and cleaned.
         streams: the streams, by label.
+        capacities: the second table, if the dataset's columns name one.
         gains: the questions of the run.
 
     Raises:
         DoubtError: the numbers may mean something else than they seem to (`second_look`).
         DataError: a cell is neither number nor date where one belongs; an entity has no name; the
             rules refuse a negative number; too many missing counts become 0; an entity, group or
-            text of `drop_where` has several spellings; a group or text of `drop_where` has no row;
-            or a stream keeps fewer than two entities, no period or no count.
+            text of `drop_where` has several spellings; a group or text of
+            `drop_where` has no row; the second table lacks an entity; or a stream keeps fewer than
+            two entities, no period or no count.
     """
     groups = {label: stream.groups for label, stream in streams.items()}
     rules = dataset.rules
     kept = drop_rows(raw, rules, {group for named in groups.values() for group in named})
-    rows, left_out = read_rows(kept, dataset, groups)
+    rows, left_out = read_rows(kept, dataset, groups, capacities)
     if isinstance(rules.entities, list):
         _refuse_unknown(raw.file, rows.loc[rows["capacity"] > 0, "entity"], rules.entities)
     doubts = dict[str, Doubt]()

@@ -192,9 +192,7 @@ def ask_five(
         if len(places) < 2:
             asked["entity"] = f"{entity} names one place only ({places[0]}); a game needs two"
     free = [it for it in names if it not in (*columns_of_one, *dated)]
-    texts_of = {it: table[it][table[it] != ""].drop_duplicates() for it in free}
-    # A count may be written 53, 53* or <5.
-    others = [it for it in free if texts_of[it].str.contains("[0-9]").mean() >= LEAST_NUMBERS]
+    others = [it for it in free if _counted(table[it])]
     count = take("count", [] if heads else others)
     left = [it for it in others if it != count]
     take("capacity", ["none"] if not left and (count or heads) else [])
@@ -209,6 +207,12 @@ def tells_apart(table: pd.DataFrame, period: Texts, names: Sequence[str]) -> lis
     several = [name for name in names if 2 <= table[name].nunique() <= len(table) / 2]
     in_period = table.groupby(period)
     return [name for name in several if in_period[name].nunique().sum() >= 0.8 * len(table)]
+
+
+def _counted(cells: Texts) -> bool:
+    """Return whether a column may hold counts: some of its texts have a digit, as 53, 53* or <5."""
+    texts = cells[cells != ""].drop_duplicates()
+    return bool(texts.str.contains("[0-9]").mean() >= LEAST_NUMBERS)
 
 
 def _period_texts(table: pd.DataFrame, period: str, heads: Sequence[str]) -> Texts | None:

@@ -46,7 +46,7 @@ def read_table(
     entity: str | None = None,
     period: str | Mapping[str, str] | None = None,
     count: str | None = None,
-    capacity: str | Sequence[str] | None = None,
+    capacity: str | Mapping[str, Any] | None = None,
     group: str | None = None,
     groups: Sequence[str] | None = None,
     name: str | None = None,
@@ -73,7 +73,7 @@ def read_table(
         entity: column with the entity.
         period: column with the start of the period, or its two columns: year and month.
         count: column with the number of people counted.
-        capacity: column with the capacity, or the columns whose sum it is.
+        capacity: column with the capacity, or the block of a second table.
         group: column with the group of a row.
         groups: the groups whose rows play; required with `group`.
         name: column with the name of an entity.

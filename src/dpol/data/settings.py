@@ -13,7 +13,7 @@ from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.core.shipped import completed
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.sources import LocalSource, TableSource
-from dpol.data.tables.settings import Cleaning, Columns, Titles
+from dpol.data.tables.settings import CapacityTable, Cleaning, Columns, Titles
 from dpol.data.tables.table_format import DEFAULT, EARLIEST, LATEST, Format
 
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
@@ -79,7 +79,7 @@ _PAPERS: dict[str, dict[str, Any]] = {
 _DAYS = ["count_days", "capacity_days"]
 _OF_LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
     "long": (["entity", "count"], []),
-    "wide": ([], ["capacity", "cases", "group", "name", "entity_with", *_DAYS]),
+    "wide": ([], ["cases", "group", "name", "entity_with", *_DAYS]),
     "wide-periods": (["entity"], ["cases", "entity_with", *_DAYS]),
 }
 """The keys of `columns` that a layout needs, and those that it does not use."""
@@ -169,6 +169,12 @@ class Dataset(Settings):
         return self.model_dump(include={key: {*of} for key, of in _PAPERS.items()}) == _PAPERS
 
     @property
+    def capacity_files(self) -> list[str]:
+        """The second table, if the columns name one."""
+        second = self.columns and self.columns.capacity
+        return [second.file] if isinstance(second, CapacityTable) else []
+
+    @property
     def period(self) -> str:
         """Name of a round: day, week, month, quarter, year or period."""
         named = _PERIODS.get(self.periods.length, "period")
@@ -251,13 +257,15 @@ class Dataset(Settings):
         if layout == "wide-periods" and not isinstance(columns.period, str):
             allowed = keyed("must be a word because {dataset.format.layout} is wide-periods")
             yield Problem((*here, "period"), "a block", allowed)
+        if layout == "wide" and columns.capacities:
+            allowed = "must be a block that names a second table: {file: FILE, ...}"
+            yield Problem((*here, "capacity"), ", ".join(columns.capacities), allowed)
         for key, gain in asks.items():
             if columns.capacity is None and gain.needs_capacities:
-                named = "" if layout == "wide" else "name the column, or "
                 allowed = keyed(
-                    "is missing: {named}set {gain} to of: count with a bound",
-                    gain=places[key], named=named,
-                )  # fmt: skip
+                    "is missing: name the column, or set {gain} to of: count with a bound",
+                    gain=places[key],
+                )
                 yield Problem((*here, "capacity"), MISSING, allowed)
 
 

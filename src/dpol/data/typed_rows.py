@@ -45,9 +45,11 @@ from dpol.data.tables.raw_table import (
     without_notes,
 )
 from dpol.data.tables.setting_types import columns_of
-from dpol.data.tables.settings import Cleaning, DayColumns
+from dpol.data.tables.settings import CapacityTable, Cleaning, DayColumns
 from dpol.data.tables.table_format import EARLIEST, LATEST
 
+MOST_LOST = 20
+"""Number of entities without a capacity that a message lists."""
 PAIR = ["entity", "period"]
 """Columns that name a cell of the panel."""
 HIDDEN = ["suppressed_counts", "hidden_sum_counts", "uncovered_counts"]
@@ -55,7 +57,6 @@ HIDDEN = ["suppressed_counts", "hidden_sum_counts", "uncovered_counts"]
 _OF_CAPACITIES = [*(f"{kind}_capacities" for kind in (*CELL_KINDS, *OF_SUMS)), "zero_capacities"]
 _SMALL = 50 * 10**6
 """Size of a file, in bytes, below which dpol also reads columns that a config does not name."""
-_NAME_ALL = "Name the entity of each row."
 _FIRST_DAY = keyed("the first day of a month, since {dataset.periods.months} is set")
 _MEND_MONTHS = keyed(
     "Write that day, or the last day of each month in all rows, or write months like 2021-01 and"
@@ -104,9 +105,11 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     if form.layout == "wide":
         made, kept = columns.entity, columns_of(columns.period)
     else:
-        made, kept = str(columns.period), columns.needed()
-    every = dict.fromkeys([*kept, *dataset.cleaning.drop_where, *dataset.cleaning.keep])
-    kept = [name for name in every if name not in (made, columns.count)]
+        made = str(columns.period)
+        kept = [name for name in columns.needed() if name not in (made, columns.count)]
+    named = [*dataset.cleaning.drop_where, *dataset.cleaning.keep]
+    dropped = [name for name in named if name not in (made, columns.count)]
+    kept = [*dict.fromkeys([*kept, *dropped])]
     return to_long(raw, form, kept, name=made, number=columns.count)
 
 
@@ -114,6 +117,7 @@ def read_rows(
     raw: RawTable,
     dataset: Dataset,
     streams: Mapping[str, Sequence[str]],
+    capacities: RawTable | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows of the streams' groups within the periods, and warnings of rows left out.
 
@@ -121,6 +125,7 @@ def read_rows(
         raw: the table.
         dataset: how the table is read.
         streams: the groups of each stream.
+        capacities: the second table, if the columns name one.
 
     Returns:
         The rows, sorted by period and entity. Columns: group, entity, name, period, time (of day),
@@ -130,8 +135,8 @@ def read_rows(
 
     Raises:
         DataError: a cell is neither number nor date where one belongs, an entity has no name, the
-            rules refuse a negative number, an entity or group has several spellings, or a group
-            has no row.
+            rules refuse a negative number, an entity or group has several spellings, a group has
+            no row, or the second table lacks an entity.
     """
     columns, rules, months = dataset.needed_columns, dataset.cleaning, dataset.periods.months
     days, written = period_texts(raw, columns.period)
@@ -164,8 +169,7 @@ def read_rows(
         for name, counts in of_counts.items()
     }
 
-    names = rows["entity"].rename(columns.entity)
-    refuse_alike(raw.file, names, rules)
+    refuse_alike(raw.file, rows["entity"].rename(columns.entity), rules)
     bad = bad_dates(days[ours], Key(("dataset", "columns", "period")), written)
     if dataset.format.layout == "wide-periods":
         remedy = keyed(
@@ -180,7 +184,7 @@ def read_rows(
         [
             bad,
             BadCells(rows["day"].rename(str(days.name))[late], _FIRST_DAY, (_MEND_MONTHS,)),
-            BadCells(names[names == ""], "the name of an entity", (_NAME_ALL,)),
+            _nameless(rows["entity"].rename(columns.entity)),
             *_bad_numbers(rows, numbers, dataset),
         ],
     )
@@ -196,7 +200,7 @@ def read_rows(
                 f"{counted(len(blank), 'row')} without a group left out, first in row {blank[0]}"
             )
 
-    capacity = _capacity(rows, numbers, dataset)
+    capacity = _capacity(rows, numbers, dataset, capacities)
     capacity, _ = _with_sums(capacity, numbers, columns.capacity_days, dataset, math.nan)
     tiny = capacity.values < SMALLEST_CAPACITY
     capacity = replace(capacity, values=np.where(tiny, 0.0, capacity.values))
@@ -278,17 +282,87 @@ def _lost(
     )
 
 
-def _capacity(rows: pd.DataFrame, numbers: Mapping[str, Numbers], dataset: Dataset) -> Numbers:
-    """Return each row's capacity: the sum of its columns, or boundless without any."""
-    columns = dataset.needed_columns
-    if not (parts := [numbers[name] for name in columns.capacities]):
+def _capacity(
+    rows: pd.DataFrame,
+    numbers: Mapping[str, Numbers],
+    dataset: Dataset,
+    second: RawTable | None,
+) -> Numbers:
+    """Return each row's capacity: from a column, the second table, or boundless without either."""
+    named, counts = dataset.needed_columns.capacity, numbers[dataset.needed_columns.count]
+    if named is None:
         # Then no question needs capacities, and no count may exceed them.
-        boundless = np.full(len(rows), np.inf), np.full(len(rows), "number")
-        return Numbers(*boundless, numbers[columns.count].bad)
-    kinds = parts[0].kinds  # of several, a sum needs a number in each
-    for part in parts:
-        kinds = np.where(kinds == "number", part.kinds, kinds)
-    return Numbers(np.sum([part.values for part in parts], axis=0), kinds, parts[0].bad)
+        return Numbers(np.full(len(rows), np.inf), np.full(len(rows), "number"), counts.bad)
+    if parts := [numbers[name] for name in dataset.needed_columns.capacities]:
+        kinds = parts[0].kinds  # of several, a sum needs a number in each
+        for part in parts:
+            kinds = np.where(kinds == "number", part.kinds, kinds)
+        return Numbers(np.sum([part.values for part in parts], axis=0), kinds, parts[0].bad)
+    if second is None or not isinstance(named, CapacityTable):
+        raise ValueError("the columns name a second table; give it as capacities")
+    return _joined(rows[PAIR], second, named, dataset.cleaning)
+
+
+def _joined(
+    rows: pd.DataFrame, second: RawTable, columns: CapacityTable, rules: Cleaning
+) -> Numbers:
+    """Return each row's capacity: the latest one that starts in its period or before.
+
+    Args:
+        rows: entity and period of each row of the counts.
+        second: the table of capacities.
+        columns: names of its columns.
+        rules: cleaning rules: markers, and the spellings of entities.
+
+    Raises:
+        DataError: a cell of the second table cannot be used, it gives an entity two capacities for
+            one day, or it lacks an entity that may play.
+    """
+    known, name = second.cells[columns.entity].replace(rules.identifiers), columns.capacity
+    numbers = parse_cells(second.cells[name], rules, second.formats[name], counts=False)
+    bad, since = [_nameless(known), numbers.bad], pd.Series(pd.Timestamp(EARLIEST), known.index)
+    if columns.period:
+        days, written = period_texts(second, columns.period)
+        bad.append(bad_dates(days, Key(("dataset", "columns", "capacity", "period")), written))
+        since = parse_dates(days, written)
+    refuse_cells(second.file, bad)
+    table = pd.DataFrame({"entity": known, "period": since.astype("datetime64[us]")})
+    table = table.assign(value=numbers.values, kind=numbers.kinds, row=known.index)
+    table = table.drop_duplicates([*PAIR, "value", "kind"])
+    for _, twice in table[table.duplicated(PAIR, keep=False)].groupby(PAIR, sort=False):
+        raise DataError(
+            f"{second.file}, rows {' and '.join(map(str, twice['row'][:2]))}:"
+            f" {shortened(twice['entity'].iloc[0])} has different capacities. ",
+            keyed(
+                "Keep one row per entity, or set {dataset.columns.capacity.period} to the column of"
+                " the day from which each capacity holds"
+            ),
+        )
+    entities = {*rows["entity"]}
+    playing = {*rules.entities} if isinstance(rules.entities, list) else entities
+    if lost := sorted((entities & playing) - {*known}):
+        there = known.unique().tolist()
+        lines = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in lost[:MOST_LOST])
+        raise DataError(
+            f"{second.file}: column {known.name} lacks {counted(len(lost), 'entity')} of the"
+            f" counts:{lines}\n",
+            keyed(
+                "Add their capacities, map spellings of one entity to each other in"
+                " {dataset.cleaning.identifiers}, or leave their rows out with"
+                " {dataset.cleaning.drop_where}"
+            ),
+        )
+    wanted = rows.astype({"period": "datetime64[us]"}).assign(place=np.arange(len(rows)))
+    joined = pd.merge_asof(
+        wanted.sort_values("period"), table.sort_values("period"), on="period", by="entity"
+    ).sort_values("place")
+    kinds = joined["kind"].fillna("missing").to_numpy()
+    return Numbers(joined["value"].to_numpy(float), kinds, numbers.bad)
+
+
+def _nameless(entities: Texts) -> BadCells:
+    blank = entities[entities == ""]
+    return BadCells(blank, "the name of an entity", ("Name the entity of each row.",))
 
 
 def _with_sums(

@@ -115,8 +115,11 @@ def source_facts(
 ) -> tuple[tuple[str, str], ...]:
     """Turn a provenance of `dpol.data.panel.provenance_of_table` into terms and texts."""
     fetched = provenance.get("fetched", {})
+    capacities = provenance.get("capacities", {})
     every = {
         "table": provenance["file"],
+        "table of capacities": capacities.get("file"),
+        "SHA-256 of the capacities": capacities.get("sha256"),
         "data": "simulated, not measured" if provenance["simulated"] else "real",
         "SHA-256": provenance["sha256"],
         "retrieved": fetched.get("retrieved"),

@@ -29,6 +29,7 @@ from dpol.core.words import counted, listed, shortened
 from dpol.data.tables.bad_cells import Texts
 from dpol.data.tables.parse import LOOK, date_formats, parse_date
 from dpol.data.tables.setting_types import Period, columns_of
+from dpol.data.tables.settings import CapacityTable, Columns
 from dpol.data.tables.table_format import DEFAULT, EITHER, Format
 
 MOST_MB = 2_000
@@ -434,6 +435,18 @@ def year_and(year: Texts, part: Texts) -> Texts:
         short[text] = str(day.month) if day else number[1] if number else text
     joined: Texts = year.str.removesuffix(".0") + "-" + part.map(short).astype("str")
     return joined.rename(f"{year.name}-{part.name}")
+
+
+def read_capacities(columns: Columns) -> RawTable | None:
+    """Read the second table as a long table; None if the columns name no second table."""
+    second = columns.capacity
+    if not isinstance(second, CapacityTable):
+        return None
+    kept = columns_of(second.period) if second.period else []
+    if second.format.layout == "long":
+        return read_raw_table(second.file, [second.entity, second.capacity, *kept], second.format)
+    raw = read_raw_table(second.file, form=second.format)
+    return to_long(raw, second.format, kept, name=second.entity, number=second.capacity)
 
 
 def to_long(

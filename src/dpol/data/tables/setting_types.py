@@ -95,15 +95,14 @@ def _name_or_block(value: object) -> str:
     return "[block]" if isinstance(value, (Mapping, Settings)) else "[column]"
 
 
-def _name_or_names(value: object) -> str:
-    return "[columns]" if isinstance(value, list) else "[column]"
+def _names_or_block(value: object) -> str:
+    return "[columns]" if isinstance(value, list) else _name_or_block(value)
 
 
 ColumnName: TypeAlias = Annotated[str, Tag("[column]")]
-Period = Annotated[ColumnName | Annotated[YearAnd, Tag("[block]")], Discriminator(_name_or_block)]
-NameOrNames = Annotated[
-    ColumnName | Annotated[list[str], Tag("[columns]")], Discriminator(_name_or_names)
-]
+NAME_OR_BLOCK = Discriminator(_name_or_block)
+NAMES_OR_BLOCK = Discriminator(_names_or_block)
+Period = Annotated[ColumnName | Annotated[YearAnd, Tag("[block]")], NAME_OR_BLOCK]
 
 
 def columns_of(period: Period) -> list[str]:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, Tag, model_validator
 
 from dpol.core.settings import Settings
 from dpol.data.tables.setting_types import (
+    NAMES_OR_BLOCK,
+    ColumnName,
     Identifier,
     LookName,
-    NameOrNames,
     Period,
+    TableFile,
     TextOrTexts,
     all_or_names,
     columns_of,
 )
+from dpol.data.tables.table_format import DEFAULT, Format
 
 
 class Titles(Settings):
@@ -27,6 +30,36 @@ class Titles(Settings):
     """What is counted (COVID patients)."""
     capacity: str | None = None
     """What the count is a share of (beds)."""
+
+
+class CapacityTable(Settings):
+    """A second table with the capacities of the entities."""
+
+    file: TableFile
+    """The table: `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx`."""
+    entity: str = "entity"
+    """Column with the entity, spelled as with the counts; required unless the layout is `wide`.
+
+    `cleaning.identifiers` also holds for this table."""
+    capacity: str = "capacity"
+    """Column with its capacity; required unless the layout is `wide`."""
+    period: Period | None = None
+    """Column with the day from which the capacity holds; default: it always holds."""
+    format: Format = DEFAULT
+
+    @model_validator(mode="after")
+    def _named(self) -> CapacityTable:
+        if self.format.layout == "long" and not {"entity", "capacity"} <= self.model_fields_set:
+            raise ValueError("needs entity and capacity, the names of two columns")
+        if self.format.layout == "wide-periods":
+            raise ValueError("format.layout must be long or wide in a table of capacities")
+        return self
+
+
+Capacity = Annotated[
+    ColumnName | Annotated[list[str], Tag("[columns]")] | Annotated[CapacityTable, Tag("[block]")],
+    NAMES_OR_BLOCK,
+]
 
 
 class DayColumns(Settings):
@@ -60,9 +93,9 @@ class Columns(Settings):
     word for what the cells hold."""
     count_rows: bool = False
     """Whether each row is one event, so that `count` is your word for them and no column."""
-    capacity: NameOrNames | None = None
-    """Capacity of the entity (beds): a column, or the columns whose sum it is (`[occupied, free]`);
-    required for shares and `min_capacity`."""
+    capacity: Capacity | None = None
+    """Capacity of the entity (beds): a column, the columns whose sum it is (`[occupied, free]`), or
+    a second table; required for shares and `min_capacity`."""
     count_days: DayColumns | None = None
     """`{sum: COLUMN, coverage: COLUMN}` of a count that is an average: a suppressed count becomes
     sum / coverage.
@@ -90,14 +123,16 @@ class Columns(Settings):
         ('hospital', 'in use')
         """
         title: str | None = getattr(self.titles, column)
-        named: str | list[str] | None = getattr(self, column)
-        name = " and ".join(named) if isinstance(named, list) else named or ""
+        named: str | list[str] | CapacityTable | None = getattr(self, column)
+        named = " and ".join(named) if isinstance(named, list) else named
+        name = named.capacity if isinstance(named, CapacityTable) else named or ""
         return title or name.removesuffix("_pk").removesuffix("_id").replace("_", " ")
 
     @property
     def capacities(self) -> list[str]:
-        """The columns of the table whose sum is the capacity."""
-        return [self.capacity] if isinstance(self.capacity, str) else self.capacity or []
+        """The columns of the table whose sum is the capacity; none if a second table has it."""
+        named = [self.capacity] if isinstance(self.capacity, str) else self.capacity
+        return named if isinstance(named, list) else []
 
     def needed(self) -> list[str]:
         """Return all columns to read from the table, each once."""
