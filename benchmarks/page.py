@@ -9,9 +9,6 @@ from machine import ROOT
 
 from dpol.core.files import write_text
 
-SHORT = 3.0
-"""Rules of fewer seconds are left out of the page."""
-
 
 def renew_page(found: Mapping[str, Any]) -> str:
     """Write results.md, and return it."""
@@ -23,7 +20,7 @@ def renew_page(found: Mapping[str, Any]) -> str:
 def page(found: Mapping[str, Any]) -> str:
     """The page of what results.json holds."""
     parts = [_head(found), _meta(found["rw_meta"]), _others(found), _scale(found), _far(found)]
-    parts += [_whole(found), _paper(found["paper"])]
+    parts += [_whole(found["grid"])]
     made = [line for part in parts for line in part]
     return "\n".join([*made, "<!-- end of results -->", ""])
 
@@ -126,42 +123,19 @@ def _states_line(row: Mapping[str, Any]) -> str:
 
 
 def _whole(found: Mapping[str, Any]) -> list[str]:
-    """The part of results.md about whole runs."""
+    """The part of results.md about a whole run."""
     return [
-        "## Whole runs",
+        "## A whole run",
         "",
-        "From their configs, on two cores. The grid has three streams, four privacy levels, three"
-        " noises and 100 replicates, from the clean panel to table and figure. The paper is all of"
-        " `config/paper.yaml`, on the real hospitals of `config/beyond.yaml`.",
+        "The grid of `config/simulated.yaml`, on two cores: three streams, four privacy levels,"
+        " three noises and 100 replicates, from the clean panel to table and figure.",
         "",
-        "| | wall | jobs | CPU | of other processes | wall / (CPU / 2) | without other processes"
+        "| wall | jobs | CPU | of other processes | wall / (CPU / 2) | without other processes"
         " | largest process |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
-        *(
-            f"| {name} "
-            "| {wall_s:.0f} s | {jobs} | {cpu_s:.0f} s | {others_cpu_s:.0f} s"
-            " | {wall_over_half_cpu:.2f} | {free_wall_over_half_cpu:.2f}"
-            " | {largest_process_mb:.0f} MB |".format(**found[part])
-            for name, part in (("grid of `config/simulated.yaml`", "grid"), ("paper", "paper"))
-        ),
-        "",
-    ]
-
-
-def _paper(found: Mapping[str, Any]) -> list[str]:
-    """The jobs of the paper."""
-    rules = sorted(found["rules"].items(), key=lambda rule: -rule[1]["wall_s"])
-    return [
-        "Seconds of the paper's jobs, each on one core, rule by rule, with the longest points:",
-        "",
-        "| rule | jobs | s | longest points |",
-        "|---|---:|---:|---|",
-        *(
-            f"| `{name}` | {rule['jobs']} | {rule['wall_s']:.0f} |"
-            f" {', '.join(f'{point} {s:.0f}' for point, s in rule['longest'])} |"
-            for name, rule in rules
-            if rule["wall_s"] > SHORT
-        ),
+        "|---:|---:|---:|---:|---:|---:|---:|",
+        "| {wall_s:.0f} s | {jobs} | {cpu_s:.0f} s | {others_cpu_s:.0f} s"
+        " | {wall_over_half_cpu:.2f} | {free_wall_over_half_cpu:.2f}"
+        " | {largest_process_mb:.0f} MB |".format(**found),
         "",
     ]
 

@@ -10,7 +10,7 @@ What the numbers mean: benchmarks/README.md. Writes results.json and results.md 
 to this file.
 
     python run.py                   # every part of a few minutes
-    python run.py rw_meta paper     # these parts; the others keep their numbers
+    python run.py rw_meta states    # these parts; the others keep their numbers
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from scale import (
     time_starts,
 )
 from scipy import optimize
-from whole import time_grid, time_paper, time_states
+from whole import time_grid, time_states
 
 from dpol.config.experiment import load_experiment
 from dpol.core.files import write_json
@@ -245,7 +245,6 @@ PARTS: Mapping[str, Callable[[], Any]] = {
 }
 """Benchmarks by name."""
 LONG: Mapping[str, Callable[[], Any]] = {
-    "paper": time_paper,
     "states": time_states,
     "largest": lambda: in_own_process(partial(time_country, 20_000, 520, 3_000)),
 }

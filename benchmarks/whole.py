@@ -77,24 +77,21 @@ def time_run(config: Mapping[str, Any], *targets: str, first: str | None = None)
 
 
 def _jobs_in(benchmarks: Path) -> pd.DataFrame:
-    """Return what Snakemake wrote of each job: seconds, memory, rule and place."""
+    """Return what Snakemake wrote of each job: seconds, memory and rule."""
     return pd.concat(
         pd.read_csv(path, sep="\t", na_values="-").assign(
-            rule=f"{first}_point" if first in STUDIES else first, place=place
+            rule=f"{first}_point" if first in STUDIES else first
         )
         for path in sorted(benchmarks.rglob("*.tsv"))
-        for name in [path.relative_to(benchmarks).as_posix().removesuffix(".tsv")]
-        for first, _, place in [name.partition("/")]
+        for first in [path.relative_to(benchmarks).parts[0].removesuffix(".tsv")]
     )
 
 
 def _of_rule(jobs: pd.DataFrame) -> dict[str, Any]:
-    longest = jobs.nlargest(5, "s") if len(jobs) > 1 else jobs[:0]
     return {
         "jobs": len(jobs),
         "wall_s": float(jobs["s"].sum()),
         "largest_process_mb": float(jobs["max_rss"].max()),
-        "longest": longest[["place", "s"]].to_numpy().tolist(),
     }
 
 
@@ -103,11 +100,6 @@ def time_grid() -> dict[str, Any]:
     folder = "results/simulated"
     results = f"{folder}/tables/table-2.md", f"{folder}/figures/figure-2.svg"
     return time_run(config_of("simulated"), *results, first="data")
-
-
-def time_paper() -> dict[str, Any]:
-    """Measure everything of config/paper.yaml, on the hospitals of config/beyond.yaml."""
-    return time_run(config_of("paper") | {"dataset": config_of("beyond")["dataset"]})
 
 
 def time_states() -> list[dict[str, Any]]:

@@ -91,7 +91,7 @@ def test_each_part_runs_and_the_page_shows_it(monkeypatch: pytest.MonkeyPatch) -
         {**found, "dates": {"all": "2026-01-01"}, "cores": 1, "python": "", "numpy": ""}
     )
     assert "nan" not in text
-    assert found["paper"]["rules"]["games_point"]["jobs"] > 50
+    assert found["grid"]["rules"]["games_point"]["jobs"] > 50
     assert all(row["read_mb"] > 0 for row in found["collecting"])
 
 
