@@ -19,10 +19,16 @@ mkdir "$folder/state" "$folder/spool" "$folder/bin"
 
 # As long as RealMemory stays below what the node finds, Slurm keeps the node.
 memory=$(awk '/^MemTotal/ { print int($2 / 1024 * 9 / 10) }' /proc/meminfo)
-# Two ports of loopback that nobody uses.
-ports=$(python3 -c 'import socket
-both = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
-print(*(it.getsockname()[1] for it in both))')
+# Two ports of loopback that nobody uses, below those that the kernel gives to connections: one of
+# these could take the port before Slurm does.
+ports=$(python3 -c 'import random, socket
+free = []
+while len(free) < 2:
+    try:
+        free.append(socket.create_server(("127.0.0.1", random.randrange(10_000, 32_000))))
+    except OSError:
+        pass
+print(*(it.getsockname()[1] for it in free))')
 sed -e "s|{folder}|$folder|" -e "s|{host}|$host|g" -e "s|{cpus}|$(nproc)|" -e "s|{memory}|$memory|" \
     -e "s|{controller_port}|${ports% *}|" -e "s|{node_port}|${ports#* }|" \
     "$here/slurm.conf.template" >"$folder/slurm.conf"
