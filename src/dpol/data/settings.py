@@ -29,8 +29,9 @@ class Periods(Settings):
     days: Annotated[int, Field(ge=1, le=36_600)] | None = None
     """Length of a period in days; default: 7, unless `months` is given."""
     months: Annotated[int, Field(ge=1, le=1_200)] | None = None
-    """Length of a period in months, instead of `days`; periods start on the first of a month, or
-    end on the last if all dates of the table are such days."""
+    """Length of a period in months, instead of `days`; periods start on the first of a month.
+
+    If all dates of the table are the last day of a month, they are the ends of periods."""
     of: Literal["mean", "sum", "max", "last"] | None = None
     """Instead of `cleaning.several_rows`, if rows have any day of their period and not its first:
     `{days: 7, of: mean}` makes weeks of days, and `{days: 7, of: last}` gives places that report on
@@ -106,15 +107,19 @@ class Dataset(Settings):
     caveat: str | None = None
     """A caveat about the numbers, shown in the lead of the page and beside the data."""
     public: bool = False
-    """Whether anyone may see the counts, as with simulated data; else results carry a warning, no
-    run is replayed unless `report.replay` is true, and `dpol league --write` writes no row."""
+    """Whether anyone may see the counts, as with simulated data.
+
+    If not, the results carry a warning, no run is replayed unless `report.replay` is true, and
+    `dpol league --write` writes no row."""
     format: Format = DEFAULT
     columns: Columns | None = None
     periods: Periods = Periods()
     cleaning: Cleaning = Cleaning()
     readings: dict[Label, Reading] = {}
-    """Other readings of numbers that nobody measured, for the block `comparison`: where they decide
-    more than 5% of the possible gain, our method is above a rival only if it is at each reading."""
+    """Other readings of numbers that nobody measured, for the block `comparison`.
+
+    Where such numbers are the best in periods with more than 5% of the possible gain, our method is
+    said to be above a rival only if it is at every reading."""
 
     @model_validator(mode="before")
     @classmethod
@@ -277,8 +282,9 @@ class Stream(Settings):
     title: str | None = None
     """Title in tables and figures; default: the label."""
     reported_as: Label | None = None
-    """The paper's label of this state (NM, PA or CA), whose numbers Table 2 shows; the run warns if
-    hospitals, weeks or fewest beds are not the paper's."""
+    """The paper's label of this state (NM, PA or CA), whose numbers Table 2 shows.
+
+    The run warns if hospitals, weeks or fewest beds are not the paper's."""
 
 
 Streams = Annotated[

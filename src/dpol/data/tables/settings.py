@@ -89,8 +89,9 @@ class Columns(Settings):
     Dates have the format `format.date`; a time of day is ignored. A month starts on its first day.
     In the layout `wide-periods` it is your word for what the columns are."""
     count: str = "count"
-    """Number of people counted (COVID patients), required in the layout `long`; in the others your
-    word for what the cells hold."""
+    """Number of people counted (COVID patients); required in the layout `long`.
+
+    In the other layouts it is your word for what the cells hold."""
     count_rows: bool = False
     """Whether each row is one event, so that `count` is your word for them and no column."""
     capacity: Capacity | None = None
@@ -105,8 +106,10 @@ class Columns(Settings):
     capacity_days: DayColumns | None = None
     """The same for a column of capacities; a capacity whose sum is suppressed too is missing."""
     capacity_per: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
-    """Divisor of the capacity, such as 1000 for rates per 1,000 people, of which one person moves
-    one by 1000 / population; above 1 it needs `gain.at_most`."""
+    """Divisor of the capacity, such as 1000 for rates per 1,000 people; above 1 it needs
+    `gain.at_most`.
+
+    With 1000 and a population, one person moves the gain by 1000 / population."""
     group: str | None = None
     """Group of the row (state); default: one group named `all`."""
     name: str | None = None
@@ -163,17 +166,22 @@ class Cleaning(Settings):
     missing_markers: list[str] = ["", "NA", "NaN", "null"]
     """Values that mean "missing"; -2 also matches -2.0."""
     suppressed_value: Annotated[float, Field(ge=0, le=1e6)] = 2.0
-    """Replaces a suppressed count, with `columns.count_days` one whose coverage is unknown; a
-    suppressed or negative capacity is missing."""
+    """Replaces a suppressed count; a suppressed or negative capacity is missing.
+
+    With `columns.count_days` it only replaces a count whose coverage is unknown."""
     zeros_hide: bool = False
-    """Whether a count of 0 may be a suppressed one; dpol plays it as 0, and says for which share of
-    the possible gain it would be the best if it were read as a suppressed one; above 5%, no verdict
-    is surer than `ahead at this reading`."""
+    """Whether a count of 0 may be a suppressed one.
+
+    dpol still plays it as 0. It says for how much of the possible gain such a zero would be the
+    best if it were read as a suppressed count is; above 5%, no verdict is surer than `ahead at this
+    reading`."""
     suppressed_sum: Annotated[float, Field(ge=1, le=3)] = 2.0
     """Replaces a suppressed sum of `columns.count_days`, which hides 1 to 3."""
     capacity_zero: Literal["error", "drop", "absent", "carry"] = "error"
-    """If an entity has a count above 0 beside a capacity of 0 or less, and so no known share: stop
-    the run, drop the entity, read that count as 0, or carry the last capacity forward."""
+    """If an entity has a count above 0 beside a capacity of 0 or less: stop the run, drop the
+    entity, read that count as 0, or carry the last capacity forward.
+
+    No share is known in such a period, and a carried capacity may make it the largest of all."""
     negative_counts: Literal["error", "missing"] = "error"
     """If a count is negative: stop the run, or treat it as missing."""
     several_rows: Literal["error", "last", "sum", "mean", "max"] = "error"
@@ -186,16 +194,20 @@ class Cleaning(Settings):
     for `sum`."""
     equal_rows: Literal["drop", "add"] | None = None
     """Whether rows with the same text in every column are one row that stands there twice (`drop`)
-    or equal parts (`add`); required for `several_rows` `sum` and `mean` if there are such rows and
-    not the whole table stands there twice, which is dropped."""
+    or equal parts (`add`), for `several_rows` other than `last`.
+
+    Required for `sum` and `mean` if there are such rows, unless the whole table stands there twice,
+    which is dropped."""
     several_capacities: Literal["sum", "mean"] | None = None
     """What `several_rows: sum` makes of capacities: their sum, as of the sites of a hospital, or
     their mean, as of the hours of a ward; required if they differ within a period."""
     latest_by: str | None = None
     """Column of dates, as of revisions, by which `several_rows: last` finds the last row."""
     cumulative: Literal["difference"] | None = None
-    """`difference`: a count is what was added to the total since the last period with one; a total
-    below half of the last began again from 0, and where it falls less, the count is missing."""
+    """`difference`: a count is what was added to the total since the last period with one.
+
+    A total below half of the last one began again from 0; where it falls less, the count is
+    missing."""
     above: Literal["cut", "missing"] | None = None
     """Whether a count above the bound or the capacity (times `gain.at_most`) is cut to it, the
     default, or missing. Required for one that is over four times all others of its entity, or if

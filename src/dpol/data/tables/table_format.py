@@ -87,11 +87,14 @@ class Format(Settings):
     delimiter: Literal[",", ";", "\t", "|"] = ","
     """Separator of CSV cells; Excel writes `";"` where the decimal sign is a comma."""
     decimal: Literal[".", ","] | None = None
-    """Decimal sign; default: a point, but a number such as 1.230, which may be 1.23 or 1230, is
-    refused, unless its column also holds one such as 1.25 or 0.125."""
+    """Decimal sign; default: a point, but a number such as 1.230 is refused.
+
+    It may be 1.23 or 1230. It is read as 1.23 if `decimal` or `thousands` says so, or if its column
+    also holds a number such as 1.25 or 0.125."""
     thousands: Literal[".", ",", " ", "'"] | None = None
-    """Sign between thousands; `"."` implies a decimal comma, a blank may be a non-breaking one, and
-    `'` the curly apostrophe."""
+    """Sign between thousands; `"."` implies a decimal comma.
+
+    A blank includes non-breaking blanks, and `'` includes the curly apostrophe."""
     strip: list[str] = Field(default_factory=list)
     """Signs to remove from the ends of numbers, such as `%`, or `*` for a revised one."""
     date: Dates = "YYYY-MM-DD"
