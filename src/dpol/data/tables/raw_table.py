@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, TypeAlias, TypeVar, cast
 
 import pandas as pd
 
@@ -39,6 +39,7 @@ LONGEST_CELL = 10_000_000
 MOST_CELLS = 10_000_000
 """Largest number of cells of a sheet, and of the columns that are read of a file: some GB."""
 MOST_NOTES = 5  # rows in a message
+AnyRow = TypeVar("AnyRow")
 Choice: TypeAlias = Callable[[list[str]], list[str]]
 """Returns the columns to read of those that a table has; raises DataError if some are missing."""
 COLUMNS = Key(("dataset", "columns"))
@@ -197,9 +198,9 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
     return pd.DataFrame(dict(zip(wanted, columns.values(), strict=True)), [*lines], dtype=str)
 
 
-def _without_last(rows: Iterable[Any], number: int) -> Iterator[Any]:
+def _without_last(rows: Iterable[AnyRow], number: int) -> Iterator[AnyRow]:
     """Yield all rows but the last ones."""
-    held = deque[Any]()
+    held = deque[AnyRow]()
     for row in rows:
         held.append(row)
         if len(held) > number:
