@@ -160,7 +160,7 @@ def read_rows(
     asked: Mapping[str, Any],
     *,
     run: str = "",
-) -> tuple[list[PlayedSuite], list[str]]:
+) -> tuple[dict[str, str], list[PlayedSuite], list[str]]:
     """Read sent rows on some streams, and score their choices; no code of a sender runs.
 
     Args:
@@ -171,13 +171,14 @@ def read_rows(
         run: name of the run; rows of others are left out, unless it is empty.
 
     Returns:
-        The sent games, whose labels name the sender; and a line for each row that is refused, with
-        the reason, and for the rows of a file that are left out.
+        The sender of each label; the sent games; and a line for each row that is refused, with the
+        reason, and for the rows of a file that are left out.
 
     Raises:
         DataError: a file holds no rows.
     """
     sent, refused, others = dict[tuple[Any, ...], PlayedSuite](), list[str](), 0
+    senders = dict[str, str]()
     for path in files:
         try:
             file = pq.ParquetFile(path)
@@ -197,12 +198,13 @@ def read_rows(
                         raise DataError("label: there is a row of this game already")
                     best = stream.gains.max(axis=1)
                     sent[key] = PlayedSuite(tuple(asked["replicates"]), (games,), best)
+                    senders[games.label] = row.sender
                 except (DataError, OSError, ValueError, pa.ArrowException) as error:
                     reason = printable(" ".join(str(error).split()))
                     refused.append(f"{path}, row {place + 1}: {reason}")
     if others:
         refused.append(f"{others} rows of other streams, levels or runs than those here")
-    return [*sent.values()], refused
+    return senders, [*sent.values()], refused
 
 
 def facts_of(file: pq.ParquetFile, place: int) -> Row:
