@@ -36,7 +36,7 @@ from dpol.studies.ledger.claims.gains import reported_ratios
 from dpol.studies.paper1.table_2 import HEADERS
 from dpol.studies.paper2.lazy.compute import close_gap
 from dpol.studies.paper2.lazy.settings import CLOSE, GAP, STOCHASTIC
-from dpol.studies.verdicts import ABOVE, AHEAD
+from dpol.studies.verdicts import ABOVE, AHEAD, BEHIND, BELOW, UNDECIDED
 
 ROOT = Path(__file__).parents[1]
 SYSTEM = ["algorithm", "noise"]
@@ -185,7 +185,7 @@ VERDICTS = {
 
 def real_data() -> str:
     """verify/runs/README.md: our method beside the strongest rival of each level."""
-    lines, behind = [], []
+    lines, beside = [], dict[str, list[str]]()
     for run, data in REAL.items():
         over = recorded(run, "spread").set_index("mu")["half_width"]
         for mu, at in sorted(standings(run).groupby("mu"), reverse=True):
@@ -200,18 +200,18 @@ def real_data() -> str:
             lines.append((first, level(mu), kept_by(ours)[0], theirs, minus(gap), wider, verdict))
             raw = at[at["model"] == "central"]
             best = raw.loc[raw["gain_share"].idxmax()]
-            lead = own["gain_share"] - best["gain_share"]
-            if lead <= 0:
-                behind.append(
-                    f"{data} ({level(mu)}: {-100 * lead:.1f} points behind {title(best)})"
-                )
+            lead = minus(f"{100 * best['to_ours']:.1f}")
+            said_of = beside.setdefault(best["to_ours_verdict"], [])
+            said_of.append(f"{data} at μ = {level(mu)} ({lead} points, {title(best)})")
     heads = "data", "μ", "our method †", "strongest rival", "difference", "over states or weeks"
     return said(
         "real_data",
         table=table((*heads, "our method is"), lines, words=2),
-        ahead=len(lines) - len(behind),
         rows=len(lines),
-        behind="; ".join(behind),
+        below=len(beside[BELOW]),
+        behind=len(beside[BEHIND]),
+        above="; ".join(beside[ABOVE]),
+        undecided="; ".join(beside[UNDECIDED]),
     )
 
 

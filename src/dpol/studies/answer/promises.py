@@ -199,14 +199,15 @@ def _draw_curves(
 
 
 def _finding(shares: pd.DataFrame) -> str:
-    """Name the best noise of each promise for the shortest and the longest stay."""
+    """Name the noise whose whole interval is above the others, for each promise and two stays."""
     parts = []
     for weeks in sorted({shares["weeks"].min(), shares["weeks"].max()}):
-        own = shares[shares["weeks"] == weeks]
-        best = own.loc[own.groupby("same", sort=False)["share"].idxmax()]
-        kept = (
-            f"{noise_entry(str(noise)).short} for {listed(rows['same'].map(_SHORT), 4)}"
-            for noise, rows in best.groupby("noise", sort=False)
-        )
-        parts.append(f"For stays of {counted(weeks, 'week')}, the best noise is {'; '.join(kept)}.")
+        most = dict[str, list[str]]()
+        for same, own in shares[shares["weeks"] == weeks].groupby("same", sort=False):
+            best = own.loc[own["share"].idxmax()]
+            others = own["share"] + own["half"] >= best["share"] - best["half"]
+            alone = noise_entry(str(best["noise"])).long if others.sum() == 1 else "no noise"
+            most.setdefault(alone, []).append(_SHORT[str(same)])
+        each = (f"{noise} is clearly best for {listed(of, 4)}" for noise, of in most.items())
+        parts.append(f"For stays of {counted(weeks, 'week')}, {'; '.join(each)}.")
     return " ".join(parts)
