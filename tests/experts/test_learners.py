@@ -64,9 +64,9 @@ def test_order_and_a_wave_that_lifts_everybody_change_nothing(name, game):
 def test_extreme_gains_and_noise_give_numbers(make_noisy, noise, size):
     gains = size * np.random.default_rng(0).random((2, 60, 10))
     state = final_state(RandomEffectsBank(), make_noisy(gains, noise))
-    for array in (state.predicted, state.weighing.fits, state.spread):
+    for array in (state.predicted, state.fits, state.spread):
         assert np.isfinite(array).all()
-    assert (state.weighing.shares > 0).all()
+    assert (state.shares > 0).all()
 
 
 # ---- a learner alone, and banks together ---------------------------------------------------------
