@@ -70,7 +70,7 @@ def _release(options: argparse.Namespace) -> None:
 
 
 def _released(path: str, made: Release, noise: str, mu: float, *, again: bool) -> Iterator[str]:
-    from dpol.core.rounding import AtMost
+    from dpol.core.rounding import at_most
     from dpol.core.words import counted, listed
     from dpol.privacy.account import best_guess
 
@@ -78,7 +78,7 @@ def _released(path: str, made: Release, noise: str, mu: float, *, again: bool) -
     rows = f"{counted(len(made.new), 'count')} of {periods} released, with {noise} noise"
     yield path + (rows if made.new else "every count of an ended period is released already")
     if made.changed:
-        before, after = (AtMost(100 * best_guess(mu * math.sqrt(made.times + n))) for n in (0, 1))
+        before, after = (at_most(100 * best_guess(mu * math.sqrt(made.times + n))) for n in (0, 1))
         which = f"changed after the release ({listed(map(' '.join, made.changed), 5)})"
         done = "Released another time: an" if again else "Not released again. With --again, an"
         yield f"warning: {counted(len(made.changed), 'count')} {which}."
@@ -125,7 +125,7 @@ def _choose(options: argparse.Namespace) -> None:
 
 
 def _lines(made: Choice) -> Iterator[str]:
-    from dpol.core.rounding import AtMost
+    from dpol.core.rounding import at_most
     from dpol.core.words import counted, one_line
 
     yield f"{made.rule} chooses for {made.period}: {one_line(made.place)}"
@@ -134,7 +134,7 @@ def _lines(made: Choice) -> Iterator[str]:
         return
     yield f"This rests on {counted(made.periods, 'period')}, and on {made.law} noise as told."
     if made.mu is not None:
-        mu = AtMost(made.mu, digits=4)
+        mu = at_most(made.mu, digits=4)
         change = f"{made.change:g} in a period has mu = {mu}."
         yield f"Then a person who changes two counts by {change}"
     yield ""
