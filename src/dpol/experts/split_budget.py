@@ -11,7 +11,7 @@ import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSetup, Observation
-from dpol.experts.learners.joined import JoinedBank, LearnerAlone
+from dpol.experts.learners.joined import JoinedBank, LearnerAlone, each_alone
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.privacy.guarantee import Origin
@@ -55,11 +55,7 @@ class SplitBudget(LocalAlgorithm[SplitState]):
     @property
     def alone(self) -> list[LearnerAlone]:
         """The learners, each of which sees a noisy vector of its own."""
-        return [
-            LearnerAlone(*bank.single(place))
-            for bank in self.learners
-            for place in range(len(bank.labels))
-        ]
+        return [alone for bank in self.learners for alone in each_alone(bank)]
 
     def init(self, setup: LocalSetup) -> SplitState:
         alone, wider = self.alone, math.sqrt(len(self.alone) + 1)

@@ -107,3 +107,8 @@ class LearnerAlone(LocalAlgorithm[Any]):
     ) -> tuple[Any, Actions]:
         state, actions = self.bank.step(state, observation)
         return state, actions[:, self.place]
+
+
+def each_alone(bank: LearnerBank[Any]) -> list[LearnerAlone]:
+    """Return the learners of a bank as algorithms, each in a bank of its own if it can have one."""
+    return [LearnerAlone(*bank.single(place)) for place in range(len(bank.labels))]
