@@ -83,10 +83,11 @@ def _noises(options: argparse.Namespace) -> None:
         guesses, excess = (f"{at_most(100 * it)}%" for it in (kept[law].guess, kept[law].excess))
         cells.append((law, deviation, of_mean, guesses, mu, excess))
     chosen = ", ".join(f"{number:g}" for number in memory)
+    period = "one week" if weeks == 1 else f"up to {weeks} weeks in a row"
     mean = f"on its {_SEVERAL}-week mean"
     head = "noise", "deviation on a count", mean, "right guesses", "mu", "excess of mu"
     lines = (
-        f"Promise to one person in {_period(weeks)}, in the counts of two holders:",
+        f"Promise to one person in {period}, in the counts of two holders:",
         *f"{_in_words(promise)}.".splitlines(),
         "",
         *_table(head, cells),
@@ -196,10 +197,6 @@ def _promise(kind: str, *numbers: str) -> Promise:
         f"--promise {' '.join((kind, *numbers))}: must be mu M, epsilon E, or epsilon E D, with M"
         " and E from 0.01 to 50 and D from 1e-50 to below 1; or guess P with P from 50.1 to 99.9"
     )
-
-
-def _period(unit: int) -> str:
-    return "one week" if unit == 1 else f"up to {unit} weeks in a row"
 
 
 def _table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> Iterator[str]:

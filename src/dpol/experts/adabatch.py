@@ -93,12 +93,11 @@ class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
     def init(self, setup: LocalSetup) -> AdaBatchState:
         """Return the state before round 1. Raises as `rule`."""
         none = np.zeros(setup.n_replicates, dtype=np.int64)
-        actions = none.astype(np.int32)
         return AdaBatchState(
             rule=self.rule(setup),
             started=0,
             cumulative=setup.initial,
-            actions=actions,
+            actions=none.astype(np.int32),
             planned=none,
             left=none,
         )

@@ -141,8 +141,7 @@ def observations(source: Source) -> Iterator[Observation]:
             yield Observation(gains, scale, fresh_scale=fresh, reported=reported)
     else:
         shape = (source.n_replicates, source.stream.n_experts)
-        silence = np.zeros(source.stream.n_experts)
-        silence.flags.writeable = False
+        silence = np.broadcast_to(0.0, shape[1:])  # read-only too
         for gains in source.stream.gains:
             yield Observation(np.broadcast_to(_copy(gains), shape), silence)
 
