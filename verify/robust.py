@@ -27,7 +27,7 @@ from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.experts.learners import random_effects
-from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.noise.event_streams import MECHANISMS
 from dpol.privacy.account import GUESS, PURE, promises_of

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.random_effects import (
     BY_SIZE,
     GROWTH,

@@ -28,7 +28,7 @@ from dpol.data.stream import GainStream
 from dpol.data.synthetic import largest_changes
 from dpol.experts.games import bank_actions
 from dpol.experts.interface import LearnerBank, Member
-from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.play import play_rounds
 from dpol.experts.registry import (
     ALGORITHM_GROUP,

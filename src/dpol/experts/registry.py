@@ -17,7 +17,7 @@ from dpol.core.plugins import is_foreign, load_named, target_of
 from dpol.core.rounding import shortest
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import LABEL, AnyAlgorithm, LearnerBank, Member, check_class, check_made
-from dpol.experts.learners.joined import LearnerAlone, each_alone
+from dpol.experts.learners.alone import LearnerAlone, each_alone
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSetup, Observation
-from dpol.experts.learners.joined import JoinedBank, LearnerAlone, each_alone
+from dpol.experts.learners.alone import LearnerAlone, check_banks, each_alone
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.privacy.guarantee import Origin
@@ -50,7 +50,7 @@ class SplitBudget(LocalAlgorithm[SplitState]):
     origin: ClassVar[Origin] = "paper"
 
     def __post_init__(self) -> None:
-        JoinedBank(self.learners)  # refuses an empty tuple
+        check_banks(self.learners)
 
     @property
     def alone(self) -> list[LearnerAlone]:

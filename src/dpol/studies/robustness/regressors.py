@@ -20,7 +20,7 @@ from dpol.core.randomness import Floats
 from dpol.data.stream import read_stream
 from dpol.experts.games import play
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
-from dpol.experts.learners.joined import each_alone
+from dpol.experts.learners.alone import each_alone
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS, RidgeBank, slope_share
 from dpol.experts.meta import RWMeta
