@@ -23,7 +23,7 @@ from dpol.core.arguments import check_kind, check_whole
 from dpol.core.errors import in_one_line
 from dpol.core.plugins import load_named, registered
 from dpol.core.randomness import replicate_generators
-from dpol.core.suggestions import did_you_mean
+from dpol.core.words import did_you_mean
 from dpol.data.stream import GainStream
 from dpol.data.synthetic import largest_changes
 from dpol.experts.games import bank_actions

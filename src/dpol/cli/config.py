@@ -60,7 +60,7 @@ def _copy(options: argparse.Namespace) -> None:
     from dpol.core.errors import OutputError, UsageError
     from dpol.core.files import atomic_path
     from dpol.core.shipped import known_configs
-    from dpol.core.suggestions import did_you_mean
+    from dpol.core.words import did_you_mean
 
     name, configs = options.name, known_configs()
     if name not in configs:
