@@ -58,7 +58,7 @@ def _title(config: Path) -> str:
 
 def _copy(options: argparse.Namespace) -> None:
     from dpol.core.errors import OutputError, UsageError
-    from dpol.core.files import atomic_path
+    from dpol.core.files import write_text
     from dpol.core.shipped import known_configs
     from dpol.core.words import did_you_mean
 
@@ -69,8 +69,7 @@ def _copy(options: argparse.Namespace) -> None:
     config = options.file or Path(f"{name}.yaml")
     if config.exists():
         raise OutputError(f"{config}: exists already; rename it, or copy to another FILE")
-    with atomic_path(config) as temporary:
-        temporary.write_bytes(configs[name].read_bytes())
+    write_text(config, configs[name].read_text(encoding="utf-8"))
     print(f"Copied. Change {config} as you like, then: dpol run {config}")
 
 

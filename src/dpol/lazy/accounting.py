@@ -21,7 +21,6 @@ from dpol.privacy.losses import NOTHING_KEPT, Draw, Loss, of_range, one_draw
 
 Accountant = Literal["published", "sound"]
 """Names of the accountants."""
-AccountantFunction = Callable[["LazyGame", int, float, float], float]
 
 
 @dataclass(frozen=True)
@@ -206,7 +205,7 @@ ORDERS = 1.0 + np.geomspace(1e-2, 1e9, 265)
 """Orders of Renyi divergences in searches."""
 NORMALISERS: dict[str, float] = {"published": 2.0, "sound": 1.0}
 """c of the keep probability that goes with each accountant."""
-ACCOUNTANTS: dict[str, AccountantFunction] = {
+ACCOUNTANTS: dict[str, Callable[[LazyGame, int, float, float], float]] = {
     "published": published_epsilon,
     "sound": sound_epsilon,
 }
