@@ -56,8 +56,6 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
     """Name of the mechanism in privacy records."""
     choose: ClassVar[Callable[..., AccountedParameters]]
     """Function that chooses the parameters for an epsilon, such as `choose_parameters`."""
-    shadow: ClassVar[bool] = True
-    """Whether there is a shadow point."""
 
     delta: float = 1e-6
     accountant: Accountant = "sound"
@@ -99,7 +97,7 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
         """Return the loss of the actions; that of the theorem is (epsilon, delta)-DP."""
         if self.accountant == "published":
             return pure(made.epsilon, self.delta)
-        return sound_loss(game, made.batch_size, made.eta, made.fake_switch, shadow=self.shadow)
+        return sound_loss(game, made)
 
     def init(self, setup: CuratorSetup) -> LazyWeightsState:
         parameters = self.parameters_for(setup)

@@ -116,7 +116,6 @@ class ShrinkingDartboard(LazyExperts):
     name: ClassVar[str] = "the shrinking dartboard"
     mechanism: ClassVar[str] = "lazy resampling from multiplicative weights (dartboard)"
     choose = staticmethod(choose_dartboard)
-    shadow: ClassVar[bool] = False
 
     @property
     def origin(self) -> Origin:
