@@ -9,7 +9,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from dpol.cli.pipeline import config_named
+from dpol.core.errors import ConfigError, DataError, UsageError, without_keys
 from dpol.core.options import Commands, add_answer_options, add_command, answer, between, path
+from dpol.core.rounding import at_most
+from dpol.core.words import counted, listed, one_line
 
 if TYPE_CHECKING:
     from dpol.experts.choose import Choice
@@ -59,7 +63,6 @@ def add(commands: Commands) -> None:
 
 
 def _release(options: argparse.Namespace) -> None:
-    from dpol.cli.pipeline import config_named
     from dpol.report.decision import read_decision, release_ended
 
     file, today = str(config_named(options.config, "dpol release CONFIG")), datetime.date.today()
@@ -70,8 +73,6 @@ def _release(options: argparse.Namespace) -> None:
 
 
 def _released(path: str, made: Release, noise: str, mu: float, *, again: bool) -> Iterator[str]:
-    from dpol.core.rounding import at_most
-    from dpol.core.words import counted, listed
     from dpol.privacy.account import best_guess
 
     periods = counted(len({period for _, period in made.new}), "period")
@@ -86,7 +87,6 @@ def _released(path: str, made: Release, noise: str, mu: float, *, again: bool) -
 
 
 def _choose(options: argparse.Namespace) -> None:
-    from dpol.core.errors import ConfigError, DataError, UsageError, without_keys
     from dpol.core.yaml_files import parse_yaml
     from dpol.data.tables.raw_table import read_raw_table
     from dpol.experts.choose import choose
@@ -95,7 +95,6 @@ def _choose(options: argparse.Namespace) -> None:
     size: dict[str, Any] = {"gain_range": options.range, "n_rounds": options.rounds}
     rule: Any = options.rule
     if options.table is None:
-        from dpol.cli.pipeline import config_named
         from dpol.noise.keyed import key_of
         from dpol.report.decision import read_decision, read_own_release, read_own_secret
 
@@ -125,9 +124,6 @@ def _choose(options: argparse.Namespace) -> None:
 
 
 def _lines(made: Choice) -> Iterator[str]:
-    from dpol.core.rounding import at_most
-    from dpol.core.words import counted, one_line
-
     yield f"{made.rule} chooses for {made.period}: {one_line(made.place)}"
     if not made.periods:
         yield "This rests on nothing: no number is released yet."
