@@ -7,11 +7,10 @@ looks ahead.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -401,4 +400,4 @@ def guarantee_of(algorithm: AnyAlgorithm, source: Source) -> Guarantee:
         return algorithm.guarantee(setup_of(source))
     near = neighbours_of(source.stream)
     stays = NO_PRIVACY.stays if near.stay else None
-    return dataclasses.replace(NO_PRIVACY, adjacency=near.adjacency, unit=near.unit, stays=stays)
+    return replace(NO_PRIVACY, adjacency=near.adjacency, unit=near.unit, stays=stays)

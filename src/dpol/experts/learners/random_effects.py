@@ -8,9 +8,8 @@ of the noisy gains and of public numbers, hence post-processing.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -184,7 +183,7 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         fits = self.forgetting * state.fits + fit
         weights, shares = _weighed(fits, state.shares)
         predicted, spread, noise = _averages(state.mean, state.covariance, weights, scale)
-        return dataclasses.replace(
+        return replace(
             state,
             fits=fits,
             shares=shares,
@@ -238,7 +237,7 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         }
         for place, more in added.items():
             covariance[place] += more
-        return dataclasses.replace(old, mean=mean, covariance=covariance), fit
+        return replace(old, mean=mean, covariance=covariance), fit
 
 
 def _level(state: RandomEffectsState, seen: Observation) -> Floats:
