@@ -32,7 +32,7 @@ class AdaBatchState:
     """
 
     rule: BatchRule
-    started: int
+    started: int = 0
     cumulative: Floats
     actions: Actions
     planned: BatchSizes
@@ -95,7 +95,6 @@ class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
         none = np.zeros(setup.n_replicates, dtype=np.int64)
         return AdaBatchState(
             rule=self.rule(setup),
-            started=0,
             cumulative=setup.initial,
             actions=none.astype(np.int32),
             planned=none,

@@ -25,7 +25,7 @@ class BlocksState:
     """
 
     scale: float
-    rounds: int
+    rounds: int = 0
     played: Actions
     sums: Floats
 
@@ -49,7 +49,6 @@ class LimitedUpdates(CentralAlgorithm[BlocksState]):
         moved = setup.stay * min(setup.largest_change, setup.gain_range)
         return BlocksState(
             scale=2 * moved / range_for(setup.mu),
-            rounds=0,
             played=np.zeros(setup.n_replicates, dtype=np.int32),
             sums=np.zeros((setup.n_replicates, setup.n_experts)),
         )

@@ -33,7 +33,7 @@ class MetaState:
         gain_range: r, upper end of the gains.
     """
 
-    rounds: int
+    rounds: int = 0
     learners: tuple[Any, ...]
     actions: Actions
     gains: Floats
@@ -99,7 +99,6 @@ class RWMeta(LocalAlgorithm[MetaState]):
     def init(self, setup: LocalSetup) -> MetaState:
         replicates, m = setup.n_replicates, self.n_learners
         return MetaState(
-            rounds=0,
             learners=tuple(bank.init(setup) for bank in self.learners),
             actions=np.zeros((replicates, m), dtype=np.int32),
             gains=np.zeros((replicates, m)),

@@ -33,7 +33,7 @@ class SumsState:
     """
 
     mechanism: MatrixMechanism
-    rounds: int
+    rounds: int = 0
     sums: Floats
     noise: Floats
     kept: tuple[Floats, ...] = ()
@@ -85,7 +85,6 @@ class ReleasedSums(CentralAlgorithm[SumsState]):
         nothing = np.zeros((setup.n_replicates, setup.n_experts))
         return SumsState(
             mechanism=self.mechanism(setup),
-            rounds=0,
             sums=nothing,
             noise=np.zeros((0, *nothing.shape)),
         )

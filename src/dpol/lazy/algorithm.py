@@ -39,9 +39,9 @@ class LazyWeightsState:
     measure: WeightsMeasure
     parameters: LazyParameters
     gain_range: float
-    lazy: LazyState | None
+    lazy: LazyState | None = None
     batch: Floats
-    rounds: int
+    rounds: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,7 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
             measure=WeightsMeasure(setup.n_experts, parameters.eta),
             parameters=parameters,
             gain_range=setup.gain_range,
-            lazy=None,
             batch=np.zeros(setup.n_experts),
-            rounds=0,
         )
 
     def step(
