@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -79,8 +78,8 @@ class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
     alpha: float = 0.1
     bound: Bound = "borell-tis"
 
-    constant_noise: ClassVar[bool] = True
-    needs_rounds: ClassVar[bool] = True
+    constant_noise = True
+    needs_rounds = True
 
     def __post_init__(self) -> None:
         check_choice("bound", self.bound, BOUNDS)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation, ReadsNoise
-from dpol.privacy.guarantee import Origin
 
 
 @dataclass(frozen=True)
@@ -47,8 +45,8 @@ class CautiousMean(LocalAlgorithm[RecentRounds]):
     window: int = 4
     caution: float = 1.0
 
-    origin: ClassVar[Origin] = "standard"
-    skips_gaps: ClassVar[bool] = True
+    origin = "standard"
+    skips_gaps = True
 
     def __post_init__(self) -> None:
         check_whole("window", self.window)

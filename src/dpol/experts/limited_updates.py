@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
-from dpol.privacy.guarantee import Guarantee, Origin
+from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.losses import of_range, range_for
 
 
@@ -40,9 +39,9 @@ class LimitedUpdates(CentralAlgorithm[BlocksState]):
     from Experts", Algorithm 2; the accounting by range is that of `of_range`.
     """
 
-    origin: ClassVar[Origin] = "standard"
-    scales_noise: ClassVar[bool] = False
-    mechanism: ClassVar[str] = "exponential mechanism on doubling blocks"
+    origin = "standard"
+    scales_noise = False
+    mechanism = "exponential mechanism on doubling blocks"
 
     def init(self, setup: CuratorSetup) -> BlocksState:
         # A person moves the difference of two experts' sums by at most twice this much.

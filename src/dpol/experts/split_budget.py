@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSe
 from dpol.experts.learners.alone import LearnerAlone, check_banks, each_alone
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
-from dpol.privacy.guarantee import Origin
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class SplitBudget(LocalAlgorithm[SplitState]):
 
     learners: tuple[LearnerBank[Any], ...] = (RidgeBank(), LeaderBank())
 
-    origin: ClassVar[Origin] = "paper"
+    origin = "paper"
 
     def __post_init__(self) -> None:
         check_banks(self.learners)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
 from dpol.privacy.gaussian_dp import mu_of_shifts
-from dpol.privacy.guarantee import Guarantee, Origin
+from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.tree_noise import TreeNoise, tree_levels, tree_total
 
 
@@ -73,7 +73,7 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
     """
 
     objective: Literal["min-noise", "min-regret"] = "min-noise"
-    origin: ClassVar[Origin] = "paper"
+    origin = "paper"
 
     def __post_init__(self) -> None:
         if self.objective not in ("min-noise", "min-regret"):

@@ -48,8 +48,8 @@ class LazyWeightsState:
 class LazyExperts(CentralAlgorithm[LazyWeightsState]):
     """Multiplicative weights played lazily, batch by batch; a loss is (r - gain) / r."""
 
-    scales_noise: ClassVar[bool] = False
-    one_round: ClassVar[bool] = True
+    scales_noise = False
+    one_round = True
     name: ClassVar[str]
     """Name in messages."""
     mechanism: ClassVar[str]
@@ -207,8 +207,8 @@ class LazyWeights(LazyExperts):
     ('central', True)
     """
 
-    name: ClassVar[str] = "L2P"
-    mechanism: ClassVar[str] = "lazy resampling from multiplicative weights (L2P)"
+    name = "L2P"
+    mechanism = "lazy resampling from multiplicative weights (L2P)"
     choose = staticmethod(choose_parameters)
 
     @property

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, ReadsNoise
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.typical_level import TypicalLevel, before_round_1
 from dpol.privacy.chains import Chains
 
@@ -109,8 +108,8 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
     persistence: float = 0.85
     forgetting: float = 0.97
 
-    reads_noise: ClassVar[ReadsNoise] = "chains"
-    skips_gaps: ClassVar[bool] = True
+    reads_noise = "chains"
+    skips_gaps = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.scales, tuple) or not self.scales:
