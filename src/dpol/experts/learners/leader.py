@@ -14,11 +14,8 @@ from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 class LeaderBank(LearnerBank[Floats]):
     """One learner: the leader of z_0 plus the noisy gains so far (see `RandomWalkFTPL`)."""
 
+    labels = ("rw-ftpl",)
     reads_noise = "any"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return ("rw-ftpl",)
 
     def init(self, setup: LocalSetup) -> Floats:
         return setup.initial

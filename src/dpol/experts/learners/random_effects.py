@@ -108,6 +108,7 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
     persistence: float = 0.85
     forgetting: float = 0.97
 
+    labels = ("random-effects",)
     reads_noise = "chains"
     skips_gaps = True
 
@@ -121,10 +122,6 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         check_number("effect", self.effect, "(0, inf)")
         check_number("persistence", self.persistence, "[0, 1)")
         check_number("forgetting", self.forgetting, "(0, 1]")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return ("random-effects",)
 
     def init(self, setup: LocalSetup) -> RandomEffectsState:
         shape, sizes = (setup.n_replicates, setup.n_experts), np.ones((1, setup.n_experts))
