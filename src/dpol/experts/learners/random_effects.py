@@ -125,8 +125,7 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
 
     def init(self, setup: LocalSetup) -> RandomEffectsState:
         shape, sizes = (setup.n_replicates, setup.n_experts), np.ones((1, setup.n_experts))
-        memory = setup.memory if isinstance(setup.memory, Chains) else None
-        parts = 2 if memory is None else 3
+        parts = 2 if setup.memory is None else 3
         if setup.capacity is not None:
             sizes = np.maximum(setup.capacity / np.median(setup.capacity[0]), SMALLEST)
         models = itertools.product(GROWTH, BY_SIZE, self.scales)
@@ -153,7 +152,7 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
             spread=spread,
             noise=noise,
             level=level,
-            memory=memory,
+            memory=setup.memory,
             sizes=sizes,
             typical=before_round_1(setup),
         )
