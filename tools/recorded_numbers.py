@@ -16,7 +16,7 @@ from typing import get_args
 import pandas as pd
 from manual import TEMPLATES
 
-from dpol.core.rounding import AtMost
+from dpol.core.rounding import at_most
 from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, losses_for, noises_for, promises_of
 from dpol.privacy.losses import Promise
@@ -378,21 +378,21 @@ def promises() -> str:
         found, losses = noises_for(promise, weeks), losses_for(promise, weeks)
         noises = []
         for law in laws:
-            right, mu = AtMost(100 * losses[law].guess), AtMost(losses[law].mu)
-            of = AtMost(found[law])
+            right, mu = at_most(100 * losses[law].guess), at_most(losses[law].mu)
+            of = at_most(found[law])
             noises.append(f"{of} ({right}%, {mu})" if found[law] < math.inf else "no")
         lines.append((name if weeks == 1 else "", f"{weeks}", *noises))
     return table(("promise", "weeks", *laws), lines)
 
 
-def guess_under(noise: str, promise: Promise, mu: float, weeks: int) -> AtMost:
+def guess_under(noise: str, promise: Promise, mu: float, weeks: int) -> str:
     """Return how often an attacker is right at most, in percent, under a noise for a promise.
 
     Gaussian noise has the level mu, at which it keeps all promises of mu but the pure one.
     """
     made = find_noise(noise)
     at = made.mechanism.level(promise, weeks) if made.mechanism else mu
-    return AtMost(100 * made.best_guess(at, weeks))
+    return at_most(100 * made.best_guess(at, weeks))
 
 
 def readers(run: str) -> tuple[pd.Series, pd.Series]:
@@ -426,7 +426,7 @@ def promises_kept() -> str:
             data = ""
     heads = "data", "noise", "weeks", "μ = 0.25", "best guess", "(ε, δ)", "pure ε"
     made = table(heads, lines, words=2)
-    return said("promises_kept", table=made, widest=AtMost(100 * max(widest), digits=2))
+    return said("promises_kept", table=made, widest=at_most(100 * max(widest), digits=2))
 
 
 def table_2() -> str:
@@ -440,7 +440,7 @@ def table_2() -> str:
         ratio = f"{meta['mean_gain'] / tree['mean_gain']:.2f}"
         ratio += f" ({theirs.min():.2f} to {theirs.max():.2f})"
         name = level(mu) + " (no noise)" * (mu == math.inf)
-        right = f"{AtMost(100 * best_guess(mu))}%"
+        right = f"{at_most(100 * best_guess(mu))}%"
         lines.append((name, right, amount(*meta), amount(*tree), ratio))
     heads = "μ", "attacker right, at most", HEADERS[META], HEADERS[MIN_NOISE], "ratio (paper)"
     return table(heads, lines)

@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpol.core.errors import Key, in_words
+from dpol.core.errors import ConfigError, DataError, Key, OutputError, UsageError, in_words
+from dpol.core.files import write_text
 from dpol.core.options import Commands, add_command, between, given
 from dpol.core.words import listed, one_line
 
@@ -117,8 +118,6 @@ def new_dataset(options: argparse.Namespace) -> None:
     import yaml
 
     from dpol.config.experiment import parse_experiment
-    from dpol.core.errors import ConfigError, DataError, OutputError, UsageError
-    from dpol.core.files import write_text
     from dpol.core.logs import LOGGER
     from dpol.data.cleaning import clean_table
     from dpol.data.guess import UnclearError, look_at

@@ -26,7 +26,6 @@ from dpol.config.models import Config
 from dpol.core.errors import DataError, in_one_line
 from dpol.core.files import atomic_path
 from dpol.core.safe_text import printable
-from dpol.core.versions import loaded_versions
 from dpol.core.words import shortened
 from dpol.data.leaving import warning_of
 from dpol.data.stream import GainStream
@@ -37,6 +36,7 @@ from dpol.privacy.guarantee import NO_NOISE, Guarantee
 from dpol.report.compare import checksum
 from dpol.report.run import Run
 from dpol.reruns.code_hashes import code_of_results, packages_of
+from dpol.reruns.notes import loaded_versions
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played, PlayedSuite
 

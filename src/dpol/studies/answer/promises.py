@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpol.core.rounding import AtMost, fixed
+from dpol.core.rounding import at_most, fixed
 from dpol.core.words import counted, listed
 from dpol.privacy.account import EPSILON, GUESS, PURE, SAME, best_guess, promises_of
 from dpol.privacy.losses import Promise
@@ -67,7 +67,7 @@ def promise_in_words(same: str, promise: Promise) -> str:
     if same == SAME and promise.mu is not None:
         return f"the whole curve: {mu_title(promise.mu)}"
     if promise.epsilon == 0:
-        return f"the best guess: right at most {AtMost(50 * (1 + promise.delta))}%"
+        return f"the best guess: right at most {at_most(50 * (1 + promise.delta))}%"
     return f"ε = {promise.epsilon:.3g}, δ = {power(promise.delta) if promise.delta else '0 (pure)'}"
 
 
@@ -94,7 +94,7 @@ def promises_table(frames: Frames, facts: Facts) -> Table:
                 name = noise_entry(noise)
                 lines.append((marked(name.long, name.ours), tuple(line)))
             groups.append(Group(promise_in_words(same, promise), tuple(lines)))
-        size = f"best guess {AtMost(100 * best_guess(mu))}%"
+        size = f"best guess {at_most(100 * best_guess(mu))}%"
         sections.append(TableSection(mu_title(mu), size, tuple(groups)))
     headers = [
         Column(f"{counted(weeks, 'week')}, {reader}", "%") for weeks in stays for reader in readers
@@ -113,7 +113,7 @@ def _cell(row: pd.Series | None, no: str) -> TableCell:
     if row is None:
         return TableCell(no)
     share, half, guess = (100 * row[name] for name in ("share", "half", "best_guess"))
-    details = f"guess {AtMost(guess)}%", f"μ {AtMost(row['mu'])}"
+    details = f"guess {at_most(guess)}%", f"μ {at_most(row['mu'])}"
     return TableCell(f"{fixed(share, 1)}{footers.plus_minus(half, 1)}", details, order=share)
 
 
@@ -182,7 +182,7 @@ def _draw_curves(
     drawn: panels.Panels, ax: Axes, guess: Promise, releases: int, looks: Mapping[str, Look]
 ) -> None:
     """Draw the smallest false negatives of any test against its false positives, for each law."""
-    panels.name_panel(ax, f"right at most {AtMost(50 * (1 + guess.delta))}%")
+    panels.name_panel(ax, f"right at most {at_most(50 * (1 + guess.delta))}%")
     positives, epsilons = np.linspace(0, 1, 401), np.linspace(0, 12, 241)
     ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8)
     for name, law in LAWS.items():
