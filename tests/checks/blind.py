@@ -38,7 +38,7 @@ from dpol.noise.noises import CAPACITY, Noise, noise_of
 from dpol.privacy.factorizations import Factorization, fresh_window_sums
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.losses import Draw, Loss, Promise, of_range, one_draw, pure
-from dpol.privacy.noise_laws import LAPLACE, Gaussian, Law
+from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE, Law
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
 
 FAULTS: dict[str, dict[str, str]] = {}
@@ -708,14 +708,14 @@ plant(
 plant(
     "a new law, planted blindly",
     "LARGEST_OF_GAUSSIAN",
-    "a law with Laplace losses is made of the class Gaussian, whose `largest` is mu / sqrt(v): that"
+    "a law with Laplace losses has the `largest_of` of Gaussian noise, mu / sqrt(v): that"
     " strength breaks the promise by up to 18% (one release, mu = .25)",
     by_law(
         lambda e, d: d[:, 0] / e,
-        kind=Gaussian,
         name="double exponential",
         deviation_of=LAPLACE.deviation_of,
         loss_of=LAPLACE.loss_of,
+        largest_of=GAUSSIAN.largest_of,
     ),
 )
 
