@@ -170,7 +170,7 @@ class Finding:
     def setting(self) -> str:
         """The case; by default the members that were tried and have a name or are a number."""
         said = [
-            it if isinstance(it, str) else _said(name, it)
+            it if isinstance(it, str) else f"{_symbol(name)} = {_digits(it)}"
             for name, it in self.at.items()
             if isinstance(it, str | int | float)
         ]
@@ -180,10 +180,6 @@ class Finding:
     def bounds(self) -> tuple[float, float]:
         """The interval; `measured` at both ends if nothing was sampled."""
         return self.interval or (self.measured, self.measured)
-
-
-def _said(name: str, number: float) -> str:
-    return f"{_symbol(name)} = {_digits(number)}"
 
 
 def _digits(number: float) -> str:
