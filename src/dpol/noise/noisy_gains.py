@@ -14,17 +14,52 @@ import numpy as np
 
 from dpol.core.arguments import check_kind, check_mu
 from dpol.core.errors import DataError
-from dpol.core.randomness import Floats, ReplicateGenerators, replicate_numbers
+from dpol.core.randomness import (
+    Floats,
+    ReplicateGenerators,
+    replicate_generators,
+    replicate_numbers,
+)
 from dpol.core.words import short_repr
 from dpol.data.stream import MAKE_STREAM, GainStream
 from dpol.noise.event_streams import Mechanism
 from dpol.noise.neighbours import neighbours_of
 from dpol.noise.noises import MemoryChoice, find_noise, known_memory, memory_of
-from dpol.noise.seeds import Seeds
 from dpol.privacy.chains import Chains, MemoryKind
 from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
 from dpol.privacy.losses import Loss, Promise
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seeds:
+    """Seed and names that, with a purpose, fix the random numbers of a game.
+
+    Args:
+        seed: root of all randomness.
+        stream: label of the stream.
+        noise: name of the noise; `none` where nothing is private.
+        mu: privacy level.
+        replicates: numbers of the replicates.
+    """
+
+    seed: int
+    stream: str
+    noise: str
+    mu: float
+    replicates: tuple[int, ...]
+
+    def local_noise(self) -> ReplicateGenerators:
+        """Return generators of the noise on the gains, which all algorithms of a suite share."""
+        return self._generators("local noise")
+
+    def algorithm(self, label: str) -> ReplicateGenerators:
+        """Return generators of an algorithm's own randomness, by its label in a suite."""
+        return self._generators(f"algorithm {label}")
+
+    def _generators(self, purpose: str) -> ReplicateGenerators:
+        key = (self.stream, self.noise, self.mu)
+        return replicate_generators(self.seed, key, self.replicates, purpose)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,7 @@ from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import GainStream
 from dpol.experts.games import play
 from dpol.noise import find_noise
-from dpol.noise.noisy_gains import NoisyGains, privatize, released
-from dpol.noise.seeds import Seeds
+from dpol.noise.noisy_gains import NoisyGains, Seeds, privatize, released
 from dpol.studies.comparison.standings import OUR_METHOD, THE_LEVEL, is_system, strongest
 from dpol.studies.robustness.settings import Part, RobustnessPoint
 from dpol.studies.robustness.systems import local_systems, totals_of
