@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Literal
@@ -13,7 +14,7 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
 from dpol.privacy.gaussian_dp import mu_of_shifts
 from dpol.privacy.guarantee import Guarantee, Origin
-from dpol.privacy.tree_noise import TreeNoise, tree_levels, tree_total
+from dpol.privacy.tree_noise import next_nodes, tree_levels, tree_total
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,14 +23,14 @@ class TreeState:
 
     Args:
         prefix: (R, n) sum of the gains of the rounds so far.
-        noise: (R, n) noise of the open nodes.
+        nodes: (R, n) noise of each open node, by level.
         total_scale: standard deviation S of the noise on every prefix of the noisiest expert.
         node_scale: standard deviation of the noise on one node of the noisiest expert.
         relative: (n,) noise of each expert relative to the noisiest; 1 if all have the same.
     """
 
     prefix: Floats
-    noise: TreeNoise
+    nodes: Mapping[int, Floats]
     total_scale: float
     node_scale: float
     relative: float | Floats = 1.0
@@ -85,7 +86,7 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
         total = float(np.max(scale))
         return TreeState(
             prefix=np.zeros((setup.n_replicates, setup.n_experts)),
-            noise=TreeNoise(),
+            nodes={},
             total_scale=total,
             node_scale=total / math.sqrt(levels) if levels else 0.0,
             relative=scale / total if total and setup.by_capacity else 1.0,
@@ -96,11 +97,11 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
     ) -> tuple[TreeState, Actions]:
         if observation is not None:
             state = _absorb(state, observation.gains, generators)
-        nodes = state.noise.nodes.values()
-        fresh = math.sqrt(max(state.total_scale**2 - len(nodes) * state.node_scale**2, 0.0))
+        told = len(state.nodes) * state.node_scale**2
+        fresh = math.sqrt(max(state.total_scale**2 - told, 0.0))
         noise = generators.standard_normal(state.prefix.shape[1])
         noisy = state.prefix + state.relative * fresh * noise
-        for node in nodes:
+        for node in state.nodes.values():
             noisy += node
         return state, noisy.argmax(axis=1).astype(np.int32)
 
@@ -148,5 +149,5 @@ def _changes(setup: CuratorSetup) -> Floats:
 def _absorb(state: TreeState, gains: Floats, generators: ReplicateGenerators) -> TreeState:
     """Add the gains of one round, and the noise of the node that the round opens."""
     noise = generators.standard_normal(gains.shape[1])
-    opened = state.noise.next(state.relative * state.node_scale * noise)
-    return replace(state, prefix=state.prefix + gains, noise=opened)
+    nodes = next_nodes(state.nodes, state.relative * state.node_scale * noise)
+    return replace(state, prefix=state.prefix + gains, nodes=nodes)
