@@ -360,7 +360,6 @@ def actions_do_not_refute_the_record(member: Member, seed: int = SEED) -> str:
         [*short_settings(ISOTROPIC.name, stays=stays)],
         seed=seed,
         games=_GAMES,
-        outputs="its actions",
     )
 
 
@@ -380,7 +379,7 @@ def checks_of(algorithm: AnyAlgorithm) -> dict[str, Check]:
     """Return the checks for an algorithm's model."""
     checks = dict(CHECKS)
     if algorithm.model == "central":
-        words = in_words(CENTRAL_NOISES, stays=not algorithm.one_round, given=True)
+        words = in_words(CENTRAL_NOISES, stays=not algorithm.one_round)
         title = f"actions do not refute the record {words}"
         checks[title] = actions_do_not_refute_the_record
     return checks

@@ -61,7 +61,6 @@ def audit(
     *,
     seed: int,
     games: tuple[int, int, int],
-    outputs: str,
 ) -> str:
     """Audit records, and return the verdict; a sound record is refuted with probability `ERROR`.
 
@@ -75,7 +74,6 @@ def audit(
         seed: root seed.
         games: numbers of games, on each stream: of all settings, of the best of these, and those
             that count.
-        outputs: the outputs in words.
 
     Raises:
         CheckError: the games refute a record, or its mu is above that of the setting.
@@ -90,7 +88,7 @@ def audit(
     found = [(setting, bound(setting, count, 1.0)) for setting, count in counted]
     ratios = [it.lower_bound / max(it.claimed, 1e-9) for _, it in found]
     setting, worst = found[max(range(len(found)), key=ratios.__getitem__)]
-    if wrong := worst.refuted(f"{setting}, {outputs}"):
+    if wrong := worst.refuted(f"{setting}, its actions"):
         raise CheckError(f"{wrong}; noise is missing or too small")
     likely = [counted[i] for i in np.argsort(ratios)[-_LIKELY:]]
 
