@@ -35,7 +35,7 @@ from dpol.privacy.noise_laws import LAWS
 from dpol.privacy.stays import STAYS
 
 _ERROR, _LOG, _NORMAL = 1e-12, math.log(2e12), 8.0
-_GAMES, _MOVED = 300, 1
+_GAMES = 300
 Flags = NDArray[np.bool_]
 _LAPLACE = 7.2
 """More than the fourth moment of Laplace noise."""
@@ -125,21 +125,21 @@ def _own_place_and_later(noise: Noise, setting: Setting, noisy: NoisyGains, seed
     """Check, with the same draws, that a gain moves releases of its place from its round on."""
     stream = setting.stream
     rng = np.random.default_rng(seed_sequence(seed, ("moved", stream.label)))
-    for t, i in zip(*(rng.integers(size, size=_MOVED) for size in stream.gains.shape), strict=True):
-        gains = stream.gains.copy()
-        gains[t, i] = 0.0 if gains[t, i] > stream.gain_range / 2 else stream.gain_range
-        moved = dataclasses.replace(stream, gains=gains)
-        after = _released(noise, moved, setting.mu, seed, 2).gains
-        tolerance = 1e-9 * (stream.gain_range + np.abs(after).max())
-        wrong = (np.abs(after - noisy.gains[:2]) > tolerance).any(axis=0)
-        wrong[t:, i] = False
-        if wrong.any():
-            s, j = np.argwhere(wrong)[0]
-            raise CheckError(
-                f"changing the count of place {i} in round {t + 1} changes the release of place"
-                f" {j} in round {s + 1} ({setting.noise} noise, mu {setting.mu:.3g}); a release may"
-                " use only its own place's counts, up to its round"
-            )
+    t, i = map(rng.integers, stream.gains.shape)
+    gains = stream.gains.copy()
+    gains[t, i] = 0.0 if gains[t, i] > stream.gain_range / 2 else stream.gain_range
+    moved = dataclasses.replace(stream, gains=gains)
+    after = _released(noise, moved, setting.mu, seed, 2).gains
+    tolerance = 1e-9 * (stream.gain_range + np.abs(after).max())
+    wrong = (np.abs(after - noisy.gains[:2]) > tolerance).any(axis=0)
+    wrong[t:, i] = False
+    if wrong.any():
+        s, j = np.argwhere(wrong)[0]
+        raise CheckError(
+            f"changing the count of place {i} in round {t + 1} changes the release of place {j} in"
+            f" round {s + 1} ({setting.noise} noise, mu {setting.mu:.3g}); a release may use only"
+            " its own place's counts, up to its round"
+        )
 
 
 def _residuals(noisy: NoisyGains, noise: Floats) -> Floats:
