@@ -1,4 +1,4 @@
-"""Audits of what leaves an algorithm or a noise, in several settings.
+"""Audits of the actions of an algorithm, in several settings.
 
 Games with a person at either of two experts prove a lower bound on the privacy parameter; above the
 claim of the record, it refutes the record. Few games of every setting rank the settings, more games
@@ -13,7 +13,6 @@ An audit of this size cannot see:
 - noise that is a little too small in long games: choices show less than releases, and the worst
   choice, last and alone, may not show a person at all
 - a delta below 1e-3: such events are too rare
-- raw gains in digits that nobody reads, such as the last ones of a noisy release
 """
 
 from __future__ import annotations

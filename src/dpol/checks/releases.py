@@ -5,7 +5,8 @@ probability 1e-12, and there are fewer than 1e6. The noise of a release over its
 is a residual: its mean is 0 and its variance 1 in all, and its law is the same in every place and
 round, for small and large counts, and independent of all others. Limits hold for every sample size:
 Hoeffding's for shares, Clopper and Pearson's for events, for variances that are too small
-exp(-n t^2 / 2 E Z^4); those for means and for variances that are too large are normal ones.
+exp(-n t^2 / 2 E Z^4); those for means and for variances that are too large are normal ones. No test
+sees raw gains in digits that nobody reads, such as the last ones of a noisy release.
 """
 
 from __future__ import annotations
