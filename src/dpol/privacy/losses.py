@@ -173,8 +173,8 @@ class Loss:
             check_whole("the number of draws of a kind", count)
 
     def __add__(self, other: Loss) -> Loss:
-        draws = Counter(dict(self.draws))
-        for draw, count in other.draws:
+        draws = Counter[Draw]()
+        for draw, count in self.draws + other.draws:
             draws[draw] += count
         both = [it.renyi for it in (self, other) if it.renyi]
         return Loss(
