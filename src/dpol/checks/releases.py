@@ -104,7 +104,7 @@ def record_covers_what_is_declared(noise: Noise, seed: int) -> None:
         elif made.repeats:
             continue
         else:
-            each = made.dearest(Promise(mu=setting.mu), one.stay) / made.most(one.stay) / one.stay
+            each = made.epsilon(Promise(mu=setting.mu), one.stay) / one.stay
             exact = made.law.loss(each, int((one.gains != other.gains).sum()))
         least = exact.epsilon(delta) if delta else exact.mu
         if claimed < least * _LESS:
@@ -232,7 +232,7 @@ def _of_the_declared_law(made: Mechanism, seed: int) -> None:
     """Check events of one release against the declared loss of a move by one."""
     rng = np.random.default_rng(seed_sequence(seed, ("law",)))
     for mu, stay in ((0.5, 1), (1.0, 1), (4.0, 1), (2.0, 3)):
-        epsilon = made.dearest(Promise(mu=mu), stay) / made.most(stay)
+        epsilon = made.epsilon(Promise(mu=mu), stay)
         x, capacity = np.round(rng.uniform(0, 50, (6, 5)), 1), rng.uniform(5, 50, 5)
         x[rng.random(x.shape) < 0.1] = 0
         release = _release(made, x, capacity, 10_000, epsilon, stay, rng)

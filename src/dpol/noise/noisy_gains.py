@@ -232,7 +232,8 @@ def privatize(
     if mechanism is None or mu == math.inf:
         initial, gains = _draw(stream.gains, fresh, kept, seeds.local_noise())
     else:
-        initial, gains = released(stream, mechanism, mu, seeds.local_noise())
+        gains = released(stream, mechanism, mu, seeds.local_noise())
+        initial = np.zeros_like(gains[0])
     return NoisyGains(
         initial=_frozen(initial),
         gains=_frozen(gains).transpose(1, 0, 2),
@@ -292,11 +293,10 @@ def _draw(
 
 def released(
     stream: GainStream, mechanism: Mechanism, mu: float, generators: ReplicateGenerators
-) -> tuple[Floats, Floats]:
-    """Draw the (T, R, n) releases of a mechanism, as gains; no initial noise, (R, n)."""
+) -> Floats:
+    """Draw the (T, R, n) releases of a mechanism, as gains."""
     rounds, n = stream.gains.shape
-    replicates = generators.n_replicates
-    draws = np.empty((rounds, mechanism.draws, replicates, n))
+    draws = np.empty((rounds, mechanism.draws, generators.n_replicates, n))
     for r, generator in enumerate(generators.generators):
         draws[:, :, r] = generator.laplace(size=(rounds, mechanism.draws, n))
     capacity = stream.capacities_for("noise on counts")
@@ -305,10 +305,10 @@ def released(
         stream.gains / of_one,
         capacity[0] / stream.count_sensitivity,
         draws,
-        mechanism.dearest(Promise(mu=mu), stream.stay) / mechanism.most(stream.stay),
+        mechanism.epsilon(Promise(mu=mu), stream.stay),
         stream.stay,
     )
-    return np.zeros((replicates, n)), made.counts * of_one[:, None]
+    return np.asarray(made.counts * of_one[:, None])
 
 
 def _guarantee(

@@ -138,7 +138,7 @@ def noisy_world(world: str, mu: float, n_streams: int, noise: str = "capacity") 
     for run, raw in enumerate(gains):
         seeds = Seeds(seed=SEED, stream=world, noise=noise, mu=mu, replicates=(run,))
         stream = dataclasses.replace(empty, gains=raw)
-        own.append(released(stream, mechanism, mu, seeds.local_noise())[1][:, 0])
+        own.append(released(stream, mechanism, mu, seeds.local_noise())[:, 0])
     return dataclasses.replace(noisy, gains=np.stack(own))
 
 
