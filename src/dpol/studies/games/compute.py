@@ -16,7 +16,7 @@ from dpol.experts.interface import Member
 from dpol.experts.play import RawGains, Source, guarantee_of, play_rounds
 from dpol.experts.registry import make_members, simplicity_of
 from dpol.noise import MemoryChoice, find_noise, noise_scale, privatize
-from dpol.noise.seeds import Seeds
+from dpol.noise.noisy_gains import Seeds
 from dpol.studies.games.in_paper import places_in_paper
 from dpol.studies.games.scores import Played, PlayedSuite, column, rounds_of, score_tables
 from dpol.studies.games.settings import GamePoint

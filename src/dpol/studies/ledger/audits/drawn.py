@@ -17,7 +17,6 @@ _VERDICTS = {
     OUTSIDE: (OUTSIDE, Mark("outside", "open")),
     "consistent": ("stands", Mark("stands", "good")),
 }
-_METHODS = {"event": "event", "covariance": "covariance", "exact": "computed"}
 _CLOSEST = 5
 """Standing claims that the short table shows."""
 
@@ -85,7 +84,7 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
     admitted = exceeds(row["recorded"], row["claimed"])
     record = f", recorded: {row['recorded']:.3g}" if admitted else ""
     claim = f"{SYMBOLS[row['parameter']]} = {row['claimed']:.3g}{delta}{record}"
-    runs = f", {row['runs']:,} runs" if row["method"] != "exact" else ""
+    sampled = f"{row['method']}, {row['runs']:,} runs"
     share, (verdict, mark) = share_of_claim(row), _VERDICTS[row["verdict"]]
     return row["mechanism"], (
         TableCell(row["variant"]),
@@ -93,6 +92,6 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
         number(row["claimed"], claim),
         number(row["lower_bound"], proved(row)),
         number(share, f"{100 * share:.0f}%"),
-        TableCell(f"{_METHODS[row['method']]}{runs}"),
+        TableCell("computed" if row["method"] == "exact" else sampled),
         TableCell(verdict, mark=mark),
     )
