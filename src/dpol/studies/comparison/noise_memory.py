@@ -47,7 +47,7 @@ def play_memories(point: MemoryPoint, inputs: Inputs) -> pd.DataFrame:
                 seed=inputs.seed,
                 replicates=replicates,
                 memory_mb=inputs.memory_mb,
-            ).played
+            )
             facts = {"stream": stream.label, **_facts(played, staying, point.weeks)}
             runs = {"replicate": replicates, "total_gain": played.totals}
             frames.append(pd.DataFrame({**facts, **runs}))

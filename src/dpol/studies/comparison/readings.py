@@ -79,7 +79,7 @@ def _played(
         seed=inputs.seed,
         replicates=range(point.replicates),
         memory_mb=inputs.memory_mb,
-    ).played
+    )
     return played
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +18,8 @@ from dpol.experts.play import RawGains, Source, guarantee_of, play_rounds
 from dpol.experts.registry import make_members, simplicity_of
 from dpol.noise import MemoryChoice, find_noise, noise_scale, privatize
 from dpol.noise.seeds import Seeds
-from dpol.studies.games.in_paper import places_in_paper
-from dpol.studies.games.scores import Played, PlayedSuite, column, rounds_of, score_tables
+from dpol.studies.games.in_paper import columns_in_paper
+from dpol.studies.games.scores import Played, rounds_of, score_tables
 from dpol.studies.games.settings import GamePoint
 from dpol.studies.study import Inputs
 
@@ -39,9 +40,7 @@ def run(game: GamePoint, inputs: Inputs) -> dict[str, pa.Table]:
         memory_mb=inputs.memory_mb,
         noise_memory=game.memory,
     )
-    tables = score_tables(played)
-    suite = column([game.suite] * len(members))
-    tables["curves"] = tables["curves"].add_column(0, "suite", suite)
+    tables = score_tables(played, game.suite)
     if game.keep_rounds:
         tables["rounds"] = rounds_of(played)
     return tables
@@ -57,7 +56,7 @@ def play_suite(
     replicates: Sequence[int],
     memory_mb: float = math.inf,
     noise_memory: MemoryChoice = "designed",
-) -> PlayedSuite:
+) -> list[Played]:
     """Play all algorithms of a suite on the same data and score them on the raw gains.
 
     Local algorithms share one draw of noisy gains; other algorithms get the raw stream.
@@ -68,7 +67,7 @@ def play_suite(
         ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
     """
     model = members[0].algorithm.model
-    places = places_in_paper(members, noise)
+    columns, best = columns_in_paper(members, noise), stream.gains.max(axis=1)
     count_noise = _count_noise(stream, noise, mu) if model == "local" else math.nan
 
     def play_part(part: Sequence[int]) -> list[Played]:
@@ -88,7 +87,7 @@ def play_suite(
             replicates=tuple(part),
         )
         played = []
-        for member, place in zip(members, places, strict=True):
+        for member, (column, variant) in zip(members, columns, strict=True):
             with _named_if_it_fails(member):
                 algorithm, generators = member.algorithm, seeds.algorithm(member.label)
                 actions = play_rounds(algorithm, source, generators, name=member.label)
@@ -101,9 +100,12 @@ def play_suite(
                         family=member.family,
                         origin=member.origin,
                         guarantee=guarantee_of(algorithm, source),
+                        replicates=part,
                         actions=actions,
                         gains=stream.gains[np.arange(stream.n_rounds), actions],
-                        in_paper=place,
+                        best=best,
+                        column=column,
+                        variant=variant,
                         simplicity=simplicity_of(member.family),
                         count_noise=count_noise,
                     )
@@ -111,11 +113,7 @@ def play_suite(
         return played
 
     played = [play_part(part) for part in parts(stream, members, replicates, memory_mb)]
-    return PlayedSuite(
-        replicates=tuple(replicates),
-        played=tuple(join_played(own) for own in zip(*played, strict=True)),
-        best=stream.gains.max(axis=1),
-    )
+    return [join_played(own) for own in zip(*played, strict=True)]
 
 
 def _count_noise(stream: GainStream, noise: str, mu: float) -> float:
@@ -143,6 +141,7 @@ def join_played(parts: Sequence[Played]) -> Played:
     """Join one algorithm's runs of several parts of a job, which differ in their replicates."""
     return replace(
         parts[0],
+        replicates=[*chain.from_iterable(part.replicates for part in parts)],
         actions=np.concatenate([part.actions for part in parts]),
         gains=np.concatenate([part.gains for part in parts]),
     )

@@ -1,4 +1,4 @@
-"""Which exhibit of the first paper a game belongs to, and what a run lacks of its Table 2."""
+"""Which column of the first paper's Table 2 shows a game, and what a run lacks of that table."""
 
 from __future__ import annotations
 
@@ -8,15 +8,7 @@ from typing import Any
 from dpol.core.words import listed
 from dpol.experts.interface import Member
 from dpol.experts.registry import make_members
-from dpol.studies.games.names import (
-    BEST_LINEAR,
-    LINEAR,
-    NOWHERE,
-    PAPER_NOISE,
-    PAPERS,
-    TABLE_2,
-    InPaper,
-)
+from dpol.studies.games.names import BEST_LINEAR, LINEAR, PAPER_NOISE, PAPERS
 
 
 def papers_members() -> list[tuple[Member, str]]:
@@ -25,17 +17,18 @@ def papers_members() -> list[tuple[Member, str]]:
     return [(member, column) for name, column in columns.items() for member in make_members(name)]
 
 
-def places_in_paper(members: Iterable[Member], noise: str) -> list[InPaper]:
-    """Return the place in the first paper of each algorithm with a noise.
+def columns_in_paper(members: Iterable[Member], noise: str) -> list[tuple[str, bool]]:
+    """Return the column of Table 2 of each algorithm with a noise, and whether it is a variant.
 
-    A variant of RW-Meta or of a tree has a column of its own beside those of Table 2.
+    A variant of RW-Meta or of a tree has a column of its own beside the paper's; any other
+    algorithm has none.
     """
-    known, places = papers_members() if noise == PAPER_NOISE else [], []
+    known, columns = papers_members() if noise == PAPER_NOISE else [], []
     for member in members:
-        papers = (InPaper(TABLE_2, column) for it, column in known if it == member)
-        beside = InPaper(TABLE_2, member.label, variant=True)
-        places.append(next(papers, beside if known and member.family in PAPERS else NOWHERE))
-    return places
+        variant = bool(known) and member.family in PAPERS
+        papers = ((column, False) for it, column in known if it == member)
+        columns.append(next(papers, (member.label * variant, variant)))
+    return columns
 
 
 def lacks_of_table_2(suites: Iterable[tuple[Sequence[Member], Sequence[str]]]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -27,7 +26,6 @@ from dpol.studies.games.names import (
     BEST_FIXED,
     CELL,
     LINEAR,
-    NOWHERE,
     ORACLE,
     REFERENCE_TOTALS,
     TABLE_2,
@@ -213,7 +211,8 @@ def cumulative_curves(summary: pd.DataFrame, streams: Mapping[str, GainStream]) 
     for stream in streams.values():
         for label, gains in _bounds(stream).items():
             bound: dict[str, Any] = {"algorithm": label, "family": label}
-            bound |= {**asdict(NOWHERE), "noise": NO_NOISE, "level": "", "mu": math.nan}
+            bound |= {"exhibit": "", "column": "", "variant": False}
+            bound |= {"noise": NO_NOISE, "level": "", "mu": math.nan}
             frames.append(_curve(stream, bound, gains.cumsum(), 0.0))
     for cell in summary.to_dict("records"):
         together = (cell[name] for name in ("replicates", "confidence", "ci_comparisons"))
