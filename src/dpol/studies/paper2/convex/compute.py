@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any
@@ -25,45 +25,53 @@ from dpol.lazy.transform import play_measure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.settings import DELTA
 from dpol.studies.jobs import read_points
-from dpol.studies.paper2.convex.settings import Convex, ConvexPoint
+from dpol.studies.paper2.convex.settings import Convex, LossName
 from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, compared, regrets
 from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
-POINT = ConvexPoint
+POINT = Convex
 DIAMETER, LIPSCHITZ = 2.0, 1.0
 """Diameter D of the ball, and Lipschitz constant L of the losses."""
 
 
-def run(point: ConvexPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Return a row per epsilon and algorithm, without intervals.
+def run(point: Convex, inputs: Inputs) -> dict[str, pd.DataFrame]:
+    """Return a row per T, d, kind of losses, epsilon and algorithm, without intervals.
 
     There is no row if no parameters of L2P reach epsilon. Each replicate has losses of its own, on
     which all algorithms play.
     """
-    parts = [list(_rows(point, replicate, inputs.seed)) for replicate in range(point.replicates)]
-    return {"convex": pd.DataFrame([joined_row(rows, MEANS) for rows in zip(*parts, strict=True)])}
+    rows = []
+    for T, d, loss in itertools.product(point.n_rounds, point.dimensions, point.losses):
+        parts = [
+            list(_rows(T, d, loss, point.epsilons, replicate, inputs.seed))
+            for replicate in range(point.replicates)
+        ]
+        rows += [joined_row(own, MEANS) for own in zip(*parts, strict=True)]
+    return {"convex": pd.DataFrame(rows)}
 
 
-def _rows(point: ConvexPoint, replicate: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a replicate."""
-    T, d, ball = point.n_rounds, point.dimension, Ball(point.dimension, DIAMETER)
+def _rows(
+    T: int, d: int, loss: LossName, epsilons: Sequence[float], replicate: int, seed: int
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a replicate of the games of T rounds in d dimensions."""
+    ball = Ball(d, DIAMETER)
     losses: ConvexLosses = drifting_losses(T, d, LIPSCHITZ, seed, replicate)
-    if point.loss == "logistic":
+    if loss == "logistic":
         losses = LogisticLosses(losses.vectors, LIPSCHITZ)
     least = losses.least_total(ball)
     free = regrets(total_loss(losses, gradient_descent(losses, ball)) - least)
     still = total_loss(losses, itertools.repeat(ball.centre[None], T)) - least
-    for epsilon in point.epsilons:
-        key = ("convex", point.loss, T, d, float(epsilon))
+    for epsilon in epsilons:
+        key = ("convex", loss, T, d, float(epsilon))
 
         def coins(name: str, key: SeedKey = key) -> ReplicateGenerators:
             return replicate_generators(seed, key, [replicate], f"algorithm {name}")
 
-        private = _private(point, losses, ball, epsilon, coins, least)
+        private = _private(losses, ball, epsilon, coins, least)
         for algorithm, row in (*private, ("gradient-descent", free)):
             yield {
-                "loss": point.loss,
+                "loss": loss,
                 "T": T,
                 "d": d,
                 "epsilon": epsilon,
@@ -97,7 +105,6 @@ def _parameters(game: ConvexGame, epsilon: float) -> Mapping[str, ConvexParamete
 
 
 def _private(
-    point: ConvexPoint,
     losses: ConvexLosses,
     ball: Ball,
     epsilon: float,
