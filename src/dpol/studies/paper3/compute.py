@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError
-from dpol.core.intervals import add_intervals
+from dpol.core.intervals import add_intervals, joined_row
 from dpol.core.logs import progress
 from dpol.core.schemas import read_schemas
 from dpol.data.stream import GainStream, read_stream
@@ -41,7 +41,6 @@ from dpol.studies.paper3.settings import (
     Labels,
     LabelsPoint,
 )
-from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = LabelsPoint

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from dpol.core.intervals import joined_row
 from dpol.core.randomness import ReplicateGenerators, SeedKey, replicate_generators
 from dpol.lazy.convex.accounting import (
     ConvexGame,
@@ -27,7 +28,6 @@ from dpol.privacy.settings import DELTA
 from dpol.studies.jobs import read_points
 from dpol.studies.paper2.convex.settings import Convex, LossName
 from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, compared, regrets
-from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = Convex

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpol.core.intervals import joined_row
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.experts.limited_updates import LimitedUpdates
 from dpol.lazy.accounting import NORMALISERS, Accountant, LazyGame
@@ -41,7 +42,6 @@ from dpol.studies.paper2.lazy.settings import (
     Lazy,
     LazyPoint,
 )
-from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = LazyPoint
