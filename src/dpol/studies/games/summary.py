@@ -74,21 +74,19 @@ def join_blocks(scores: pd.DataFrame, parts: pd.DataFrame) -> tuple[pd.DataFrame
     Returns:
         The same, with a row per cell.
     """
-    of_cell = parts.groupby(CELL, sort=False).ngroup().to_numpy()
-    run = parts.groupby(["stream", "suite", "noise"], sort=False).ngroup().to_numpy()
-    order = np.lexsort((of_cell, run))
-    _, firsts = np.unique(of_cell[order], return_index=True)
-    place = np.argsort(np.argsort(firsts))  # of each cell in the new order
-    cells = parts.iloc[order[np.sort(firsts)]].reset_index(drop=True)
+    run = parts.groupby(["stream", "suite", "noise"], sort=False).ngroup()
+    parts = parts.loc[run.sort_values(kind="stable").index]
+    place = parts.groupby(CELL, sort=False).ngroup()
+    cells = parts[~place.duplicated()].reset_index(drop=True)
     if len(cells) < len(parts):
-        blocks = [own for _, own in parts.groupby(place[of_cell])]
+        blocks = [own for _, own in parts.groupby(place)]
         means, deviations = zip(*map(_joined_curves, blocks), strict=True)
         cells = cells.assign(
             replicates=[int(own["replicates"].sum()) for own in blocks],
             mean_cumulative_gain=pd.Series(means, dtype=object),
             squared_deviations=pd.Series(deviations, dtype=object),
         )
-    scores = scores.assign(cell=place[of_cell[scores["cell"]]])
+    scores = scores.assign(cell=place[scores["cell"]].to_numpy())
     return scores.sort_values("cell", kind="stable", ignore_index=True), cells
 
 
