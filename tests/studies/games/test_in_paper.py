@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpol.experts.registry import make_members
-from dpol.studies.games.in_paper import columns_in_paper
+from dpol.studies.games.settings import columns_in_paper
 
 NONE = ("", False)
 

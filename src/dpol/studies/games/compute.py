@@ -18,9 +18,8 @@ from dpol.experts.play import RawGains, Source, guarantee_of, play_rounds
 from dpol.experts.registry import make_members, simplicity_of
 from dpol.noise import MemoryChoice, find_noise, noise_scale, privatize
 from dpol.noise.seeds import Seeds
-from dpol.studies.games.in_paper import columns_in_paper
 from dpol.studies.games.scores import Played, rounds_of, score_tables
-from dpol.studies.games.settings import GamePoint
+from dpol.studies.games.settings import GamePoint, columns_in_paper
 from dpol.studies.study import Inputs
 
 POINT = GamePoint
