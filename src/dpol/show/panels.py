@@ -336,8 +336,6 @@ def spread(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
     >>> spread([0.5, 0.5, 0.0], [0.25, 0.25, 0.25])
     [0.375, 0.625, 0.125]
     """
-    if not sizes:
-        return []
     order = np.argsort(wanted, kind="stable")
     heights = np.array(sizes)[order]
     # Minus the labels below them, centres of labels that do not touch increase.

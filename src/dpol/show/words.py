@@ -1,4 +1,4 @@
-"""Texts that messages, tables and figures share."""
+"""Texts that messages, tables and figures share, and the papers that they cite."""
 
 from __future__ import annotations
 
@@ -9,10 +9,32 @@ from typing import Any
 
 from dpol.core.rounding import AtLeast
 
+EXPERTS = "Prediction with Expert Advice under Local Differential Privacy"
+LAZY = "Private Online Learning via Lazy Algorithms"
+DARTBOARD = "Private Online Prediction from Experts: Separations and Faster Rates"
+DISTRIBUTIONS = "Online Distribution Learning with Local Privacy Constraints"
+
+ARXIV: Mapping[str, str] = {
+    EXPERTS: "2512.06971",
+    LAZY: "2406.03620",
+    DARTBOARD: "2210.13537",
+    DISTRIBUTIONS: "2402.00315",
+}
+"""arXiv numbers, by title."""
+
 SYMBOLS = {"mu": "μ", "epsilon": "ε"}
 """Symbols of privacy parameters."""
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+def cited(title: str) -> str:
+    """Return the title in quotation marks, with its arXiv number.
+
+    >>> cited(LAZY)
+    '“Private Online Learning via Lazy Algorithms” (arXiv 2406.03620)'
+    """
+    return f"“{title}” (arXiv {ARXIV[title]})" if title in ARXIV else f"“{title}”"
 
 
 def power(value: float) -> str:

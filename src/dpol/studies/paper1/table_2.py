@@ -13,7 +13,6 @@ from dpol.core.rounding import fixed
 from dpol.core.words import counted, listed
 from dpol.show import footers
 from dpol.show.entries import PAPER_1
-from dpol.show.papers import EXPERTS, cited
 from dpol.show.reported import (
     PAPER_FIRST,
     PAPER_LAST,
@@ -24,7 +23,7 @@ from dpol.show.reported import (
     load_reported,
 )
 from dpol.show.table import Line, Table, TableCell, one_section
-from dpol.show.words import mu_title
+from dpol.show.words import EXPERTS, cited, mu_title
 from dpol.studies.answer.systems import describe_stream
 from dpol.studies.games.names import (
     BEST_LINEAR,

@@ -1,6 +1,6 @@
 """The section of the page on RW-AdaBatch: amplified privacy, and the cost of batching."""
 
-from dpol.show.papers import EXPERTS, cited
+from dpol.show.words import EXPERTS, cited
 from dpol.studies.study import Exhibit, Section
 
 SECTIONS = (

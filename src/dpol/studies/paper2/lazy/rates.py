@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from dpol.core.randomness import Floats
 from dpol.show import panels
 from dpol.show.entries import BAND, REFERENCES
-from dpol.show.papers import LAZY
 from dpol.show.table import Column, Group, Table, TableCell, TableSection
+from dpol.show.words import LAZY
 from dpol.studies.study import Facts, Frames
 
 
