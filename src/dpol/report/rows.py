@@ -31,7 +31,7 @@ from dpol.core.words import shortened
 from dpol.data.leaving import warning_of
 from dpol.data.stream import GainStream
 from dpol.experts.interface import LABEL
-from dpol.experts.registry import make_members, modules_of, simplicity_of
+from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NOISES, MemoryChoice, privatize
 from dpol.privacy.guarantee import NO_NOISE, Guarantee
 from dpol.report.compare import checksum
@@ -259,7 +259,6 @@ def _games(
         actions=actions,
         gains=stream.gains[np.arange(stream.n_rounds), actions],
         best=stream.gains.max(axis=1),
-        simplicity=simplicity_of(row.family),
     )
 
 

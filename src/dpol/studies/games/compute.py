@@ -15,7 +15,7 @@ from dpol.core.errors import DpolError, in_one_line
 from dpol.data.stream import GainStream, read_stream
 from dpol.experts.interface import Member
 from dpol.experts.play import RawGains, Source, guarantee_of, play_rounds
-from dpol.experts.registry import make_members, simplicity_of
+from dpol.experts.registry import make_members
 from dpol.noise import MemoryChoice, find_noise, noise_scale, privatize
 from dpol.noise.seeds import Seeds
 from dpol.studies.games.scores import Played, rounds_of, score_tables
@@ -105,7 +105,6 @@ def play_suite(
                         best=best,
                         column=column,
                         variant=variant,
-                        simplicity=simplicity_of(member.family),
                         count_noise=count_noise,
                     )
                 )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions
+from dpol.experts.registry import simplicity_of
 from dpol.noise import is_ours
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.studies.games.names import CELL, TABLE_2
@@ -41,7 +42,6 @@ class Played:
         column: their column of the first paper's Table 2, where a variant has its label; empty for
             none.
         variant: whether they are a variant of the paper's, in a column beside its own.
-        simplicity: place of the algorithm in the registry, the simplest first.
         count_noise: median standard deviation of independent local noise on a count; not a number
             where there is none.
     """
@@ -59,7 +59,6 @@ class Played:
     best: Floats
     column: str = ""
     variant: bool = False
-    simplicity: int = 0
     count_noise: float = math.nan
 
     @property
@@ -79,7 +78,7 @@ class Played:
             "exhibit": TABLE_2 if self.column else "",
             "column": self.column,
             "variant": self.variant,
-            "simplicity": self.simplicity,
+            "simplicity": simplicity_of(self.family),
             "noise": self.noise,
             "mu": self.mu,
             "sees": "noisy" if self.guarantee.model == "local" else "raw",
