@@ -16,7 +16,6 @@ from dpol.privacy.losses import Loss
 from dpol.privacy.settings import ordered_levels
 from dpol.privacy.stays import STAYS
 from dpol.show.entries import noise_entry
-from dpol.show.footers import AS_HARD_AS, SAMPLERS, describe_public
 from dpol.show.table import Table, TableCell, one_section
 from dpol.show.words import each, mu_title
 from dpol.studies.answer.systems import lines_of
@@ -99,7 +98,11 @@ def _cells(own: pd.DataFrame, levels: Sequence[float]) -> Iterator[TableCell]:
 
 
 def _footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:
-    public = " ".join(["", *describe_public(private)])
+    public = "".join(
+        f" Taken as public, and not covered by any μ: {text}."
+        for text in private["taken_as_public"].unique()
+        if text
+    )
     replayed = " (also of the replay)" if facts.replayed else ""
     yield (
         f"Protected: {each(private['unit'])}. Adjacent inputs: {each(private['adjacency'])}."
@@ -107,8 +110,9 @@ def _footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:
         f" share and figure here{replayed} is computed from the true numbers."
     )
     yield (
-        f"{AS_HARD_AS} The file privacy.csv also has ε, the noise on a count, and stays of other"
-        " lengths; summary.parquet has each mechanism with its sensitivity."
+        "Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1). The"
+        " file privacy.csv also has ε, the noise on a count, and stays of other lengths;"
+        " summary.parquet has each mechanism with its sensitivity."
     )
     carried = private[private["mu_carried"].notna()]
     if len(carried):
@@ -119,4 +123,7 @@ def _footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:
             f" person is counted in up to {more}, which multiplies μ by {AtMost(factor)} at"
             " most."
         )
-    yield from (SAMPLERS[name] for name in dict.fromkeys(private["sampler"]))
+    yield (
+        "Noise: seeded, so that anyone can repeat the run. Anyone with the seed can remove the"
+        " noise. The guarantee is the one that the mechanisms would give with secret noise."
+    )
