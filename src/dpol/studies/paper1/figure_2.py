@@ -74,7 +74,14 @@ def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
         most = 4 if len(levels) > _MANY else 5
         _set_scales(drawn.axes[0], most, dated=bool(rows["period"].notna().all()))
         drawn.legend(_legend_keys(rows))
-        drawn.caption(*_subtitle(rows, facts))
+        when = f"rounds 1 to {rows['round'].max()}"
+        if rows["period"].notna().all():
+            when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
+        drawn.caption(
+            f"{panels.data_title(facts.simulated)}, {when}",
+            f"{PAPER_NOISE} noise",
+            f"joint {100 * facts.confidence:g}% intervals for the noise",
+        )
         depends = bool((frames["summary"][UNMEASURED_SHARES] > MANY_UNMEASURED).any(axis=None))
         drawn.find(_finding(rows, facts) + " This depends on unmeasured numbers." * depends)
     return drawn.figure
@@ -134,17 +141,6 @@ def _legend_keys(rows: pd.DataFrame) -> list[Artist]:
         Patch(facecolor=ENVELOPE, alpha=_RANGE_ALPHA, label=range_name),
         Patch(facecolor=GREY, alpha=panels.BAND_ALPHA, label=band),
     ]
-
-
-def _subtitle(rows: pd.DataFrame, facts: Facts) -> tuple[str, ...]:
-    when = f"rounds 1 to {rows['round'].max()}"
-    if rows["period"].notna().all():
-        when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
-    return (
-        f"{panels.data_title(facts.simulated)}, {when}",
-        f"{PAPER_NOISE} noise",
-        f"joint {100 * facts.confidence:g}% intervals for the noise",
-    )
 
 
 def _finding(rows: pd.DataFrame, facts: Facts) -> str:
