@@ -72,8 +72,7 @@ def _guesses_and_epsilon(
 ) -> Iterator[tuple[str, float, int, float, float, float, float]]:
     """Yield rows with `COLUMNS`; without people who are counted, or without a mu, of one round."""
     for mu, own in private.groupby("mu", sort=False):
-        level, epsilon, delta = float(str(mu)), own["epsilon"].max(), own["delta"].max()
-        rest = epsilon, delta, own["count_noise"].max()
+        level, rest = float(str(mu)), own[["epsilon", "delta", "count_noise"]].max()
         if (own["guaranteed_mu"] == math.inf).any():
             guesses = (Loss.of_data(json.loads(it)).guess for it in own["loss"])
             yield system, level, 1, max(guesses), *rest
