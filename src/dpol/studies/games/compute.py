@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -111,7 +110,15 @@ def play_suite(
         return played
 
     played = [play_part(part) for part in parts(stream, members, replicates, memory_mb)]
-    return [join_played(own) for own in zip(*played, strict=True)]
+    return [
+        replace(
+            own[0],
+            replicates=replicates,
+            actions=np.concatenate([part.actions for part in own]),
+            gains=np.concatenate([part.gains for part in own]),
+        )
+        for own in zip(*played, strict=True)
+    ]
 
 
 def _count_noise(stream: GainStream, noise: str, mu: float) -> float:
@@ -133,16 +140,6 @@ def _named_if_it_fails(member: Member) -> Iterator[None]:
             f"{member.label} fails: {in_one_line(error)}; it plays code of another package, where"
             " dpol.play shows the line"
         ) from error
-
-
-def join_played(parts: Sequence[Played]) -> Played:
-    """Join one algorithm's runs of several parts of a job, which differ in their replicates."""
-    return replace(
-        parts[0],
-        replicates=[*chain.from_iterable(part.replicates for part in parts)],
-        actions=np.concatenate([part.actions for part in parts]),
-        gains=np.concatenate([part.gains for part in parts]),
-    )
 
 
 # ---- memory --------------------------------------------------------------------------------------

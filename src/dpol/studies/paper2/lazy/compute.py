@@ -55,7 +55,7 @@ def run(point: LazyPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """
     size = max(1, MOST_SUMS // (point.n_rounds * point.n_experts))
     parts = [
-        list(_played(point, range(first, min(first + size, point.replicates)), inputs.seed))
+        list(_played(point, range(point.replicates)[first : first + size], inputs.seed))
         for first in range(0, point.replicates, size)
     ]
     return {"lazy": pd.DataFrame([joined_row(rows, MEANS) for rows in zip(*parts, strict=True)])}
