@@ -9,9 +9,9 @@ import pandas as pd
 
 from dpol.data.stream import GainStream
 from dpol.experts.registry import make_members
+from dpol.studies.games.collect import join_jobs
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played, score_tables
-from dpol.studies.games.summary import join_jobs
 
 
 def suite(

@@ -23,7 +23,7 @@ from dpol.data.stream import GainStream, write_stream
 from dpol.report.compare import RunComparison, compare_runs
 from dpol.report.finished import CONFIG, CRATE
 from dpol.reruns.code_hashes import code_of_results
-from dpol.studies.games import summary as summaries
+from dpol.studies.games import collect as summaries
 from dpol.studies.games.scores import Played
 from game_tables import joined
 from in_process import command

@@ -27,11 +27,10 @@ from dpol.studies.answer.privacy_utility import draw_privacy_utility
 from dpol.studies.comparison.settings import StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.comparison.study import STUDY
-from dpol.studies.games.collect import results_from
+from dpol.studies.games.collect import join_jobs, results_from
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played, score_tables
 from dpol.studies.games.settings import GamesSettings, Report
-from dpol.studies.games.summary import join_jobs
 from dpol.studies.study import Facts, Frames, schemas_in
 
 

@@ -11,8 +11,8 @@ from dpol.experts.games import play
 from dpol.experts.play import RawGains
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
+from dpol.studies.games.collect import SCORES, schema
 from dpol.studies.games.scores import rounds_of
-from dpol.studies.games.summary import SCORES, schema
 from game_tables import suite
 
 LOCAL = (

@@ -12,8 +12,8 @@ import pytest
 
 from dpol.noise import NoisyGains, privatize
 from dpol.studies.games import compute
+from dpol.studies.games.collect import schema
 from dpol.studies.games.replay import MOST_EXPERTS, MOST_ROUNDS, replay_rows
-from dpol.studies.games.summary import schema
 from game_tables import joined
 from replays import (
     FREE,

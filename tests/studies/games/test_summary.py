@@ -14,11 +14,11 @@ from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import write_stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.losses import pure
+from dpol.studies.games.collect import cumulative_curves, schema, summarize
 from dpol.studies.games.names import BEST_FIXED, ORACLE, UNIFORM
 from dpol.studies.games.scores import score_tables
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.games.study import STUDY
-from dpol.studies.games.summary import cumulative_curves, schema, summarize
 from dpol.studies.jobs import write_results
 from dpol.studies.study import Facts
 from game_tables import joined

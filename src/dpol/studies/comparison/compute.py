@@ -9,7 +9,7 @@ from dpol.studies.comparison.noise_memory import compare_memories, play_memories
 from dpol.studies.comparison.readings import agreed, play_reading, with_verdicts
 from dpol.studies.comparison.settings import Comparison, ComparisonPoint, MemoryPoint, ReadingPoint
 from dpol.studies.comparison.standings import standings
-from dpol.studies.games.summary import schema
+from dpol.studies.games.collect import schema
 from dpol.studies.jobs import read_points
 from dpol.studies.study import Facts, FileLists, Inputs
 

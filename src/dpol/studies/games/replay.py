@@ -15,7 +15,6 @@ from dpol.data.stream import GainStream
 from dpol.noise import NO_NOISE, find_noise, in_order, privatize
 from dpol.privacy.settings import keeps_level, label_of_level
 from dpol.studies.games.settings import GamesSettings
-from dpol.studies.games.summary import dates
 from dpol.studies.study import Facts
 
 MOST_EXPERTS, MOST_ROUNDS = 40, 200
@@ -155,3 +154,9 @@ def _rows_of(
             "shown": shown[i],
         }
     )
+
+
+def dates(stream: GainStream) -> NDArray[np.datetime64]:
+    """Return the (T,) periods; NaT where rounds have numbers only."""
+    undated = stream.provenance.get("undated", False)
+    return np.full_like(stream.periods, "NaT") if undated else stream.periods
