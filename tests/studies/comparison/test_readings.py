@@ -15,7 +15,7 @@ from dpol.config.experiment import parse_experiment
 from dpol.core.intervals import half_width
 from dpol.core.schemas import write_frame
 from dpol.data.stream import UNMEASURED, UNMEASURED_SHARES, write_stream
-from dpol.studies.comparison.readings import agreed, play_reading, with_verdicts
+from dpol.studies.comparison.compute import agreed, play_reading, with_verdicts
 from dpol.studies.comparison.settings import ReadingPoint
 from dpol.studies.comparison.study import jobs
 from dpol.studies.study import Inputs, reading_label
