@@ -96,10 +96,7 @@ def _named(rows: pd.DataFrame) -> list[SystemLine]:
     }
     parts = {name: own for name, own in parts.items() if len(own)}
     lines = []
-    strictest = {
-        name: str(own["algorithm"].to_numpy()[own["mu"].to_numpy().argmin()])
-        for name, own in parts.items()
-    }
+    strictest = {it: str(own.nsmallest(1, "mu")["algorithm"].iloc[0]) for it, own in parts.items()}
     looks, before = looks_of(strictest.values()), set[str]()
     for name, own in parts.items():
         algorithm = strictest[name]
