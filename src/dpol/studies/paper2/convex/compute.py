@@ -62,14 +62,36 @@ def _rows(
     least = losses.least_total(ball)
     free = regrets(total_loss(losses, gradient_descent(losses, ball)) - least)
     still = total_loss(losses, itertools.repeat(ball.centre[None], T)) - least
+    game = ConvexGame(n_rounds=T, dimension=d, diameter=DIAMETER, lipschitz=LIPSCHITZ, delta=DELTA)
     for epsilon in epsilons:
         key = ("convex", loss, T, d, float(epsilon))
 
         def coins(name: str, key: SeedKey = key) -> ReplicateGenerators:
             return replicate_generators(seed, key, [replicate], f"algorithm {name}")
 
-        private = _private(losses, ball, epsilon, coins, least)
-        for algorithm, row in (*private, ("gradient-descent", free)):
+        found = {}
+        for name, parameters in _parameters(game, epsilon).items():
+            measure = measure_for(
+                losses, ball, beta=parameters.beta, regulariser=parameters.regulariser
+            )
+            total, redraws = play_measure(measure, parameters, losses, coins(name))
+            guarantee = central_guarantee(
+                "lazy resampling from regularised multiplicative weights (L2P)",
+                LIPSCHITZ,
+                "Lipschitz constant, loss",
+                epsilon_delta=(parameters.epsilon, DELTA),
+            )
+            row = regrets(total - least, redraws, guarantee, parameters)
+            found[name] = {**row, "accountant": "sound"}
+        mu = mu_of_epsilon(epsilon, DELTA)
+        for name, noise in NOISES.items():
+            regulariser = best_regulariser(losses, ball, noise, mu)
+            points = private_ftrl(
+                losses, ball, noise, mu=mu, regulariser=regulariser, generators=coins(name)
+            )
+            guarantee = central_guarantee(noise.mechanism, 2 * LIPSCHITZ, "L2, gradient", mu=mu)
+            found[name] = regrets(total_loss(losses, points) - least, guarantee=guarantee)
+        for algorithm, row in {**found, "gradient-descent": free}.items():
             yield {
                 "loss": loss,
                 "T": T,
@@ -102,49 +124,3 @@ def _parameters(game: ConvexGame, epsilon: float) -> Mapping[str, ConvexParamete
         with suppress(ValueError):  # No parameters reach epsilon.
             chosen[name] = search(game, epsilon=epsilon)
     return chosen
-
-
-def _private(
-    losses: ConvexLosses,
-    ball: Ball,
-    epsilon: float,
-    coins: Callable[[str], ReplicateGenerators],
-    least: float,
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each private algorithm with the columns of its regret.
-
-    `coins` makes the generators of an algorithm; `least` is the total loss of the best point.
-    """
-    L = losses.lipschitz
-    game = ConvexGame(
-        n_rounds=losses.n_rounds,
-        dimension=losses.dimension,
-        diameter=DIAMETER,
-        lipschitz=L,
-        delta=DELTA,
-    )
-    for name, parameters in _parameters(game, epsilon).items():
-        measure = measure_for(
-            losses, ball, beta=parameters.beta, regulariser=parameters.regulariser
-        )
-        total, redraws = play_measure(measure, parameters, losses, coins(name))
-        guarantee = central_guarantee(
-            "lazy resampling from regularised multiplicative weights (L2P)",
-            L,
-            "Lipschitz constant, loss",
-            epsilon_delta=(parameters.epsilon, DELTA),
-        )
-        found = regrets(total - least, redraws, guarantee, parameters)
-        yield name, {**found, "accountant": "sound"}
-    mu = mu_of_epsilon(epsilon, DELTA)
-    for name, noise in NOISES.items():
-        points = private_ftrl(
-            losses,
-            ball,
-            noise,
-            mu=mu,
-            regulariser=best_regulariser(losses, ball, noise, mu),
-            generators=coins(name),
-        )
-        guarantee = central_guarantee(noise.mechanism, 2 * L, "L2, gradient", mu=mu)
-        yield name, regrets(total_loss(losses, points) - least, guarantee=guarantee)
