@@ -9,7 +9,6 @@ from itertools import product
 
 import pandas as pd
 from matplotlib import dates
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -73,7 +72,17 @@ def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
             ax.set_ylabel(wrapped, fontweight="bold", parse_math=False)
         most = 4 if len(levels) > _MANY else 5
         _set_scales(drawn.axes[0], most, dated=bool(rows["period"].notna().all()))
-        drawn.legend(_legend_keys(rows))
+        linear = rows.loc[rows["family"] == LINEAR, "algorithm"].nunique()
+        range_name = f"range of the {linear} linear models"
+        band = "shade in a line's colour: its interval"
+        drawn.legend(
+            [
+                *(panels.key(PAPER_1.get(it, it), **own.line) for it, own in _looks(rows).items()),
+                panels.key(reference(BEST_FIXED), **REFERENCES[BEST_FIXED].line),
+                Patch(facecolor=ENVELOPE, alpha=_RANGE_ALPHA, label=range_name),
+                Patch(facecolor=GREY, alpha=panels.BAND_ALPHA, label=band),
+            ]
+        )
         when = f"rounds 1 to {rows['round'].max()}"
         if rows["period"].notna().all():
             when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
@@ -128,19 +137,6 @@ def _set_scales(ax: Axes, most: int, *, dated: bool) -> None:
     ax.xaxis.set_major_locator(locator)
     # The subtitle has the years: the formatter's own would overlap the next panel.
     ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, show_offset=False))
-
-
-def _legend_keys(rows: pd.DataFrame) -> list[Artist]:
-    fixed = panels.key(reference(BEST_FIXED), **REFERENCES[BEST_FIXED].line)
-    linear = rows.loc[rows["family"] == LINEAR, "algorithm"].nunique()
-    range_name = f"range of the {linear} linear models"
-    band = "shade in a line's colour: its interval"
-    return [
-        *(panels.key(PAPER_1.get(it, it), **look.line) for it, look in _looks(rows).items()),
-        fixed,
-        Patch(facecolor=ENVELOPE, alpha=_RANGE_ALPHA, label=range_name),
-        Patch(facecolor=GREY, alpha=panels.BAND_ALPHA, label=band),
-    ]
 
 
 def _finding(rows: pd.DataFrame, facts: Facts) -> str:

@@ -115,13 +115,6 @@ def _title(rows: pd.DataFrame, what: str, how: str) -> str:
     return f"{what}{features} {means} {how} {OUR_MARK}."
 
 
-def _titles_of(rows: pd.DataFrame) -> dict[str, str]:
-    """Return the titles of the algorithms of some rows in their order, marked if ours."""
-    named = rows[["algorithm", "title", "origin"]].drop_duplicates()
-    each = named.itertuples(index=False, name=None)
-    return {name: marked(title, origin == "ours") for name, title, origin in each}
-
-
 def _fixed(row: pd.Series, swept: str) -> str:
     """Write the columns that a sweep does not change: `K = 4, M = 100, ε = 4`."""
     fixed = [name for name in ("K", "M", "T", "epsilon") if name != swept]
@@ -168,7 +161,9 @@ def _sweeps(
 def _drawn_sweeps(sweeps: Sequence[_Sweep], facts: Facts) -> Iterator[panels.Panels]:
     """Draw a panel for each sweep; the caller adds bounds and guides."""
     played = pd.concat([sweep.rows for sweep in sweeps])
-    titles, looks = _titles_of(played), looks_of(played["algorithm"], LABEL_LEARNERS)
+    named = played[["algorithm", "title", "origin"]].drop_duplicates().to_numpy().tolist()
+    titles = {name: marked(title, origin == "ours") for name, title, origin in named}
+    looks = looks_of(played["algorithm"], LABEL_LEARNERS)
     with panels.panels(len(sweeps), 2, (3.7, 2.45), form=facts.form) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_sweep(drawn, ax, sweep, titles, looks)
