@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpol.core.intervals import add_intervals, standard_error
 from dpol.core.schemas import read_frame
-from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
+from dpol.data.stream import MANY_UNMEASURED, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
 from dpol.studies.comparison.noise_memory import compare_memories, play_memories
 from dpol.studies.comparison.settings import Comparison, ComparisonPoint, MemoryPoint, ReadingPoint
@@ -84,13 +84,22 @@ def play_reading(point: ReadingPoint, inputs: Inputs) -> pd.DataFrame:
     ranked = read_points([inputs.files["ranked"]])
     own, rows = ranked[ranked["stream"] == point.stream], []
     stream = read_stream(inputs.files["read"])
+    members = [*chain(*map(make_members, point.entries))]
     for mu, at in own.groupby("mu", sort=False):
         rivals = pd.concat([at[at["role"] == THE_BASELINE], at[at["strongest"]]])
         systems = [point.ours, *rivals[SYSTEM].itertuples(index=False, name=None)]
-        played, *others = (
-            _played(stream, system, float(str(mu)), point, inputs)
-            for system in dict.fromkeys(systems)
-        )
+        games = list[Played]()  # all that see local noise see the same in each replicate
+        for label, noise in dict.fromkeys(systems):
+            games += play_suite(
+                stream,
+                [member for member in members if member.label == label],
+                noise=noise,
+                mu=float(str(mu)),
+                seed=inputs.seed,
+                replicates=range(point.replicates),
+                memory_mb=inputs.memory_mb,
+            )
+        played, *others = games
         for other in others:
             ahead = played.totals - other.totals
             rows.append(
@@ -112,24 +121,6 @@ def play_reading(point: ReadingPoint, inputs: Inputs) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
-
-
-def _played(
-    stream: GainStream, system: tuple[str, str], mu: float, point: ReadingPoint, inputs: Inputs
-) -> Played:
-    """Play one system; all that see local noise see the same in each replicate."""
-    label, noise = system
-    members = chain(*map(make_members, point.entries))
-    (played,) = play_suite(
-        stream,
-        [member for member in members if member.label == label],
-        noise=noise,
-        mu=mu,
-        seed=inputs.seed,
-        replicates=range(point.replicates),
-        memory_mb=inputs.memory_mb,
-    )
-    return played
 
 
 def with_verdicts(played: pd.DataFrame, confidence: float) -> pd.DataFrame:

@@ -139,10 +139,25 @@ def amplified_curves(
         }
         if not rule.switching.ours:  # The heuristic exists for the paper's bound only.
             kinds["heuristic"] = heuristic_batch(t, rule, mu)
-        setting = {"t": t, "bound": algorithm.bound, "alpha": algorithm.alpha}
         for kind, mixture in kinds.items():
-            frames.append(_curve(mixture, delta).assign(**setting, kind=kind))
-    return pd.concat(frames, ignore_index=True).assign(T=T, n=n, mu=mu)
+            threshold = _THRESHOLDS * mixture.mu
+            false_positive, false_negative = mixture.trade_off_at(threshold)
+            reported = threshold >= 0
+            curve = {
+                "bound": algorithm.bound,
+                "alpha": algorithm.alpha,
+                "kind": kind,
+                "threshold": threshold,
+                "false_positive": false_positive,
+                "false_negative": false_negative,
+                "epsilon": np.where(reported, threshold, np.nan),
+                "delta": np.where(reported, mixture.delta(np.maximum(threshold, 0.0)), np.nan),
+                "delta_reported": delta,
+                "epsilon_at_delta": mixture.epsilon(delta),
+                "mean_batch": mixture.mean(),
+            }
+            frames.append(pd.DataFrame(curve))
+    return pd.concat(frames, ignore_index=True).assign(T=T, n=n, mu=mu, t=t)
 
 
 def _blocks(
@@ -164,24 +179,6 @@ def rule_of(algorithm: RWAdaBatch, shape: tuple[int, int], mu: float) -> BatchRu
     """Return the rule by which the algorithm chooses its batches in a game of `shape`, (T, n)."""
     stream = synthetic_stream("all-zero", np.zeros(shape))
     return algorithm.rule(setup_of(privatize(stream, NOISE, mu, seed=0, replicates=[0])))
-
-
-def _curve(mixture: BatchMixture, delta: float) -> pd.DataFrame:
-    threshold = _THRESHOLDS * mixture.mu
-    false_positive, false_negative = mixture.trade_off_at(threshold)
-    reported = threshold >= 0
-    return pd.DataFrame(
-        {
-            "threshold": threshold,
-            "false_positive": false_positive,
-            "false_negative": false_negative,
-            "epsilon": np.where(reported, threshold, np.nan),
-            "delta": np.where(reported, mixture.delta(np.maximum(threshold, 0.0)), np.nan),
-            "delta_reported": delta,
-            "epsilon_at_delta": mixture.epsilon(delta),
-            "mean_batch": mixture.mean(),
-        }
-    )
 
 
 def batching_regrets(
