@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.noise import NO_NOISE, find_noise, in_order, privatize
 from dpol.privacy.settings import keeps_level, label_of_level
@@ -57,15 +56,39 @@ def replay_rows(
     best = stream.gains.argmax(axis=1)
     chosen = [best, *(cell["first_actions"] for games in settings.values() for cell in games)]
     shown = _experts_drawn(stream, chosen, _most_experts_drawn(stream, [*settings]))
-    rows = []
+    rounds, rows = np.arange(min(stream.n_rounds, MOST_ROUNDS)), []
+    oracle = np.zeros((len(rounds), stream.n_experts), dtype=bool)
+    oracle[rounds, best[: len(rounds)]] = True
     for (noise, mu), games in settings.items():
         noisy, scale = stream.gains, np.zeros_like(stream.gains)
         if any(cell["sees"] == "noisy" for cell in games):
             drawn = privatize(stream, noise, mu, seed=main.seed, replicates=[0], memory=main.memory)
             noisy, scale = drawn.gains[0], drawn.noise_scale
-        setting = {"stream": stream.label, "noise": noise, "level": label_of_level(mu), "mu": mu}
-        numbers = {"noisy_gain": noisy, "noise_scale": scale}
-        rows.append(_rows_of(stream, setting, numbers, games, shown))
+        chosen_by = np.full(oracle.shape, "", dtype=object)
+        for cell in games:
+            at = rounds, cell["first_actions"][: len(rounds)]
+            chosen_by[at] = [f"{before} {cell['algorithm']}".strip() for before in chosen_by[at]]
+        # Experts that are shown, chosen in the round, or its best.
+        t, i = np.nonzero(shown | (chosen_by != "") | oracle)
+        row = {
+            "stream": stream.label,
+            "noise": noise,
+            "level": label_of_level(mu),
+            "mu": mu,
+            "round": t + 1,
+            "period": dates(stream)[t].astype("datetime64[ms]"),
+            "expert": i,
+            "entity": np.array(stream.entities, dtype=object)[i],
+            "name": np.array(stream.names, dtype=object)[i],
+            "gain": stream.gains[t, i],
+            "noisy_gain": noisy[t, i],
+            "noise_scale": scale[t, i],
+            "chosen_by": chosen_by[t, i],
+            "oracle": oracle[t, i],
+            "uniform_gain": stream.gains.mean(axis=1)[t],
+            "shown": shown[i],
+        }
+        rows.append(pd.DataFrame(row))
     return pd.concat(rows, ignore_index=True)
 
 
@@ -112,40 +135,6 @@ def _experts_drawn(
         np.add.at(times[min(row, 1)], actions[:MOST_ROUNDS], 1)
     order = np.lexsort((-stream.gains.mean(axis=0), -times.sum(axis=0), times[0] == 0))
     return np.isin(np.arange(stream.n_experts), order[:most])
-
-
-def _rows_of(
-    stream: GainStream,
-    facts: Mapping[str, Any],
-    numbers: Mapping[str, Floats],
-    games: Sequence[_Cell],
-    shown: NDArray[np.bool_],
-) -> pd.DataFrame:
-    """Return the rows of a setting: experts that are shown, chosen in the round, or its best."""
-    rounds = np.arange(min(stream.n_rounds, MOST_ROUNDS))
-    chosen_by = np.full((len(rounds), stream.n_experts), "", dtype=object)
-    for cell in games:
-        at = rounds, cell["first_actions"][: len(rounds)]
-        chosen_by[at] = [f"{before} {cell['algorithm']}".strip() for before in chosen_by[at]]
-    oracle = np.zeros(chosen_by.shape, dtype=bool)
-    oracle[rounds, stream.gains[: len(rounds)].argmax(axis=1)] = True
-    t, i = np.nonzero(shown | (chosen_by != "") | oracle)
-    return pd.DataFrame(
-        {
-            **facts,
-            "round": t + 1,
-            "period": dates(stream)[t].astype("datetime64[ms]"),
-            "expert": i,
-            "entity": np.array(stream.entities, dtype=object)[i],
-            "name": np.array(stream.names, dtype=object)[i],
-            "gain": stream.gains[t, i],
-            **{name: values[t, i] for name, values in numbers.items()},
-            "chosen_by": chosen_by[t, i],
-            "oracle": oracle[t, i],
-            "uniform_gain": stream.gains.mean(axis=1)[t],
-            "shown": shown[i],
-        }
-    )
 
 
 def dates(stream: GainStream) -> NDArray[np.datetime64]:

@@ -47,7 +47,11 @@ def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
         facts: titles of the streams, levels, and whether the data are simulated.
     """
     levels = ordered_levels(facts.levels)
-    rows = _of_the_paper(frames["cumulative"], facts)
+    curves = frames["cumulative"]
+    rows = curves[(curves["exhibit"] == TABLE_2) | (curves["algorithm"] == BEST_FIXED)]
+    rows = rows[rows["stream"].isin(facts.streams)].sort_values("round", kind="stable")
+    dated = bool(rows["period"].notna().all())
+    rows = rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])
     titles = sized_titles(facts.streams, frames["summary"])
     width = {1: 4.2, 2: 2.7}.get(len(levels), panels.WIDTH / len(levels))
     height = {1: 2.6, 2: 1.9}.get(len(facts.streams), 1.5)
@@ -71,7 +75,7 @@ def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
             wrapped = textwrap.fill(title, int(height * _BOLD_CHARACTERS_PER_INCH))
             ax.set_ylabel(wrapped, fontweight="bold", parse_math=False)
         most = 4 if len(levels) > _MANY else 5
-        _set_scales(drawn.axes[0], most, dated=bool(rows["period"].notna().all()))
+        _set_scales(drawn.axes[0], most, dated=dated)
         linear = rows.loc[rows["family"] == LINEAR, "algorithm"].nunique()
         range_name = f"range of the {linear} linear models"
         band = "shade in a line's colour: its interval"
@@ -84,7 +88,7 @@ def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
             ]
         )
         when = f"rounds 1 to {rows['round'].max()}"
-        if rows["period"].notna().all():
+        if dated:
             when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
         drawn.caption(
             f"{panels.data_title(facts.simulated)}, {when}",
@@ -94,14 +98,6 @@ def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
         depends = bool((frames["summary"][UNMEASURED_SHARES] > MANY_UNMEASURED).any(axis=None))
         drawn.find(_finding(rows, facts) + " This depends on unmeasured numbers." * depends)
     return drawn.figure
-
-
-def _of_the_paper(cumulative: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    """Return the paper's algorithms with its noise and the best fixed expert, with `x`."""
-    rows = cumulative[(cumulative["exhibit"] == TABLE_2) | (cumulative["algorithm"] == BEST_FIXED)]
-    rows = rows[rows["stream"].isin(facts.streams)].sort_values("round", kind="stable")
-    dated = bool(rows["period"].notna().all())
-    return rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])
 
 
 def _draw_panel(ax: Axes, rows: pd.DataFrame) -> None:
