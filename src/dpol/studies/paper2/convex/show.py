@@ -30,7 +30,6 @@ SECTIONS = (
                 name="convex-stated-rates",
                 made_by="dpol.studies.paper2.lazy.rates:rates_table",
                 title="The paper’s Table 1, convex losses",
-                place="folded",
             ),
         ),
     ),

@@ -45,7 +45,6 @@ SECTIONS = (
                 name="lazy-stated-rates",
                 made_by="dpol.studies.paper2.lazy.rates:rates_table",
                 title="The paper’s Table 1, experts",
-                place="folded",
             ),
         ),
     ),
