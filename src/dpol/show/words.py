@@ -138,12 +138,3 @@ def joint_confidence(confidences: Iterable[float]) -> str:
     """
     joint = max(0.0, 1 - sum(1 - confidence for confidence in confidences))
     return f"{AtLeast(100 * joint, digits=4)}%"
-
-
-def share_of_claim(audit: Mapping[Hashable, Any]) -> float:
-    """Return the ratio of an audit's bound to its claim.
-
-    >>> share_of_claim({"lower_bound": 0.5, "claimed": 2.0})
-    0.25
-    """
-    return float(audit["lower_bound"]) / float(audit["claimed"])
