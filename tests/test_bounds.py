@@ -11,7 +11,7 @@ import pytest
 from matplotlib import pyplot
 
 from dpol.cli import main
-from dpol.core.rounding import AtLeast, AtMost
+from dpol.core.rounding import at_least, at_most
 from dpol.privacy.losses import Promise
 from dpol.report.lead import leads_of
 from dpol.report.slider import answer_widget
@@ -101,10 +101,8 @@ def test_a_lower_bound_is_rounded_down():
     assert joint_confidence([1 - 1.00001e-5] * 5) == "99.99%"
 
 
-@pytest.mark.parametrize("kind", [AtMost, AtLeast])
+@pytest.mark.parametrize("kind", [at_most, at_least])
 def test_a_bound_has_no_other_text(kind):
     """A format that rounds to the nearest is refused."""
-    bound = kind(69.146)
-    assert f"{bound}" == str(bound)
-    with pytest.raises(TypeError, match="unsupported format string"):
-        format(bound, ".0f")
+    with pytest.raises(ValueError, match="Unknown format code"):
+        format(kind(69.146), ".0f")

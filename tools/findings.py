@@ -32,7 +32,7 @@ from recorded_numbers import (
     table,
 )
 
-from dpol.core.rounding import AtLeast, AtMost
+from dpol.core.rounding import at_least, at_most
 from dpol.data.stream import GainStream
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.play import RawGains, guarantee_of
@@ -45,7 +45,7 @@ from dpol.show.reported import load_reported
 from dpol.studies.games.names import BEST_LINEAR, META, MIN_NOISE, PAPER_NOISE
 from dpol.studies.ledger.claims.gains import reported_ratios
 from dpol.studies.paper1.table_2 import HEADERS, undecided
-from dpol.studies.verdicts import ABOVE, BELOW, EQUAL
+from dpol.studies.verdicts import ABOVE, BELOW, EQUAL, OPPOSITE
 
 META_ROWS = f"algorithm == '{META}' and noise == '{PAPER_NOISE}'"
 STAYS = (1, 2, 4, 8)
@@ -153,8 +153,8 @@ def table_2_reproduced() -> str:
         "table_2_reproduced",
         order=columns_in_order(),
         **beside_fixed(),
-        ours=AtMost(100 * ours, digits=2),
-        theirs=AtMost(100 * paper, digits=2),
+        ours=at_most(100 * ours, digits=2),
+        theirs=at_most(100 * paper, digits=2),
         smaller=((gains[META] / gains[MIN_NOISE])[least.index] < least).sum(),
         ratios=len(least),
         california=california,
@@ -195,16 +195,14 @@ def experts_measured() -> str:
 def lazy_measured() -> str:
     """docs/explanation/papers.md: what we measured of the second paper and its predecessors."""
     pairs, games = (rows("simulated", name, LAZY) for name in ("lazy_pairs", "lazy"))
-    said_of = pairs.set_index(["algorithm", "other_algorithm"])["verdict"]
-
-    def wins(one: str, other: str) -> int:
-        swapped = (one, other) not in said_of.index
-        verdicts = said_of[(other, one) if swapped else (one, other)]
-        return int((verdicts == (ABOVE if swapped else BELOW)).sum())
-
+    sides = {"algorithm": "other_algorithm", "other_algorithm": "algorithm"}
+    both = pd.concat([pairs, pairs.rename(columns=sides).replace({"verdict": OPPOSITE})])
+    wins = both[both["verdict"] == BELOW].groupby(["algorithm", "other_algorithm"]).size()
     names = games["algorithm"].map(lambda it: algorithm_entry(it).marked)
     private = games[~names.str.endswith("no privacy")]
-    least = private.groupby(["adversary", "d", "epsilon"])["mean_regret"].idxmin()
+    among = both[both[[*sides]].isin([*private["algorithm"]]).all(axis=1)]
+    of_game = among.groupby(["adversary", "d", "epsilon", "algorithm"])["verdict"]
+    least = of_game.agg(lambda it: it.eq(BELOW).all()).groupby("algorithm").sum()
     many = games.query("adversary == 'stochastic' and d == 300 and algorithm == 'l2p-published'")
     told = (many["mean_regret"] - many["uniform_regret"]).abs() > many["ci_half_width"]
     proven = rows("ledger", "claims", "statement == 'Theorems 2 and 5, against L2P'")["measured"]
@@ -215,13 +213,14 @@ def lazy_measured() -> str:
     )
     return said(
         "lazy_measured",
-        ours=wins("l2p-sound", "l2p-published"),
-        games=len(least),
-        least="; ".join(names[least].unique()),
-        dartboard=wins("dartboard-sound", "l2p-sound"),
+        ours=wins.get(("l2p-sound", "l2p-published"), 0),
+        games=len(games[["adversary", "d", "epsilon"]].drop_duplicates()),
+        least="; ".join(algorithm_entry(it).marked for it in least.index[least > 0]),
+        sure=least.sum(),
+        dartboard=wins.get(("dartboard-sound", "l2p-sound"), 0),
         told=told.sum(),
         many=len(many),
-        proven=AtLeast(100 * (1 - proven.iloc[0]), digits=2),
+        proven=at_least(100 * (1 - proven.iloc[0]), digits=2),
     )
 
 
@@ -242,7 +241,7 @@ def labels_measured() -> str:
         "labels_measured",
         rounds=f"{round(informative_from(lambda T: exp3_bound(4, T, 4.0), 4), -4):,.0f}",
         most=f"{worse[worse].index.max():,}",
-        times=AtLeast((papers / ours).min(), digits=2),
+        times=at_least((papers / ours).min(), digits=2),
         exact=exact,
     )
 
@@ -252,7 +251,7 @@ def guesses_of_stays() -> str:
     lines, mus = [], (0.25, 0.5, 1.0)
     for weeks in (1, 4, 13, 52):
         of = [account(mu, weeks) for mu in mus]
-        cells = ((f"{AtMost(it.epsilon)}", f"{AtMost(100 * it.best_guess)}%") for it in of)
+        cells = ((at_most(it.epsilon), f"{at_most(100 * it.best_guess)}%") for it in of)
         lines.append((f"{weeks}", *(cell for pair in cells for cell in pair)))
     heads = (words for mu in mus for words in (f"μ = {mu:g}: ε", "right guesses"))
     return table(("weeks", *heads), lines, words=0)
@@ -282,7 +281,7 @@ def mus_of_stays() -> str:
 def taken_as_public() -> str:
     """docs/explanation/privacy.md: what a suppressed cell costs a person at mu = 0.25."""
     moves = {"asked": 1, "days": 7 / 6, "averages": 2.9}
-    right = {name: AtMost(100 * best_guess(0.25 * by)) for name, by in moves.items()}
+    right = {name: at_most(100 * best_guess(0.25 * by)) for name, by in moves.items()}
     return said("taken_as_public", **right)
 
 
@@ -295,7 +294,7 @@ def audits_found() -> str:
     weakest = every.loc[every["reached"].idxmin()]
     return said(
         "audits_found",
-        **{name: AtLeast(it, digits=2) for name, it in least.items()},
+        **{name: at_least(it, digits=2) for name, it in least.items()},
         weakest=weakest["mechanism"],
         reached=f"{weakest['reached']:.0f}",
         refuted=[*every[every["verdict"] == "violated"].itertuples()],
@@ -314,7 +313,7 @@ def memory_found() -> str:
         times=span(times, 1),
         gained=(longer == ABOVE).sum(),
         cells=len(longer),
-        left=AtMost(100 * (left.iloc[0] - 1), digits=2),
+        left=at_most(100 * (left.iloc[0] - 1), digits=2),
     )
 
 

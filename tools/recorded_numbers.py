@@ -16,7 +16,7 @@ from typing import get_args
 import pandas as pd
 from manual import TEMPLATES
 
-from dpol.core.rounding import AtMost
+from dpol.core.rounding import at_most
 from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, losses_for, noises_for, promises_of
 from dpol.privacy.losses import Promise
@@ -36,7 +36,7 @@ from dpol.studies.ledger.claims.gains import reported_ratios
 from dpol.studies.paper1.table_2 import HEADERS
 from dpol.studies.paper2.lazy.compute import close_gap
 from dpol.studies.paper2.lazy.settings import CLOSE, GAP, STOCHASTIC
-from dpol.studies.verdicts import ABOVE, AHEAD
+from dpol.studies.verdicts import ABOVE, AHEAD, BEHIND, BELOW, UNDECIDED
 
 ROOT = Path(__file__).parents[1]
 SYSTEM = ["algorithm", "noise"]
@@ -185,7 +185,7 @@ VERDICTS = {
 
 def real_data() -> str:
     """verify/runs/README.md: our method beside the strongest rival of each level."""
-    lines, behind = [], []
+    lines, beside = [], dict[str, list[str]]()
     for run, data in REAL.items():
         over = recorded(run, "spread").set_index("mu")["half_width"]
         for mu, at in sorted(standings(run).groupby("mu"), reverse=True):
@@ -200,18 +200,18 @@ def real_data() -> str:
             lines.append((first, level(mu), kept_by(ours)[0], theirs, minus(gap), wider, verdict))
             raw = at[at["model"] == "central"]
             best = raw.loc[raw["gain_share"].idxmax()]
-            lead = own["gain_share"] - best["gain_share"]
-            if lead <= 0:
-                behind.append(
-                    f"{data} ({level(mu)}: {-100 * lead:.1f} points behind {title(best)})"
-                )
+            lead = minus(f"{100 * best['to_ours']:.1f}")
+            said_of = beside.setdefault(best["to_ours_verdict"], [])
+            said_of.append(f"{data} at μ = {level(mu)} ({lead} points, {title(best)})")
     heads = "data", "μ", "our method †", "strongest rival", "difference", "over states or weeks"
     return said(
         "real_data",
         table=table((*heads, "our method is"), lines, words=2),
-        ahead=len(lines) - len(behind),
         rows=len(lines),
-        behind="; ".join(behind),
+        below=len(beside[BELOW]),
+        behind=len(beside[BEHIND]),
+        above="; ".join(beside[ABOVE]),
+        undecided="; ".join(beside[UNDECIDED]),
     )
 
 
@@ -378,21 +378,21 @@ def promises() -> str:
         found, losses = noises_for(promise, weeks), losses_for(promise, weeks)
         noises = []
         for law in laws:
-            right, mu = AtMost(100 * losses[law].guess), AtMost(losses[law].mu)
-            of = AtMost(found[law])
+            right, mu = at_most(100 * losses[law].guess), at_most(losses[law].mu)
+            of = at_most(found[law])
             noises.append(f"{of} ({right}%, {mu})" if found[law] < math.inf else "no")
         lines.append((name if weeks == 1 else "", f"{weeks}", *noises))
     return table(("promise", "weeks", *laws), lines)
 
 
-def guess_under(noise: str, promise: Promise, mu: float, weeks: int) -> AtMost:
+def guess_under(noise: str, promise: Promise, mu: float, weeks: int) -> str:
     """Return how often an attacker is right at most, in percent, under a noise for a promise.
 
     Gaussian noise has the level mu, at which it keeps all promises of mu but the pure one.
     """
     made = find_noise(noise)
     at = made.mechanism.level(promise, weeks) if made.mechanism else mu
-    return AtMost(100 * made.best_guess(at, weeks))
+    return at_most(100 * made.best_guess(at, weeks))
 
 
 def readers(run: str) -> tuple[pd.Series, pd.Series]:
@@ -426,7 +426,7 @@ def promises_kept() -> str:
             data = ""
     heads = "data", "noise", "weeks", "μ = 0.25", "best guess", "(ε, δ)", "pure ε"
     made = table(heads, lines, words=2)
-    return said("promises_kept", table=made, widest=AtMost(100 * max(widest), digits=2))
+    return said("promises_kept", table=made, widest=at_most(100 * max(widest), digits=2))
 
 
 def table_2() -> str:
@@ -440,7 +440,7 @@ def table_2() -> str:
         ratio = f"{meta['mean_gain'] / tree['mean_gain']:.2f}"
         ratio += f" ({theirs.min():.2f} to {theirs.max():.2f})"
         name = level(mu) + " (no noise)" * (mu == math.inf)
-        right = f"{AtMost(100 * best_guess(mu))}%"
+        right = f"{at_most(100 * best_guess(mu))}%"
         lines.append((name, right, amount(*meta), amount(*tree), ratio))
     heads = "μ", "attacker right, at most", HEADERS[META], HEADERS[MIN_NOISE], "ratio (paper)"
     return table(heads, lines)

@@ -27,7 +27,7 @@ from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.experts.learners import random_effects
-from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.noise.event_streams import MECHANISMS
 from dpol.privacy.account import GUESS, PURE, promises_of
@@ -42,7 +42,7 @@ class Robust(RandomEffectsBank):
 
     law: str
 
-    def _advance(self, old: Any, above: Floats, scale: Floats, seen: Any, memory: Any) -> Any:
+    def _advance(self, old: Any, above: Floats, scale: Floats, seen: Any) -> Any:
         pairs = old.covariance
         height = pairs[0, 0] + 2 * pairs[0, 1] + pairs[1, 1]
         signal = scale**2 * (height + old.transient)
@@ -56,7 +56,7 @@ class Robust(RandomEffectsBank):
             freedom = float(self.law.removeprefix("Student "))
             weight = (freedom + 1) / (freedom - 2 + squared)
         told = dataclasses.replace(seen, noise_scale=seen.fresh / np.sqrt(weight), fresh_scale=None)
-        return super()._advance(old, above, scale, told, memory)
+        return super()._advance(old, above, scale, told)
 
 
 def simulated(seed: int, n: int = 60, rounds: int = 60) -> GainStream:

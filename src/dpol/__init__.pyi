@@ -23,7 +23,7 @@ from .experts.interface import LocalAlgorithm as LocalAlgorithm
 from .experts.interface import LocalSetup as LocalSetup
 from .experts.interface import NonPrivateAlgorithm as NonPrivateAlgorithm
 from .experts.interface import Observation as Observation
-from .experts.learners.joined import LearnerAlone as LearnerAlone
+from .experts.learners.alone import LearnerAlone as LearnerAlone
 from .experts.learners.leader import LeaderBank as LeaderBank
 from .experts.learners.ridge import RidgeBank as RidgeBank
 from .experts.meta import RWMeta as RWMeta

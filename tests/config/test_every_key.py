@@ -21,7 +21,7 @@ TABLE = {"dataset": {"source": LOCAL}, "streams": {"A": {"groups": ["A"]}}}
 ROBUSTNESS = {
     "ours": {"algorithm": "rw-meta", "noise": "isotropic"},
     "worlds": {"mus": [1]},
-    "fillings": {"mus": [1], "table": TABLE, "report": {}, "read_as": [1]},
+    "fillings": {"mus": [1], "table": TABLE, "read_as": [1]},
     "zeros": {"mus": [1], "tables": {"a": TABLE}, "seed": 1, "told_by": "b.csv", "hidden": [0.5]},
 }
 BASES: dict[str, dict[str, Any]] = {

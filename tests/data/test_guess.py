@@ -548,3 +548,16 @@ def test_a_count_beside_no_capacity_is_asked_about_and_a_count_of_0_is_not(
     assert main([*new, "--capacity-zero", "absent"]) == 0
     cleaning = yaml.safe_load(Path("t.yaml").read_text())["dataset"]["cleaning"]
     assert cleaning["capacity_zero"] == "absent"
+
+
+def test_cells_that_would_become_0_are_asked_about_by_an_option(here: Path, capsys) -> None:
+    """One town of three reports in 10 of 40 weeks, and its last number is carried for 4 more."""
+    weeks = pd.date_range("2021-01-03", periods=40, freq="7D").strftime("%Y-%m-%d")
+    lines = [f"{week},{town},5,30" for week in weeks for town in ("Bonn", "Trier")]
+    Path("t.csv").write_text(
+        rows("d,town,sick,beds", *lines, *(f"{it},Ulm,5,30" for it in weeks[:10]))
+    )
+    new = ["new", "dataset", "t.csv", "--absent", "carry", *OPTIONS]
+    assert main(new) == 1
+    assert "raise --max-zeroed" in capsys.readouterr().err
+    assert main([*new, "--max-zeroed", "0.3"]) == 0

@@ -7,8 +7,8 @@ import pytest
 
 import experts_plain as plain
 from dpol.experts.games import bank_actions
+from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.fixed_share import SETTINGS, FixedShareBank
-from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.play import play_rounds
 from steps import final_state
 

@@ -9,9 +9,11 @@ import pytest
 
 from dpol.checks.check import learners_play_their_columns
 from dpol.experts.games import bank_actions
-from dpol.experts.learners.joined import JoinedBank, LearnerAlone
+from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.ridge import RidgeBank
+from dpol.experts.meta import RWMeta
+from dpol.experts.play import rounds
 from dpol.experts.registry import LEARNERS, make_bank
 from dpol.noise import privatize
 from grids import each_and_corners
@@ -64,9 +66,9 @@ def test_order_and_a_wave_that_lifts_everybody_change_nothing(name, game):
 def test_extreme_gains_and_noise_give_numbers(make_noisy, noise, size):
     gains = size * np.random.default_rng(0).random((2, 60, 10))
     state = final_state(RandomEffectsBank(), make_noisy(gains, noise))
-    for array in (state.predicted, state.weighing.fits, state.spread):
+    for array in (state.predicted, state.fits, state.spread):
         assert np.isfinite(array).all()
-    assert (state.weighing.shares > 0).all()
+    assert (state.shares > 0).all()
 
 
 # ---- a learner alone, and banks together ---------------------------------------------------------
@@ -77,9 +79,9 @@ def test_only_learners_of_a_bank_can_be_played_alone():
         LearnerAlone(RidgeBank((2, 3), {"weak": 0.1}), 2)
 
 
-def test_joined_banks_act_side_by_side(source):
+def test_banks_act_side_by_side(source, crowd):
     banks = tuple(BANKS.values())
-    joined = JoinedBank(banks)
-    assert joined.labels == tuple(label for bank in banks for label in bank.labels)
-    expected = np.concatenate([bank_actions(bank, source) for bank in banks], axis=2)
-    np.testing.assert_array_equal(bank_actions(joined, source), expected)
+    games = rounds(RWMeta(learners=banks), source, crowd(REPLICATES))
+    played = np.stack([state.actions for state, _ in games], axis=1)
+    expected = [bank_actions(bank, source) for bank in banks]
+    np.testing.assert_array_equal(played, np.concatenate(expected, axis=2))

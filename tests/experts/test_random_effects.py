@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.random_effects import (
     BY_SIZE,
     GROWTH,
@@ -131,8 +131,8 @@ def test_it_equals_conditioning_on_the_whole_history(play_with, memory):
         np.testing.assert_allclose(state.predicted[r], predicted, rtol=1e-8)
         np.testing.assert_allclose(state.spread[r], spread, rtol=1e-8)
         np.testing.assert_allclose(state.noise[r], noise, rtol=1e-8, atol=1e-12)
-        np.testing.assert_allclose(state.weighing.shares[:, r, 0], shares, rtol=1e-8)
-    assert state.weighing.shares.max() < 0.9
+        np.testing.assert_allclose(state.shares[:, r, 0], shares, rtol=1e-8)
+    assert state.shares.max() < 0.9
 
 
 # --- Properties ---

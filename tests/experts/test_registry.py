@@ -23,7 +23,7 @@ from dpol.checks.settings import stream_of
 from dpol.experts import registry
 from dpol.experts.cautious_mean import CautiousMean
 from dpol.experts.interface import can_read
-from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.ridge import RidgeBank

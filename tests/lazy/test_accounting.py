@@ -3,7 +3,6 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
-from functools import partial
 
 import mpmath
 import numpy as np
@@ -143,7 +142,7 @@ def test_the_epsilon_of_searches_is_an_upper_bound_on_that_of_the_loss(point):
     """By up to a third, where delta is large and epsilon small."""
     T, delta, B, eta, p = point
     game = LazyGame(T, delta, largest_change=0.3)
-    exact = sound_loss(game, B, eta, p).epsilon(delta)
+    exact = sound_loss(game, LazyParameters(B, eta, p)).epsilon(delta)
     assert exact <= sound_epsilon(game, B, eta, p) <= 1.35 * exact
 
 
@@ -193,7 +192,9 @@ def shares_of_the_record(kind, loss_of):
 
 @pytest.mark.parametrize("kind", ["l2p", "dartboard"])
 def test_no_enumerated_pair_of_streams_loses_more_than_the_record(kind):
-    loss_of = partial(sound_loss, shadow=kind == "l2p")
+    def loss_of(game, *rule):
+        return sound_loss(game, LazyParameters(*rule, shadow=kind == "l2p"))
+
     (mu, variation), count = shares_of_the_record(kind, loss_of)
     assert count >= PAIRS
     assert 0.3 < mu <= 1
@@ -212,7 +213,8 @@ def test_records_that_leave_out_a_part_are_found_out(kind, moved, seen):
         change, log_keep = (1 + shadow) * eta, -(1 + shadow) * eta
         rules = {"batches": game.n_rounds, "fake_switch": p, "change": change, "shadow": shadow}
         redraws = Redraws(**rules, log_keep=log_keep)
-        assert redraws.loss(2 * eta) == sound_loss(game, B, eta, p, shadow=shadow)
+        rule = LazyParameters(B, eta, p, shadow=shadow)
+        assert redraws.loss(2 * eta) == sound_loss(game, rule)
         return redraws.loss(moved * eta) if seen else replace(redraws, change=0.0).loss(moved * eta)
 
     assert max(shares_of_the_record(kind, lower)[0]) > 1

@@ -68,8 +68,8 @@ def test_parameters_are_searched_for_the_mu_and_reach_it(random_stream, made, mu
     parameters, record = made.parameters_for(setup), made.guarantee(setup)
     assert 0.99 * mu <= record.mu <= mu
     game = LazyGame(60, 1e-6, largest_change=0.5)
-    rule = parameters.batch_size, parameters.eta, parameters.fake_switch
-    assert record.loss == sound_loss(game, *rule, shadow=made.shadow)
+    assert parameters.shadow == isinstance(made, LazyWeights)
+    assert record.loss == sound_loss(game, parameters)
 
 
 def setup_with(**fields):
@@ -95,8 +95,7 @@ def test_it_is_accounted_for_how_far_one_person_moves_a_loss(fields, s):
     assert made.parameters_for(setup) == choose_parameters(game, **asked)
     sound = LazyWeights()
     rules, game = sound.parameters_for(setup), LazyGame(150, 1e-6, largest_change=s)
-    loss = sound_loss(game, rules.batch_size, rules.eta, rules.fake_switch)
-    assert sound.guarantee(setup).loss == loss
+    assert sound.guarantee(setup).loss == sound_loss(game, rules)
 
 
 def test_the_published_accountant_comes_with_the_normaliser_of_the_paper_which_is_its_own():

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from dpol.checks.check import check
-from dpol.core.rounding import AtMost
+from dpol.core.rounding import at_most
 from dpol.data.stream import write_stream
 from dpol.noise import NOISES, find_noise, privatize
 from dpol.privacy.account import EPSILON, best_guess, promises_of
@@ -89,7 +89,7 @@ def test_the_table_of_promises_prints_its_own_guesses(memory):
     groups = list(dict.fromkeys(group for group, _, _ in lines(table)))
     for group, promise in zip(groups, promises.values(), strict=True):
         shares = [guess_of(mechanism.level(promise, weeks), weeks) for weeks in (1, 3)]
-        expected = [f"guess {AtMost(100 * share)}%" for share in shares]
+        expected = [f"guess {at_most(100 * share)}%" for share in shares]
         assert printed[group, f"{NAME} noise"] == expected, group
     level = mechanism.level(promises[EPSILON], 1)
     assert 100 * guess_of(level, 1) == pytest.approx(62.957, abs=5e-4)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from dpol.core.rounding import AtLeast, AtMost
+from dpol.core.rounding import at_least, at_most
 from dpol.privacy.account import account, best_guess, losses_for, noises_for
 from dpol.privacy.losses import Promise, pure
 from dpol.privacy.noise_laws import LAPLACE
@@ -67,7 +67,7 @@ def test_the_table_of_the_documentation_is_right():
 
 @given(st.floats(1e-9, 1e9), st.integers(1, 8))
 def test_rounding_goes_to_the_safe_side_and_no_further_than_a_digit(value, digits):
-    up, down = float(str(AtMost(value, digits))), float(str(AtLeast(value, digits)))
+    up, down = float(at_most(value, digits)), float(at_least(value, digits))
     assert down * (1 - 1e-11) <= value <= up * (1 + 1e-11)
     assert up - down <= 1.001 * 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
 

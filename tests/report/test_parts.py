@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from dpol.core.files import write_json
-from dpol.core.versions import loaded_versions
 from dpol.report.data import data_part, source_facts
 from dpol.report.provenance import commit_of, provenance_of, source_of
-from dpol.reruns.notes import Note
+from dpol.reruns.notes import Note, loaded_versions
 from dpol.studies.showing import write_shown
 from pipeline import run as run_program
 from pipeline import succeed

@@ -60,7 +60,7 @@ def sent(stream, tmp_path):
 
 
 def read(file, stream, **asked):
-    return read_rows([file], {stream.label: stream}, LEVELS, {**ASKED, **asked})
+    return read_rows([file], {stream.label: stream}, LEVELS, {**ASKED, **asked})[1:]
 
 
 def reasons(file, stream):
@@ -314,9 +314,10 @@ def test_a_group_of_a_million_rows_is_refused_before_it_is_read(stream, sent) ->
 
 def test_a_file_without_such_rows_says_so(stream, sent, tmp_path) -> None:
     for given, run in (({"other": stream}, ""), ({}, ""), ({stream.label: stream}, "league-x")):
-        taken, why = read_rows([sent], given, LEVELS, ASKED, run=run)
-        assert (taken, why) == ([], ["2 rows of other streams, levels or runs than those here"])
-    taken, why = read_rows([sent], {stream.label: stream}, [0.5], ASKED)
+        found = read_rows([sent], given, LEVELS, ASKED, run=run)
+        assert found == ({}, [], ["2 rows of other streams, levels or runs than those here"])
+    senders, taken, why = read_rows([sent], {stream.label: stream}, [0.5], ASKED)
+    assert [*senders.values()] == [ABOUT["sender"]]
     assert (len(taken), why) == (1, ["1 rows of other streams, levels or runs than those here"])
     pq.write_table(pa.table({"seed": [1]}), tmp_path / "x.parquet")
     (reason,) = reasons(tmp_path / "x.parquet", stream)

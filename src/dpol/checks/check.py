@@ -23,12 +23,12 @@ from dpol.core.arguments import check_kind, check_whole
 from dpol.core.errors import in_one_line
 from dpol.core.plugins import load_named, registered
 from dpol.core.randomness import replicate_generators
-from dpol.core.suggestions import did_you_mean
+from dpol.core.words import did_you_mean
 from dpol.data.stream import GainStream
 from dpol.data.synthetic import largest_changes
 from dpol.experts.games import bank_actions
 from dpol.experts.interface import LearnerBank, Member
-from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.play import play_rounds
 from dpol.experts.registry import (
     ALGORITHM_GROUP,

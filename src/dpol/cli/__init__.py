@@ -15,8 +15,9 @@ from dpol.core.errors import ConfigError, DpolError, UsageError
 from dpol.core.extras import missing
 from dpol.core.options import drop_output
 from dpol.core.safe_text import printable
+from dpol.core.words import nearest
 
-# Commands import what they need when they run, so Ctrl-C gives one line from the start.
+# Commands import what takes time when they run, so Ctrl-C gives one line from the start.
 
 _COMMANDS = "pipeline", "choose", "league", "compare", "config", "extensions", "account"
 """Modules of this package in the order of the help; the function `add` of each adds commands."""
@@ -30,8 +31,6 @@ class _Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:
-            from dpol.core.suggestions import nearest
-
             wrong = f"{value!r} is unknown{nearest(value, map(str, action.choices))}"
             raise argparse.ArgumentError(action, wrong)
 

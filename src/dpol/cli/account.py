@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpol.core.errors import UsageError
 from dpol.core.options import Commands, add_answer_options, add_command, answer, between
-from dpol.core.rounding import AtLeast, AtMost
+from dpol.core.rounding import at_least, at_most
 
 if TYPE_CHECKING:
     from dpol.privacy.losses import Promise
@@ -79,16 +79,15 @@ def _noises(options: argparse.Namespace) -> None:
         if noise is None:
             cells.append((law, "cannot", "cannot", *"---"))
             continue
-        deviation, of_mean, mu = (
-            str(AtMost(it, digits=4)) for it in (noise, means[law], kept[law].mu)
-        )
-        guesses, excess = (f"{AtMost(100 * it)}%" for it in (kept[law].guess, kept[law].excess))
+        deviation, of_mean, mu = (at_most(it, digits=4) for it in (noise, means[law], kept[law].mu))
+        guesses, excess = (f"{at_most(100 * it)}%" for it in (kept[law].guess, kept[law].excess))
         cells.append((law, deviation, of_mean, guesses, mu, excess))
     chosen = ", ".join(f"{number:g}" for number in memory)
+    period = "one week" if weeks == 1 else f"up to {weeks} weeks in a row"
     mean = f"on its {_SEVERAL}-week mean"
     head = "noise", "deviation on a count", mean, "right guesses", "mu", "excess of mu"
     lines = (
-        f"Promise to one person in {_period(weeks)}, in the counts of two holders:",
+        f"Promise to one person in {period}, in the counts of two holders:",
         *f"{_in_words(promise)}.".splitlines(),
         "",
         *_table(head, cells),
@@ -117,9 +116,9 @@ def _in_words(promise: Promise) -> str:
         said = f"mu = {promise.mu:g}: to guess is as hard as to tell two normal distributions"
         return f"{said} {promise.mu:g} standard deviations apart from each other"
     if promise.epsilon == 0:
-        guesses = AtMost(50 * (1 + promise.delta), digits=6)
+        guesses = at_most(50 * (1 + promise.delta), digits=6)
         return f"right guesses, at most {guesses}%; some may be certain"
-    odds = AtMost(math.exp(promise.epsilon), digits=4)
+    odds = at_most(math.exp(promise.epsilon), digits=4)
     if promise.delta == 0:
         said = f"epsilon = {promise.epsilon:g}: no output changes an attacker's odds by more than a"
         return f"{said} factor of {odds}"
@@ -147,15 +146,15 @@ def _weeks(options: argparse.Namespace) -> None:
         mu = compose(options.mu)
     else:
         # Users continue with the printed mu, so all numbers follow from it.
-        mu = AtLeast(mu_of_epsilon(options.epsilon, delta), digits=4).rounded
+        mu = float(at_least(mu_of_epsilon(options.epsilon, delta), digits=4))
     memory = options.memory and tuple(options.memory)
     rows = [account(mu, weeks, delta=delta, memory=memory) for weeks in options.weeks]
     head = "weeks", "mu", "rho", f"epsilon at delta {delta:g}", "right guesses, at most"
     cells = [
         (
             f"{row.weeks:d}",
-            *(str(AtMost(it, digits=4)) for it in (row.mu, row.rho, row.epsilon)),
-            f"{AtMost(100 * row.best_guess)}%",
+            *(at_most(it, digits=4) for it in (row.mu, row.rho, row.epsilon)),
+            f"{at_most(100 * row.best_guess)}%",
         )
         for row in rows
     ]
@@ -165,7 +164,7 @@ def _weeks(options: argparse.Namespace) -> None:
         growth = f"If the noise is Gaussian and correlated ({a:g}, {b:g}):"
     lines = (
         f"One person in one week has Gaussian differential privacy with mu ="
-        f" {AtMost(mu, digits=4)}.",
+        f" {at_most(mu, digits=4)}.",
         growth,
         "",
         *_table(head, cells),
@@ -198,10 +197,6 @@ def _promise(kind: str, *numbers: str) -> Promise:
         f"--promise {' '.join((kind, *numbers))}: must be mu M, epsilon E, or epsilon E D, with M"
         " and E from 0.01 to 50 and D from 1e-50 to below 1; or guess P with P from 50.1 to 99.9"
     )
-
-
-def _period(unit: int) -> str:
-    return "one week" if unit == 1 else f"up to {unit} weeks in a row"
 
 
 def _table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> Iterator[str]:

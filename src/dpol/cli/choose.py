@@ -9,7 +9,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from dpol.cli.pipeline import config_named
+from dpol.core.errors import ConfigError, DataError, UsageError, without_keys
 from dpol.core.options import Commands, add_answer_options, add_command, answer, between, path
+from dpol.core.rounding import at_most
+from dpol.core.words import counted, listed, one_line
 
 if TYPE_CHECKING:
     from dpol.experts.choose import Choice
@@ -59,7 +63,6 @@ def add(commands: Commands) -> None:
 
 
 def _release(options: argparse.Namespace) -> None:
-    from dpol.cli.pipeline import config_named
     from dpol.report.decision import read_decision, release_ended
 
     file, today = str(config_named(options.config, "dpol release CONFIG")), datetime.date.today()
@@ -70,15 +73,13 @@ def _release(options: argparse.Namespace) -> None:
 
 
 def _released(path: str, made: Release, noise: str, mu: float, *, again: bool) -> Iterator[str]:
-    from dpol.core.rounding import AtMost
-    from dpol.core.words import counted, listed
     from dpol.privacy.account import best_guess
 
     periods = counted(len({period for _, period in made.new}), "period")
     rows = f"{counted(len(made.new), 'count')} of {periods} released, with {noise} noise"
     yield path + (rows if made.new else "every count of an ended period is released already")
     if made.changed:
-        before, after = (AtMost(100 * best_guess(mu * math.sqrt(made.times + n))) for n in (0, 1))
+        before, after = (at_most(100 * best_guess(mu * math.sqrt(made.times + n))) for n in (0, 1))
         which = f"changed after the release ({listed(map(' '.join, made.changed), 5)})"
         done = "Released another time: an" if again else "Not released again. With --again, an"
         yield f"warning: {counted(len(made.changed), 'count')} {which}."
@@ -86,7 +87,6 @@ def _released(path: str, made: Release, noise: str, mu: float, *, again: bool) -
 
 
 def _choose(options: argparse.Namespace) -> None:
-    from dpol.core.errors import ConfigError, DataError, UsageError, without_keys
     from dpol.core.yaml_files import parse_yaml
     from dpol.data.tables.raw_table import read_raw_table
     from dpol.experts.choose import choose
@@ -95,7 +95,6 @@ def _choose(options: argparse.Namespace) -> None:
     size: dict[str, Any] = {"gain_range": options.range, "n_rounds": options.rounds}
     rule: Any = options.rule
     if options.table is None:
-        from dpol.cli.pipeline import config_named
         from dpol.noise.keyed import key_of
         from dpol.report.decision import read_decision, read_own_release, read_own_secret
 
@@ -125,16 +124,13 @@ def _choose(options: argparse.Namespace) -> None:
 
 
 def _lines(made: Choice) -> Iterator[str]:
-    from dpol.core.rounding import AtMost
-    from dpol.core.words import counted, one_line
-
     yield f"{made.rule} chooses for {made.period}: {one_line(made.place)}"
     if not made.periods:
         yield "This rests on nothing: no number is released yet."
         return
     yield f"This rests on {counted(made.periods, 'period')}, and on {made.law} noise as told."
     if made.mu is not None:
-        mu = AtMost(made.mu, digits=4)
+        mu = at_most(made.mu, digits=4)
         change = f"{made.change:g} in a period has mu = {mu}."
         yield f"Then a person who changes two counts by {change}"
     yield ""

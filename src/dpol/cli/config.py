@@ -8,7 +8,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from dpol.core.errors import ConfigError, OutputError, UsageError
+from dpol.core.files import write_text
 from dpol.core.options import Commands, add_command, path
+from dpol.core.shipped import known_configs, shipped_configs
+from dpol.core.words import did_you_mean
 
 
 def add(commands: Commands) -> None:
@@ -39,8 +43,6 @@ def add(commands: Commands) -> None:
 
 
 def _list(options: argparse.Namespace) -> None:
-    from dpol.core.shipped import shipped_configs
-
     configs = shipped_configs()
     width = max(map(len, configs))
     for name, file in configs.items():
@@ -57,11 +59,6 @@ def _title(config: Path) -> str:
 
 
 def _copy(options: argparse.Namespace) -> None:
-    from dpol.core.errors import OutputError, UsageError
-    from dpol.core.files import atomic_path
-    from dpol.core.shipped import known_configs
-    from dpol.core.suggestions import did_you_mean
-
     name, configs = options.name, known_configs()
     if name not in configs:
         near = did_you_mean(name, configs)
@@ -69,8 +66,7 @@ def _copy(options: argparse.Namespace) -> None:
     config = options.file or Path(f"{name}.yaml")
     if config.exists():
         raise OutputError(f"{config}: exists already; rename it, or copy to another FILE")
-    with atomic_path(config) as temporary:
-        temporary.write_bytes(configs[name].read_bytes())
+    write_text(config, configs[name].read_text(encoding="utf-8"))
     print(f"Copied. Change {config} as you like, then: dpol run {config}")
 
 
@@ -79,7 +75,6 @@ def _show(options: argparse.Namespace) -> None:
     from snakemake.utils import update_config
 
     from dpol.config.experiment import parse_experiment
-    from dpol.core.errors import ConfigError
     from dpol.core.yaml_files import read_yaml
 
     merged: dict[str, Any] = {}

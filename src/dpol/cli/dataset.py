@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpol.core.errors import Key, in_words
+from dpol.core.errors import ConfigError, DataError, Key, OutputError, UsageError, in_words
+from dpol.core.files import write_text
 from dpol.core.options import Commands, add_command, between, given
 from dpol.core.words import listed, one_line
 
@@ -42,6 +43,7 @@ _OPTIONS = {
     "missing": "text that means a missing number; may be repeated",
     "suppressed": "text that means a number too small to publish; may be repeated",
     "absent": "what it means that an entity has no row in a period: zero, or carry the last count",
+    "max_zeroed": "largest share of numbers, such as 0.1, that may become 0 after long gaps",
     "capacity_zero": "how a count above 0 beside a capacity of 0 is read: drop, absent or carry",
     "drop_where": "COLUMN=TEXT: rows to leave out, such as a total; may be repeated",
     "keep": "COLUMN=TEXT: the rows to read, such as one of several measures; may be repeated",
@@ -57,7 +59,9 @@ _OPTIONS = {
     "per_person": "largest change that one person makes to one count (default: 1)",
 }
 _REPEATED = "strip", "missing", "suppressed", "drop_where", "keep", "identifiers", "checked"
-_LARGEST = {"at_most": 1e12, "per_person": 1e3, "skip_last": 1e4, "skip_rows": 1e4}
+_LARGEST = {
+    **{"at_most": 1e12, "per_person": 1e3, "skip_last": 1e4, "skip_rows": 1e4, "max_zeroed": 1}
+}
 _LOOK = re.compile("(,? or|[.] Or) let dpol look at the table: dpol new dataset TABLE")
 _BLOCKS = "dataset.columns", "dataset.format", "dataset.cleaning", "gain", "privacy"
 """Blocks of a config with keys for which an option stands."""
@@ -114,8 +118,6 @@ def new_dataset(options: argparse.Namespace) -> None:
     import yaml
 
     from dpol.config.experiment import parse_experiment
-    from dpol.core.errors import ConfigError, DataError, OutputError, UsageError
-    from dpol.core.files import write_text
     from dpol.core.logs import LOGGER
     from dpol.data.cleaning import clean_table
     from dpol.data.guess import UnclearError, look_at

@@ -9,7 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from dpol.cli import dataset
+from dpol.core.errors import OutputError, UsageError
+from dpol.core.files import write_text
 from dpol.core.options import Commands, add_answer_options, add_command, answer, between
+from dpol.core.safe_text import printable
 
 _CHECK = """\
 Run the conformance checks on an algorithm, a bank of learners or a noise, with default parameters.
@@ -51,9 +54,7 @@ def add(commands: Commands) -> None:
 
 def _check(options: argparse.Namespace) -> int:
     from dpol.checks.check import check
-    from dpol.core.errors import UsageError
     from dpol.core.plugins import is_installed
-    from dpol.core.safe_text import printable
 
     module, _, named = options.name.partition(":")
     try:
@@ -73,8 +74,6 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _new(options: argparse.Namespace) -> None:
-    from dpol.core.errors import OutputError, UsageError
-    from dpol.core.files import write_text
     from dpol.experts.registry import LEARNERS, REGISTRY
     from dpol.noise import NOISES
     from dpol.show.pages import load_template

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from dpol.config.models import Config
 from dpol.core.settings import Problem
-from dpol.core.suggestions import did_you_mean, nearest
+from dpol.core.words import did_you_mean, nearest
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import (

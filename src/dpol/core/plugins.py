@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import ConfigError
-from dpol.core.suggestions import did_you_mean
+from dpol.core.words import did_you_mean
 
 NAME = __name__.partition(".")[0]
 """The name of this package."""

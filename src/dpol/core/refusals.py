@@ -10,8 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from dpol.core.errors import ConfigError
 from dpol.core.settings import MISSING, Problem
-from dpol.core.suggestions import did_you_mean, nearest
-from dpol.core.words import counted
+from dpol.core.words import counted, did_you_mean, nearest
 
 MANUAL = "The page Configs of the documentation"
 _ALLOWED = {

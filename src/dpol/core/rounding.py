@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import decimal
 import math
-from dataclasses import dataclass
 
 # Bound on the relative error of floating point.
 _FLOAT_ERROR = 1e-12
@@ -42,9 +41,8 @@ def shortest(value: float) -> str:
     return repr(value if isinstance(value, int) else float(value)).removesuffix(".0")
 
 
-@dataclass(frozen=True)
-class AtMost:
-    """An upper bound, whose only text is rounded up: the printed number is a bound, too.
+def at_most(value: float, digits: int = 3) -> str:
+    """Return an upper bound as text, rounded up: the printed number is a bound, too.
 
     Errors of floating point, up to 1e-12 of the number, are ignored.
 
@@ -52,44 +50,23 @@ class AtMost:
         value: the bound.
         digits: number of significant digits of the text.
 
-    >>> f"at most {AtMost(69.146)}%", f"{AtMost(0.1 + 0.2)}", str(AtMost(math.inf))
+    >>> f"at most {at_most(69.146)}%", at_most(0.1 + 0.2), at_most(math.inf)
     ('at most 69.2%', '0.3', 'inf')
     """
-
-    value: float
-    digits: int = 3
-
-    @property
-    def rounded(self) -> float:
-        """The number of the text."""
-        return _rounded(self.value * (1 - _FLOAT_ERROR), self.digits, decimal.ROUND_CEILING)
-
-    def __str__(self) -> str:
-        return f"{self.rounded:.{self.digits}g}"
+    return _rounded(value * (1 - _FLOAT_ERROR), digits, decimal.ROUND_CEILING)
 
 
-@dataclass(frozen=True)
-class AtLeast:
-    """A lower bound, whose only text is rounded down; otherwise like `AtMost`.
+def at_least(value: float, digits: int = 3) -> str:
+    """Return a lower bound as text, rounded down; otherwise like `at_most`.
 
-    >>> f"at least {AtLeast(0.23679, digits=4)}"
+    >>> f"at least {at_least(0.23679, digits=4)}"
     'at least 0.2367'
     """
-
-    value: float
-    digits: int = 3
-
-    @property
-    def rounded(self) -> float:
-        """The number of the text."""
-        return _rounded(self.value * (1 + _FLOAT_ERROR), self.digits, decimal.ROUND_FLOOR)
-
-    def __str__(self) -> str:
-        return f"{self.rounded:.{self.digits}g}"
+    return _rounded(value * (1 + _FLOAT_ERROR), digits, decimal.ROUND_FLOOR)
 
 
-def _rounded(value: float, digits: int, rounding: str) -> float:
-    if not math.isfinite(value):
-        return value
-    context = decimal.Context(prec=digits, rounding=rounding)
-    return float(context.create_decimal_from_float(value))
+def _rounded(value: float, digits: int, rounding: str) -> str:
+    if math.isfinite(value):
+        context = decimal.Context(prec=digits, rounding=rounding)
+        value = float(context.create_decimal_from_float(value))
+    return f"{value:.{digits}g}"

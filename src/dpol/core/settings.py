@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin
 
@@ -12,17 +12,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from dpol.core.errors import Key, Text
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
-T = TypeVar("T", bound=Hashable)
+Value = TypeVar("Value")
 
 
-def all_different(values: list[T]) -> list[T]:
+def all_different(values: list[Value]) -> list[Value]:
     """Return the values. Raises ValueError if two are equal, such as 1 and 1.0."""
     if twice := [value for n, value in enumerate(values) if value in values[:n]]:
         raise ValueError(f"must not hold {twice[0]} twice")
     return values
 
 
-Value = TypeVar("Value")
 Different = Annotated[list[Value], AfterValidator(all_different)]
 """Different values, perhaps none."""
 Several = Annotated[list[Value], Field(min_length=1), AfterValidator(all_different)]

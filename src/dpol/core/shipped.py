@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import DpolError
-from dpol.core.suggestions import nearest
+from dpol.core.words import nearest
 
 _TABLES = "data/elsewhere/", "data/examples/", "data/hospitals/"
 

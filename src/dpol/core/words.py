@@ -1,7 +1,8 @@
-"""Words of messages: numbers with their nouns, lists of names, and texts cut to a length."""
+"""Words of messages: numbers with nouns, lists of names, names probably meant, and texts cut."""
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -41,6 +42,23 @@ def listed(names: Iterable[str], most: int = 3) -> str:
         names[most:] = [counted(len(names) - most, "other")]
     *some, last = names
     return f"{', '.join(some)} and {last}" if some else last
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return `; did you mean X?` if a known name is similar, or else empty text.
+
+    >>> did_you_mean("RW-Meta", ["rw-ftpl", "rw-meta"]), did_you_mean("x", ["rw-ftpl"])
+    ('; did you mean rw-meta?', '')
+    """
+    by_letters = {each.casefold(): each for each in known}
+    close = difflib.get_close_matches(str(name).casefold(), by_letters, n=1, cutoff=0.6)
+    return f"; did you mean {by_letters[close[0]]}?" if close else ""
+
+
+def nearest(name: object, known: Iterable[str]) -> str:
+    """Return `; did you mean X?`, or the list of known names if none is similar."""
+    known = list(known)
+    return did_you_mean(name, known) or f"; known: {', '.join(known)}"
 
 
 def short_repr(value: object, *parts: str) -> str:

@@ -17,8 +17,7 @@ import pandas as pd
 
 from dpol.core.errors import DataError, Key, in_words, keyed
 from dpol.core.logs import LOGGER
-from dpol.core.suggestions import did_you_mean
-from dpol.core.words import counted, listed, shortened
+from dpol.core.words import counted, did_you_mean, listed, shortened
 from dpol.data.filling import check_calendar, fill, refuse_zeroed, successions
 from dpol.data.panel import (
     IDLE,

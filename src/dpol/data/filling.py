@@ -148,7 +148,7 @@ def refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) -
         "If two names are one entity, take a column of identifiers as {dataset.columns.entity} and"
         " the names as {dataset.columns.name}, or list them under {dataset.cleaning.identifiers} as"
         " OLD: NEW. If no row means none, set {dataset.cleaning.absent}: zero; if a blank cell"
-        " does, raise max_zeroed."
+        " does, raise {dataset.cleaning.max_zeroed}."
     )
     raise DataError(in_lines([start, *(f"  {text}" for text in named[:EXAMPLES]), remedy]))
 

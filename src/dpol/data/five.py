@@ -14,8 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.suggestions import did_you_mean
-from dpol.core.words import listed, shortened
+from dpol.core.words import did_you_mean, listed, shortened
 from dpol.data.tables.bad_cells import Texts
 from dpol.data.tables.parse import date_formats, parse_date, without_time
 from dpol.data.tables.raw_table import year_and

@@ -67,7 +67,7 @@ _SIGNS: tuple[Mapping[str, str], ...] = (
 
 _KEYS = (
     "checked", "cumulative", "above", "latest_by", "several_capacities", "capacity_zero",
-    "equal_rows", "negative_counts", "absent",
+    "equal_rows", "negative_counts", "absent", "max_zeroed",
 )  # fmt: skip
 """Options that are keys of `dataset.cleaning`."""
 

@@ -15,8 +15,7 @@ from dpol.core.logs import LOGGER
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Problem, Settings
 from dpol.core.shipped import place_of
-from dpol.core.suggestions import nearest
-from dpol.core.words import counted, listed, shortened
+from dpol.core.words import counted, listed, nearest, shortened
 from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream

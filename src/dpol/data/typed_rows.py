@@ -17,8 +17,7 @@ from dpol.core.errors import DataError, Key, keyed
 from dpol.core.files import sha256
 from dpol.core.randomness import Floats
 from dpol.core.shipped import way_back
-from dpol.core.suggestions import did_you_mean
-from dpol.core.words import counted, shortened
+from dpol.core.words import counted, did_you_mean, shortened
 from dpol.data.settings import Dataset
 from dpol.data.sources import LocalSource
 from dpol.data.tables.bad_cells import BadCells, Texts, refuse_cells

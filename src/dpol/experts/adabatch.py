@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,7 +31,7 @@ class AdaBatchState:
     """
 
     rule: BatchRule
-    started: int
+    started: int = 0
     cumulative: Floats
     actions: Actions
     planned: BatchSizes
@@ -79,8 +78,8 @@ class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
     alpha: float = 0.1
     bound: Bound = "borell-tis"
 
-    constant_noise: ClassVar[bool] = True
-    needs_rounds: ClassVar[bool] = True
+    constant_noise = True
+    needs_rounds = True
 
     def __post_init__(self) -> None:
         check_choice("bound", self.bound, BOUNDS)
@@ -93,12 +92,10 @@ class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
     def init(self, setup: LocalSetup) -> AdaBatchState:
         """Return the state before round 1. Raises as `rule`."""
         none = np.zeros(setup.n_replicates, dtype=np.int64)
-        actions = none.astype(np.int32)
         return AdaBatchState(
             rule=self.rule(setup),
-            started=0,
             cumulative=setup.initial,
-            actions=actions,
+            actions=none.astype(np.int32),
             planned=none,
             left=none,
         )

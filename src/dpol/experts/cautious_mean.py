@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation, ReadsNoise
-from dpol.privacy.guarantee import Origin
 
 
 @dataclass(frozen=True)
 class RecentRounds:
     """Scores of the next round (R, n), and the rounds they come from, oldest first.
 
-    `gains` holds arrays (R, n) of noisy gains, `variances` arrays (n,) of the variance of their
-    noise, and `known` whether they were reported; those that were not are 0.
+    Of each round there are the noisy gains (R, n), the variances (n,) of their noise, and 1 for
+    gains that were reported; those that were not are 0.
     """
 
     scores: Floats
-    gains: tuple[Floats, ...] = ()
-    variances: tuple[Floats, ...] = ()
-    known: tuple[Floats | float, ...] = ()
+    rounds: tuple[tuple[Floats, Floats, Floats | float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,8 +45,8 @@ class CautiousMean(LocalAlgorithm[RecentRounds]):
     window: int = 4
     caution: float = 1.0
 
-    origin: ClassVar[Origin] = "standard"
-    skips_gaps: ClassVar[bool] = True
+    origin = "standard"
+    skips_gaps = True
 
     def __post_init__(self) -> None:
         check_whole("window", self.window)
@@ -71,12 +67,11 @@ class CautiousMean(LocalAlgorithm[RecentRounds]):
     ) -> tuple[RecentRounds, Actions]:
         if observation is not None and not observation.silent:
             now = observation.known
-            gains = (*state.gains, now * observation.gains)[-self.window :]
-            variances = (*state.variances, now * observation.noise_scale**2)[-self.window :]
-            known = (*state.known, now)[-self.window :]
-            reports = np.asarray(sum(known))
-            error = np.sqrt(sum(variances)) / np.maximum(reports, 1)
-            scores = sum(gains) / np.maximum(reports, 1) - self.caution * error
+            seen = now * observation.gains, now * observation.noise_scale**2, now
+            rounds = (*state.rounds, seen)[-self.window :]
+            gains, variances, reports = map(sum, zip(*rounds, strict=True))
+            error = np.sqrt(variances) / np.maximum(reports, 1)
+            scores = gains / np.maximum(reports, 1) - self.caution * error
             scores = np.where(reports > 0, scores, -np.inf)
-            state = RecentRounds(scores, gains, variances, known)
+            state = RecentRounds(scores, rounds)
         return state, state.scores.argmax(axis=1).astype(np.int32)

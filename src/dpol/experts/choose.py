@@ -105,15 +105,14 @@ def choose(
     if n_rounds is None and algorithm.needs_rounds:
         raise ValueError(f"{label} must know how many periods the game has; give --rounds")
     seen = read_released(frame, period=period, gain_range=gain_range, n_rounds=n_rounds, file=file)
-    if not can_read(algorithm.reads_noise, seen.noisy.memory_kind):
+    noisy, places, days, periods = seen.noisy, seen.places, seen.days, len(seen.days) - 1
+    if not can_read(algorithm.reads_noise, noisy.memory_kind):
         raise ValueError(
             f"{label} takes noise as independent between periods, but that of {file} is correlated;"
             " choose with random-effects"
         )
-    places, days, periods = seen.places, seen.days, len(seen.days) - 1
-    known = np.ones((periods, len(places)))
-    if seen.noisy.reported is not None:
-        known = seen.noisy.reported[:periods]
+    everyone = np.ones((periods, len(places)))
+    known = everyone if noisy.reported is None else noisy.reported[:periods]
     for t, i in () if algorithm.skips_gaps else np.argwhere(known == 0)[:1]:
         raise DataError(
             f"{file}: {shortened(places[i])} has no number for {days[t]}, and {label} cannot skip"
@@ -121,7 +120,6 @@ def choose(
         )
     draws = [replicate_generators(0, (member.family, name or "", it), [0], "choice") for it in days]
     unused = [it.generators[0].bit_generator.state for it in draws]
-    noisy = seen.noisy
     if name:  # for each place by itself, so that a new place redraws no other
         first = [replicate_generators(0, (name, it), [0], "initial") for it in places]
         drawn = np.concatenate([it.standard_normal(1) for it in first], axis=1)

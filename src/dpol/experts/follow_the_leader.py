@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CuratorSetup, NonPrivateAlgorithm, Observation
-from dpol.privacy.guarantee import Origin
 
 
 @dataclass(frozen=True)
@@ -19,7 +17,7 @@ class FollowTheLeader(NonPrivateAlgorithm[Floats]):
     The state is the (R, n) cumulative gains.
     """
 
-    origin: ClassVar[Origin] = "standard"
+    origin = "standard"
 
     def init(self, setup: CuratorSetup) -> Floats:
         return np.zeros((setup.n_replicates, setup.n_experts))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation, ReadsNoise
+from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation
 from dpol.experts.learners.leader import LeaderBank
-from dpol.privacy.guarantee import Origin
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,8 @@ class RandomWalkFTPL(LocalAlgorithm[Floats]):
     [[0, 1, 1]]
     """
 
-    origin: ClassVar[Origin] = "paper"
-    reads_noise: ClassVar[ReadsNoise] = "any"
+    origin = "paper"
+    reads_noise = "any"
 
     def init(self, setup: LocalSetup) -> Floats:
         return setup.initial

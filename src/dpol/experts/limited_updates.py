@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
-from dpol.privacy.guarantee import Guarantee, Origin
+from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.losses import of_range, range_for
 
 
@@ -25,7 +24,7 @@ class BlocksState:
     """
 
     scale: float
-    rounds: int
+    rounds: int = 0
     played: Actions
     sums: Floats
 
@@ -40,16 +39,15 @@ class LimitedUpdates(CentralAlgorithm[BlocksState]):
     from Experts", Algorithm 2; the accounting by range is that of `of_range`.
     """
 
-    origin: ClassVar[Origin] = "standard"
-    scales_noise: ClassVar[bool] = False
-    mechanism: ClassVar[str] = "exponential mechanism on doubling blocks"
+    origin = "standard"
+    scales_noise = False
+    mechanism = "exponential mechanism on doubling blocks"
 
     def init(self, setup: CuratorSetup) -> BlocksState:
         # A person moves the difference of two experts' sums by at most twice this much.
         moved = setup.stay * min(setup.largest_change, setup.gain_range)
         return BlocksState(
             scale=2 * moved / range_for(setup.mu),
-            rounds=0,
             played=np.zeros(setup.n_replicates, dtype=np.int32),
             sums=np.zeros((setup.n_replicates, setup.n_experts)),
         )

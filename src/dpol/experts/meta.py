@@ -10,7 +10,7 @@ import numpy as np
 from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSetup, Observation
-from dpol.experts.learners.joined import JoinedBank
+from dpol.experts.learners.alone import check_banks
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.privacy.guarantee import Origin
@@ -33,7 +33,7 @@ class MetaState:
         gain_range: r, upper end of the gains.
     """
 
-    rounds: int
+    rounds: int = 0
     learners: tuple[Any, ...]
     actions: Actions
     gains: Floats
@@ -85,7 +85,7 @@ class RWMeta(LocalAlgorithm[MetaState]):
         check_number("exploration_floor", self.exploration_floor, "[0, 1e6]")
         if not isinstance(self.decorrelate, bool):
             raise ValueError(f"decorrelate must be true or false, got {self.decorrelate!r}")
-        JoinedBank(self.learners)  # refuses an empty tuple
+        check_banks(self.learners)
 
     @property
     def origin(self) -> Origin:
@@ -94,13 +94,12 @@ class RWMeta(LocalAlgorithm[MetaState]):
     @property
     def n_learners(self) -> int:
         """Number of learners m."""
-        return len(JoinedBank(self.learners).labels)
+        return sum(len(bank.labels) for bank in self.learners)
 
     def init(self, setup: LocalSetup) -> MetaState:
         replicates, m = setup.n_replicates, self.n_learners
         return MetaState(
-            rounds=0,
-            learners=JoinedBank(self.learners).init(setup),
+            learners=tuple(bank.init(setup) for bank in self.learners),
             actions=np.zeros((replicates, m), dtype=np.int32),
             gains=np.zeros((replicates, m)),
             covariance=np.zeros((replicates, m, m)),
@@ -116,7 +115,9 @@ class RWMeta(LocalAlgorithm[MetaState]):
             gains = gains + observation.gains[np.arange(len(gains))[:, None], state.actions]
             shared = shared_noise(state.actions, observation.noise_scale)
             covariance = np.add(covariance, shared, out=shared)
-        learners, actions = JoinedBank(self.learners).step(state.learners, observation)
+        banks = zip(self.learners, state.learners, strict=True)
+        learners, parts = zip(*(bank.step(own, observation) for bank, own in banks), strict=True)
+        actions = np.concatenate(parts, axis=1)
         scores = gains
         if self.decorrelate:
             normals = generators.standard_normal(actions.shape[1])

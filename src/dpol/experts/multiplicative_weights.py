@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CuratorSetup, NonPrivateAlgorithm, Observation
-from dpol.privacy.guarantee import Origin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +28,7 @@ class MultiplicativeWeights(NonPrivateAlgorithm[WeightsState]):
     Games", theorem 2.2).
     """
 
-    origin: ClassVar[Origin] = "standard"
+    origin = "standard"
 
     def init(self, setup: CuratorSetup) -> WeightsState:
         rate = math.sqrt(8 * math.log(setup.n_experts) / setup.n_rounds) / setup.gain_range

@@ -7,11 +7,10 @@ looks ahead.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -141,8 +140,7 @@ def observations(source: Source) -> Iterator[Observation]:
             yield Observation(gains, scale, fresh_scale=fresh, reported=reported)
     else:
         shape = (source.n_replicates, source.stream.n_experts)
-        silence = np.zeros(source.stream.n_experts)
-        silence.flags.writeable = False
+        silence = np.broadcast_to(0.0, shape[1:])  # read-only too
         for gains in source.stream.gains:
             yield Observation(np.broadcast_to(_copy(gains), shape), silence)
 
@@ -402,4 +400,4 @@ def guarantee_of(algorithm: AnyAlgorithm, source: Source) -> Guarantee:
         return algorithm.guarantee(setup_of(source))
     near = neighbours_of(source.stream)
     stays = NO_PRIVACY.stays if near.stay else None
-    return dataclasses.replace(NO_PRIVACY, adjacency=near.adjacency, unit=near.unit, stays=stays)
+    return replace(NO_PRIVACY, adjacency=near.adjacency, unit=near.unit, stays=stays)

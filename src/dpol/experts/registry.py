@@ -17,7 +17,7 @@ from dpol.core.plugins import is_foreign, load_named, target_of
 from dpol.core.rounding import shortest
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import LABEL, AnyAlgorithm, LearnerBank, Member, check_class, check_made
-from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.learners.alone import LearnerAlone, each_alone
 
 
 @dataclass(frozen=True)
@@ -179,8 +179,7 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     family, made = name.rpartition(":")[2], entry.make(name, parameters)
     algorithms = {family: made}
     if isinstance(made, LearnerBank):
-        singles = (LearnerAlone(*made.single(place)) for place in range(len(made.labels)))
-        algorithms = {alone.label: alone for alone in singles}
+        algorithms = {alone.label: alone for alone in each_alone(made)}
     foreign = any(map(is_foreign, modules_of(spec)))
     if len(algorithms) > 1:
         if label is not None:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
 from dpol.privacy.factorizations import Factorization
-from dpol.privacy.guarantee import Guarantee, Origin
+from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.matrix_mechanism import MatrixMechanism, scaled_to
 
 
@@ -33,7 +32,7 @@ class SumsState:
     """
 
     mechanism: MatrixMechanism
-    rounds: int
+    rounds: int = 0
     sums: Floats
     noise: Floats
     kept: tuple[Floats, ...] = ()
@@ -52,7 +51,7 @@ class ReleasedSums(CentralAlgorithm[SumsState]):
     expert the noise for the largest change that one person can make to its gain.
     """
 
-    origin: ClassVar[Origin] = "standard"
+    origin = "standard"
 
     @abstractmethod
     def factorization(self, n_rounds: int) -> Factorization:
@@ -85,7 +84,6 @@ class ReleasedSums(CentralAlgorithm[SumsState]):
         nothing = np.zeros((setup.n_replicates, setup.n_experts))
         return SumsState(
             mechanism=self.mechanism(setup),
-            rounds=0,
             sums=nothing,
             noise=np.zeros((0, *nothing.shape)),
         )

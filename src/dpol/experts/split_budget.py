@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSetup, Observation
-from dpol.experts.learners.joined import JoinedBank, LearnerAlone
+from dpol.experts.learners.alone import LearnerAlone, check_banks, each_alone
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
-from dpol.privacy.guarantee import Origin
 
 
 @dataclass(frozen=True)
@@ -47,19 +46,15 @@ class SplitBudget(LocalAlgorithm[SplitState]):
 
     learners: tuple[LearnerBank[Any], ...] = (RidgeBank(), LeaderBank())
 
-    origin: ClassVar[Origin] = "paper"
+    origin = "paper"
 
     def __post_init__(self) -> None:
-        JoinedBank(self.learners)  # refuses an empty tuple
+        check_banks(self.learners)
 
     @property
     def alone(self) -> list[LearnerAlone]:
         """The learners, each of which sees a noisy vector of its own."""
-        return [
-            LearnerAlone(*bank.single(place))
-            for bank in self.learners
-            for place in range(len(bank.labels))
-        ]
+        return [alone for bank in self.learners for alone in each_alone(bank)]
 
     def init(self, setup: LocalSetup) -> SplitState:
         alone, wider = self.alone, math.sqrt(len(self.alone) + 1)

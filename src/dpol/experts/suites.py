@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dpol.core.suggestions import nearest
+from dpol.core.words import nearest
 from dpol.core.yaml_files import read_yaml
 
 _FILE: Any = read_yaml(Path(__file__).with_suffix(".yaml"))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
 from dpol.privacy.gaussian_dp import mu_of_shifts
-from dpol.privacy.guarantee import Guarantee, Origin
+from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.tree_noise import TreeNoise, tree_levels, tree_total
 
 
@@ -73,7 +73,7 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
     """
 
     objective: Literal["min-noise", "min-regret"] = "min-noise"
-    origin: ClassVar[Origin] = "paper"
+    origin = "paper"
 
     def __post_init__(self) -> None:
         if self.objective not in ("min-noise", "min-regret"):
@@ -94,12 +94,14 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
     def step(
         self, state: TreeState, observation: Observation | None, generators: ReplicateGenerators
     ) -> tuple[TreeState, Actions]:
-        if observation is not None:
-            state = _absorb(state, observation.gains, generators)
+        n = state.prefix.shape[1]
+        if observation is not None:  # the round opens a node
+            opened = state.relative * state.node_scale * generators.standard_normal(n)
+            prefix = state.prefix + observation.gains
+            state = replace(state, prefix=prefix, noise=state.noise.next(opened))
         nodes = state.noise.nodes.values()
         fresh = math.sqrt(max(state.total_scale**2 - len(nodes) * state.node_scale**2, 0.0))
-        noise = generators.standard_normal(state.prefix.shape[1])
-        noisy = state.prefix + state.relative * fresh * noise
+        noisy = state.prefix + state.relative * fresh * generators.standard_normal(n)
         for node in nodes:
             noisy += node
         return state, noisy.argmax(axis=1).astype(np.int32)
@@ -143,10 +145,3 @@ def _changes(setup: CuratorSetup) -> Floats:
     """Return how far one person can move each expert's gain in any round, (n,)."""
     assert setup.changes is not None, "by_capacity refuses it"
     return np.asarray(setup.changes.max(axis=0))
-
-
-def _absorb(state: TreeState, gains: Floats, generators: ReplicateGenerators) -> TreeState:
-    """Add the gains of one round, and the noise of the node that the round opens."""
-    noise = generators.standard_normal(gains.shape[1])
-    opened = state.noise.next(state.relative * state.node_scale * noise)
-    return replace(state, prefix=state.prefix + gains, noise=opened)

@@ -12,7 +12,6 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from dpol.labels.blocks import sums_of_draws
 from dpol.labels.clients import MembershipClient, Messages, ResponseClient, SampledClient
 from dpol.labels.hypotheses import Ints
 from dpol.labels.learners import BlockLearner, LabelLearner
-from dpol.privacy.guarantee import Origin
 
 # Log-likelihood of an impossible message: finite, so that weights stay numbers even if every
 # hypothesis is refuted, and too low for other messages to make up for it.
@@ -67,7 +65,7 @@ class ResponseBayes(AnswerBayes):
     """Posterior weights from randomised response."""
 
     title = "randomised response"
-    origin: ClassVar[Origin] = "standard"
+    origin = "standard"
 
     @cached_property
     def client(self) -> ResponseClient:

@@ -24,9 +24,6 @@ from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.losses import NOTHING_KEPT, Draw, Loss, one_draw, pure
 from dpol.privacy.noise_laws import LAPLACE
 
-ONE_LABEL = "two labels of the same round"
-LABEL_UNIT = "one person's label in one round"
-
 
 @dataclass(frozen=True, eq=False)
 class Messages:
@@ -314,8 +311,8 @@ def _guarantee(mechanism: str, sensitivity: float, quantity: str, loss: Loss) ->
     private = loss.most < math.inf and loss.gaussian == 0
     return Guarantee(
         mechanism=mechanism if private else "none",
-        adjacency=ONE_LABEL,
-        unit=LABEL_UNIT,
+        adjacency="two labels of the same round",
+        unit="one person's label in one round",
         sensitivity=float(sensitivity),
         sensitivity_unit=f"largest change, {quantity}",
         loss=loss if private else NOTHING_KEPT,

@@ -176,44 +176,34 @@ def play_adversary(learner: LabelLearner, game: LabelGame, generators: LabelGene
 # ---- rounds --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Blocks of rounds.
-
-    Args:
-        logs: (R, n + 1, K) log-weights in the middle of each block and at the end.
-        features: (1, n) feature of each block, or (R, 1) feature of each replicate.
-        rounds: (n,) number of rounds of each block.
-    """
-
-    logs: Floats
-    features: Ints
-    rounds: Ints
+Part = tuple[Floats, Ints, Ints]
+"""n blocks of rounds: log-weights (R, n + 1, K) in the middle of each and at the end; the feature
+of each block (1, n) or of each replicate (R, 1); and the number of rounds of each block (n,)."""
 
 
-def _played(learner: LabelLearner, game: LabelGame, parts: Iterable[_Part]) -> LabelRun:
+def _played(learner: LabelLearner, game: LabelGame, parts: Iterable[Part]) -> LabelRun:
     """Return the risks and weights of all parts of a game."""
     R, K = game.n_replicates, game.hypotheses.n_hypotheses
     truth = game.truths[game.truth]
     kl, tv, used = np.zeros(R), np.zeros(R), np.zeros((R, K))
-    for part in parts:
-        weights = scipy.special.softmax(part.logs[:, :-1], axis=-1)
-        used += (weights * part.rounds[:, None]).sum(axis=1)
-        for x in np.unique(part.features):
-            here = np.broadcast_to(part.features == x, weights.shape[:2])
+    for logs, features, rounds in parts:
+        weights = scipy.special.softmax(logs[:, :-1], axis=-1)
+        used += (weights * rounds[:, None]).sum(axis=1)
+        for x in np.unique(features):
+            here = np.broadcast_to(features == x, weights.shape[:2])
             rows, blocks = here.any(axis=1), here.any(axis=0)
             risks = round_risks(weights[np.ix_(rows, blocks)], learner.masses[x], truth[rows, x])
-            kl[rows] += (risks[0] * part.rounds[blocks]).sum(axis=1)
-            tv[rows] += (risks[1] * part.rounds[blocks]).sum(axis=1)
+            kl[rows] += (risks[0] * rounds[blocks]).sum(axis=1)
+            tv[rows] += (risks[1] * rounds[blocks]).sum(axis=1)
     return LabelRun(
         kl=kl,
         tv=tv,
         mean_weights=used / game.n_rounds,
-        final_weights=scipy.special.softmax(part.logs[:, -1], axis=-1),
+        final_weights=scipy.special.softmax(logs[:, -1], axis=-1),
     )
 
 
-def _parts(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> Iterator[_Part]:
+def _parts(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> Iterator[Part]:
     """Yield the blocks of a game, as many at once as memory allows."""
     size, length = block_length(learner, game, generators), _CHUNK // game.truth.size
     length //= game.hypotheses.n_hypotheses
@@ -238,12 +228,12 @@ def _parts(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) 
             rounds[last] = game.n_rounds - start + rounds[last:].sum()
             logs, start = logs[:, [*range(last + 1), last]], game.n_rounds
             middles, rounds = middles[: last + 1], rounds[: last + 1]
-        yield _Part(logs, features[None, middles], rounds)
+        yield logs, features[None, middles], rounds
 
 
 def _adversarial_parts(
     learner: LabelLearner, game: LabelGame, generators: LabelGenerators
-) -> Iterator[_Part]:
+) -> Iterator[Part]:
     """Yield the rounds between two looks of the adversary, who picks a feature each time."""
     truth = game.truths[game.truth]
     logs, start = np.zeros((game.n_replicates, 1, game.hypotheses.n_hypotheses)), 0
@@ -254,7 +244,7 @@ def _adversarial_parts(
         shown = np.argmax([round_risks(weights, *pair)[0] for pair in every], axis=0)
         changes = _scores(learner, game, shown.repeat(length, axis=1), generators)
         logs = np.cumsum(np.concatenate([logs[:, -1:], changes], axis=1), axis=1)
-        yield _Part(logs, shown, np.ones(length, dtype=np.int64))
+        yield logs, shown, np.ones(length, dtype=np.int64)
         start += length
 
 

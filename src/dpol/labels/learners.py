@@ -122,8 +122,6 @@ class LossLearner(BlockLearner):
 
     origin = "paper"
     rules = ("exact", "published")
-    sampled: ClassVar[bool]
-    """Whether a message is about one sampled hypothesis instead of all hypotheses."""
 
     @property
     @abstractmethod
@@ -137,9 +135,10 @@ class LossLearner(BlockLearner):
 
     @property
     def rate(self) -> float:
-        """Learning rate: sqrt(2 log K / T), or sqrt(2 K log K / T) if sampled."""
+        """Learning rate: sqrt(2 log K / T), or sqrt(2 K log K / T) if messages have an index."""
         K = self.hypotheses.n_hypotheses
-        return math.sqrt(2 * (K if self.sampled else 1) * math.log(K) / self.terms.n_rounds)
+        sampled = K if isinstance(self.client, SampledClient) else 1
+        return math.sqrt(2 * sampled * math.log(K) / self.terms.n_rounds)
 
     @property
     def offset(self) -> float:
@@ -172,7 +171,6 @@ class PrivateWMA(LossLearner):
     """
 
     title = "private WMA"
-    sampled = False
 
     @cached_property
     def client(self) -> VectorClient:
@@ -191,7 +189,6 @@ class PrivateEXP3(LossLearner):
     """
 
     title = "private EXP3"
-    sampled = True
 
     @cached_property
     def client(self) -> SampledClient:

@@ -21,7 +21,6 @@ from dpol.privacy.losses import NOTHING_KEPT, Draw, Loss, of_range, one_draw
 
 Accountant = Literal["published", "sound"]
 """Names of the accountants."""
-AccountantFunction = Callable[["LazyGame", int, float, float], float]
 
 
 @dataclass(frozen=True)
@@ -90,20 +89,17 @@ def sound_epsilon(
         shadow: whether there is a shadow point, as in L2P.
 
     >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
-    >>> epsilon = sound_epsilon(game, 100, 0.001, 0.1)
-    >>> round(epsilon, 3), round(sound_loss(game, 100, 0.001, 0.1).epsilon(1e-6), 3)
+    >>> epsilon, rule = sound_epsilon(game, 100, 0.001, 0.1), LazyParameters(100, 0.001, 0.1)
+    >>> round(epsilon, 3), round(sound_loss(game, rule).epsilon(1e-6), 3)
     (0.04, 0.037)
     """
-    LazyParameters(batch_size, eta, fake_switch)  # refuses wrong numbers
-    if fake_switch <= 0:
+    redraws = _redraws(game, LazyParameters(batch_size, eta, fake_switch, shadow=shadow))
+    if redraws is None:
         return math.inf
-    redraws = _redraws(game, batch_size, eta, fake_switch, shadow)
     return redrawn_epsilon(redraws, range_moments(2 * eta * game.largest_change), game.delta)
 
 
-def sound_loss(
-    game: LazyGame, batch_size: int, eta: float, fake_switch: float, *, shadow: bool = True
-) -> Loss:
+def sound_loss(game: LazyGame, rule: LazyParameters) -> Loss:
     """Return the loss by our accounting, valid for every eta, B and p; not in the papers.
 
     Only the indicator after the differing round, and the draw that it may cause, depend on that
@@ -113,26 +109,21 @@ def sound_loss(
 
     Args:
         game: facts about the game.
-        batch_size: B, rounds in a batch.
-        eta: learning rate.
-        fake_switch: p, probability of a fake switch; for 0 nothing is kept.
-        shadow: whether there is a shadow point, as in L2P.
+        rule: parameters of the algorithm; without fake switches nothing is kept.
     """
-    if fake_switch <= 0:
-        return NOTHING_KEPT
-    redraws = _redraws(game, batch_size, eta, fake_switch, shadow)
-    return redraws.loss(2 * eta * game.largest_change)
+    redraws = _redraws(game, rule)
+    return redraws.loss(2 * rule.eta * game.largest_change) if redraws else NOTHING_KEPT
 
 
-def _redraws(
-    game: LazyGame, batch_size: int, eta: float, fake_switch: float, shadow: bool
-) -> Redraws:
+def _redraws(game: LazyGame, rule: LazyParameters) -> Redraws | None:
+    if rule.fake_switch <= 0:
+        return None
     return Redraws(
-        batches=-(-game.n_rounds // batch_size),
-        fake_switch=fake_switch,
-        change=(1 + shadow) * eta * game.largest_change,
-        log_keep=-(game.normaliser + 1 if shadow else 1) * batch_size * eta,
-        shadow=shadow,
+        batches=-(-game.n_rounds // rule.batch_size),
+        fake_switch=rule.fake_switch,
+        change=(1 + rule.shadow) * rule.eta * game.largest_change,
+        log_keep=-(game.normaliser + 1 if rule.shadow else 1) * rule.batch_size * rule.eta,
+        shadow=rule.shadow,
     )
 
 
@@ -206,7 +197,7 @@ ORDERS = 1.0 + np.geomspace(1e-2, 1e9, 265)
 """Orders of Renyi divergences in searches."""
 NORMALISERS: dict[str, float] = {"published": 2.0, "sound": 1.0}
 """c of the keep probability that goes with each accountant."""
-ACCOUNTANTS: dict[str, AccountantFunction] = {
+ACCOUNTANTS: dict[str, Callable[[LazyGame, int, float, float], float]] = {
     "published": published_epsilon,
     "sound": sound_epsilon,
 }

@@ -39,25 +39,23 @@ class LazyWeightsState:
     measure: WeightsMeasure
     parameters: LazyParameters
     gain_range: float
-    lazy: LazyState | None
+    lazy: LazyState | None = None
     batch: Floats
-    rounds: int
+    rounds: int = 0
 
 
 @dataclass(frozen=True)
 class LazyExperts(CentralAlgorithm[LazyWeightsState]):
     """Multiplicative weights played lazily, batch by batch; a loss is (r - gain) / r."""
 
-    scales_noise: ClassVar[bool] = False
-    one_round: ClassVar[bool] = True
+    scales_noise = False
+    one_round = True
     name: ClassVar[str]
     """Name in messages."""
     mechanism: ClassVar[str]
     """Name of the mechanism in privacy records."""
     choose: ClassVar[Callable[..., AccountedParameters]]
     """Function that chooses the parameters for an epsilon, such as `choose_parameters`."""
-    shadow: ClassVar[bool] = True
-    """Whether there is a shadow point."""
 
     delta: float = 1e-6
     accountant: Accountant = "sound"
@@ -99,7 +97,7 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
         """Return the loss of the actions; that of the theorem is (epsilon, delta)-DP."""
         if self.accountant == "published":
             return pure(made.epsilon, self.delta)
-        return sound_loss(game, made.batch_size, made.eta, made.fake_switch, shadow=self.shadow)
+        return sound_loss(game, made)
 
     def init(self, setup: CuratorSetup) -> LazyWeightsState:
         parameters = self.parameters_for(setup)
@@ -107,9 +105,7 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
             measure=WeightsMeasure(setup.n_experts, parameters.eta),
             parameters=parameters,
             gain_range=setup.gain_range,
-            lazy=None,
             batch=np.zeros(setup.n_experts),
-            rounds=0,
         )
 
     def step(
@@ -211,8 +207,8 @@ class LazyWeights(LazyExperts):
     ('central', True)
     """
 
-    name: ClassVar[str] = "L2P"
-    mechanism: ClassVar[str] = "lazy resampling from multiplicative weights (L2P)"
+    name = "L2P"
+    mechanism = "lazy resampling from multiplicative weights (L2P)"
     choose = staticmethod(choose_parameters)
 
     @property

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import ClassVar
 
 from dpol.lazy.accounting import Accountant, LazyGame, sound_epsilon
 from dpol.lazy.algorithm import LazyExperts
@@ -113,10 +112,9 @@ class ShrinkingDartboard(LazyExperts):
         ValueError: a parameter is unknown or out of range.
     """
 
-    name: ClassVar[str] = "the shrinking dartboard"
-    mechanism: ClassVar[str] = "lazy resampling from multiplicative weights (dartboard)"
+    name = "the shrinking dartboard"
+    mechanism = "lazy resampling from multiplicative weights (dartboard)"
     choose = staticmethod(choose_dartboard)
-    shadow: ClassVar[bool] = False
 
     @property
     def origin(self) -> Origin:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from typing import TypeVar
 
 import numpy as np
@@ -235,20 +235,15 @@ class Goal:
                 return best
             return largest_within(at, self.epsilon, low=most * 1e-6, high=most, ratio=1.002)
 
-        best: AccountedParameters | None = None
-        grid = np.geomspace(1e-4, 1.0, 13)
-        for _round in range(2):
-            for reached in filter(None, map(largest_eta, grid.tolist())):
-                best = reached if best is None or _better(reached, best) else best
-            if best is None:
-                return
-            grid = np.geomspace(best.fake_switch / 2, min(best.fake_switch * 2, 1.0), 9)
-        if best:
-            yield best
+        coarse = map(largest_eta, np.geomspace(1e-4, 1.0, 13).tolist())
+        if reached := [*filter(None, coarse)]:
+            best = reduce(_better, reached)
+            finer = np.geomspace(best.fake_switch / 2, min(best.fake_switch * 2, 1.0), 9)
+            yield reduce(_better, filter(None, map(largest_eta, finer.tolist())), best)
 
 
-def _better(one: AccountedParameters, other: AccountedParameters) -> bool:
-    """Return whether the objective is smaller, or equal at a smaller epsilon."""
-    if one.objective < other.objective * (1 - 1e-9):
-        return True
-    return one.objective <= other.objective * (1 + 1e-9) and one.epsilon < other.epsilon
+def _better(one: AccountedParameters, other: AccountedParameters) -> AccountedParameters:
+    """Return the other if its objective is smaller, or equal at a smaller epsilon."""
+    smaller = other.objective < one.objective * (1 - 1e-9)
+    equal = other.objective <= one.objective * (1 + 1e-9)
+    return other if smaller or (equal and other.epsilon < one.epsilon) else one

@@ -22,7 +22,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.core.rounding import AtLeast
+from dpol.core.rounding import at_least
 from dpol.privacy.losses import Loss, Promise, largest, pure
 from dpol.privacy.noise_laws import LAPLACE, STAIRCASE, Law, staircase
 
@@ -106,7 +106,7 @@ class Mechanism:
         """
         if promise.mu is not None:
             return promise.mu
-        return AtLeast(self.window(stay, self.dearest(promise, stay)).mu, digits=6).rounded
+        return float(at_least(self.window(stay, self.dearest(promise, stay)).mu, digits=6))
 
 
 @lru_cache(maxsize=512)

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpol.core.arguments import check_choice, check_number, real_array
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
-from dpol.core.rounding import AtLeast
+from dpol.core.rounding import at_least
 
 Parameter = Literal["mu", "epsilon"]
 """Parameter of a claim: `mu` of Gaussian DP, or `epsilon`."""
@@ -86,7 +86,7 @@ class AuditResult:
         >>> AuditResult(parameter="mu", claimed=1.0, lower_bound=0.98765).proved
         'mu >= 0.987'
         """
-        return f"{self.parameter} >= {AtLeast(self.lower_bound)}"
+        return f"{self.parameter} >= {at_least(self.lower_bound)}"
 
     def refuted(self, outputs: str) -> str:
         """Say what some outputs, named in the plural, prove against the claim; empty if nothing."""

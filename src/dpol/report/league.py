@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -130,7 +130,7 @@ def league(
     ]
     asked = {"seed": seed, "noise_memory": "designed", "replicates": range(replicates)}
     streams = {stream.label: stream}
-    sent, refused = read_rows(rows, streams, levels, asked)
+    senders, sent, refused = read_rows(rows, streams, levels, asked)
     titles, simulated = {stream.label: stream.label}, bool(stream.provenance.get("simulated"))
     facts = Facts(titles, simulated, confidence, levels=tuple(levels))
     settings = GamesSettings(report=Report(algorithms=labels, confidence=confidence))
@@ -139,7 +139,9 @@ def league(
     questions = {stream.label: ""}
     point = StandingsPoint(ours=None, questions=questions, apart=False, confidence=confidence)
     warning = warning_of(stream.private, COMPUTED)
-    return League(_ranked(played, point), played["summary"], facts, warning, tuple(refused))
+    return League(
+        _ranked(played, point, senders), played["summary"], facts, warning, tuple(refused)
+    )
 
 
 def league_of_run(run: Run, rows: Sequence[Path | str] = ()) -> League:
@@ -155,7 +157,7 @@ def league_of_run(run: Run, rows: Sequence[Path | str] = ()) -> League:
     config, asked = asked_by(run)
     facts, warning = config.facts, warning_of(config.dataset.private, COMPUTED)
     streams = {label: run.stream(label) for label in facts.streams} if rows else {}
-    sent, refused = read_rows(rows, streams, facts.levels, asked, run=config.run)
+    senders, sent, refused = read_rows(rows, streams, facts.levels, asked, run=config.run)
     if not sent:
         own = run.table("standings").assign(sender="")
         return League(own, run.table("summary"), facts, warning, tuple(refused))
@@ -163,7 +165,9 @@ def league_of_run(run: Run, rows: Sequence[Path | str] = ()) -> League:
     tables = ("summary", "totals")
     played = {it: pd.concat([run.table(it), theirs[it]], ignore_index=True) for it in tables}
     point = STUDY.jobs(config.standings, config.facts)["standings"].points[0]
-    return League(_ranked(played, point), played["summary"], facts, warning, tuple(refused))
+    return League(
+        _ranked(played, point, senders), played["summary"], facts, warning, tuple(refused)
+    )
 
 
 def _scores_of(games: Sequence[Played]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -171,12 +175,11 @@ def _scores_of(games: Sequence[Played]) -> tuple[pd.DataFrame, pd.DataFrame]:
     return join_jobs([(tables["scores"].to_pandas(), tables["curves"].to_pandas())])
 
 
-def _ranked(played: Frames, point: StandingsPoint) -> pd.DataFrame:
-    """Return the standings, with who sent a row, which its label names."""
+def _ranked(played: Frames, point: StandingsPoint, senders: Mapping[str, str]) -> pd.DataFrame:
+    """Return the standings, with who sent a row."""
     columns = [*schemas_in("dpol.studies.comparison")["standings"].columns]
     rows = standings(played["summary"], played["totals"], point)[columns]
-    sender = rows["algorithm"].str.extract(r" \((.*), as sent\)$", expand=False)
-    return rows.assign(sender=sender.fillna(""))
+    return rows.assign(sender=[senders.get(it, "") for it in rows["algorithm"]])
 
 
 def _games_of(member: Member, levels: Sequence[float]) -> list[tuple[str, float]]:

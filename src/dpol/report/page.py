@@ -69,8 +69,7 @@ def write_report(
     provenance = provenance_of(params, made, checkout)
     standings = _frames(there, "dpol.studies.comparison", ("standings",))["standings"]
     decision = decision_of(standings, experiment, params.config_name)
-    shown = [it for study, own in config.studies() for it in study.sections_of(own, config.facts)]
-    if "paper" in (section.name for section in shown):
+    if config.games.has_table_2(config.facts):
         games = _frames(there, "dpol.studies.games", ("summary", "totals"))
         found = verdict(games, config.facts)
         decision["verdict"] = found and found._asdict()

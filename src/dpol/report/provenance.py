@@ -10,9 +10,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from dpol.config.models import Config
-from dpol.core.versions import PACKAGES
 from dpol.report.chapters import Part
-from dpol.reruns.notes import Note
+from dpol.reruns.notes import PACKAGES, Note
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,6 @@ from dpol.config.models import Config
 from dpol.core.errors import DataError, in_one_line
 from dpol.core.files import atomic_path
 from dpol.core.safe_text import printable
-from dpol.core.versions import loaded_versions
 from dpol.core.words import shortened
 from dpol.data.leaving import warning_of
 from dpol.data.stream import GainStream
@@ -37,6 +36,7 @@ from dpol.privacy.guarantee import NO_NOISE, Guarantee
 from dpol.report.compare import checksum
 from dpol.report.run import Run
 from dpol.reruns.code_hashes import code_of_results, packages_of
+from dpol.reruns.notes import loaded_versions
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played
 
@@ -160,7 +160,7 @@ def read_rows(
     asked: Mapping[str, Any],
     *,
     run: str = "",
-) -> tuple[list[Played], list[str]]:
+) -> tuple[dict[str, str], list[Played], list[str]]:
     """Read sent rows on some streams, and score their choices; no code of a sender runs.
 
     Args:
@@ -171,13 +171,14 @@ def read_rows(
         run: name of the run; rows of others are left out, unless it is empty.
 
     Returns:
-        The sent games, whose labels name the sender; and a line for each row that is refused, with
-        the reason, and for the rows of a file that are left out.
+        The sender of each label; the sent games; and a line for each row that is refused, with the
+        reason, and for the rows of a file that are left out.
 
     Raises:
         DataError: a file holds no rows.
     """
     sent, refused, others = dict[tuple[Any, ...], Played](), list[str](), 0
+    senders = dict[str, str]()
     for path in files:
         try:
             file = pq.ParquetFile(path)
@@ -196,12 +197,13 @@ def read_rows(
                     if key in sent:
                         raise DataError("label: there is a row of this game already")
                     sent[key] = games
+                    senders[games.label] = row.sender
                 except (DataError, OSError, ValueError, pa.ArrowException) as error:
                     reason = printable(" ".join(str(error).split()))
                     refused.append(f"{path}, row {place + 1}: {reason}")
     if others:
         refused.append(f"{others} rows of other streams, levels or runs than those here")
-    return [*sent.values()], refused
+    return senders, [*sent.values()], refused
 
 
 def facts_of(file: pq.ParquetFile, place: int) -> Row:

@@ -15,8 +15,7 @@ import pandas as pd
 from dpol.config.experiment import parse_experiment
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.schemas import readable
-from dpol.core.suggestions import nearest
-from dpol.core.words import counted, listed, short_repr
+from dpol.core.words import counted, listed, nearest, short_repr
 from dpol.data.leaving import COMPUTED, warning_of
 from dpol.data.stream import PUBLIC, GainStream, read_stream
 from dpol.report.finished import CODE, CONFIG, Crate, disagreements, read_config, read_crate

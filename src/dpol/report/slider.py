@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.rounding import AtMost
+from dpol.core.rounding import at_most
 from dpol.privacy.account import best_guess
 from dpol.privacy.settings import ordered_levels
 from dpol.report.chapters import Widget
@@ -39,7 +39,7 @@ def answer_widget(frames: Frames, facts: Facts) -> Widget:
                 "mu": f"{mu:g}",
                 "title": privacy_title(mu),
                 "head": level_title(mu),
-                "guesses": str(AtMost(100 * best_guess(mu))),
+                "guesses": at_most(100 * best_guess(mu)),
             }
             for mu in levels
         ],

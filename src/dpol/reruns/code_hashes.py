@@ -22,7 +22,7 @@ from dpol.core.errors import OutputError
 from dpol.core.files import read_json, write_json
 from dpol.core.plugins import NAME, files_of_package, is_foreign, is_installed
 from dpol.core.shipped import pipeline
-from dpol.core.versions import PACKAGES
+from dpol.reruns.notes import PACKAGES
 
 ROOT = Path(__file__).parents[1]
 """The folder of dpol."""

@@ -12,10 +12,9 @@ from dpol.core.differences import differences
 from dpol.core.errors import DataError
 from dpol.core.files import remove_temporary, sha256, sums_of_written
 from dpol.core.logs import log_of_job
-from dpol.core.versions import loaded_versions
 from dpol.reruns.code_hashes import code_of_job, files_of_job
 from dpol.reruns.lock import hold_job
-from dpol.reruns.notes import Note, asked, checksums, note_of, write_note
+from dpol.reruns.notes import Note, asked, checksums, loaded_versions, note_of, write_note
 
 _AGAIN = "run the same command again to continue"
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
+import sys
 from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,11 @@ from dpol.core.differences import differences, flat
 from dpol.core.errors import DataError
 from dpol.core.files import set_time, sha256, write_text
 from dpol.core.schemas import readable
+
+PACKAGES = (
+    *("dpol", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "pydantic", "snakemake"),
+)
+"""Packages that results depend on, in the order in which the report names them."""
 
 _LONGEST = 60
 """Number of characters of a param that a note repeats."""
@@ -39,7 +47,7 @@ class Note:
         wrote: SHA-256 of each file that it wrote there.
         began: when it began, in nanoseconds since 1970.
         ended: when it ended.
-        versions: versions of Python and of packages, from `dpol.core.versions.loaded_versions`.
+        versions: versions of Python and of packages, from `loaded_versions`.
     """
 
     asked: Mapping[str, str]
@@ -180,6 +188,16 @@ def check_notes(
             " same command without such a flag goes on"
         )
     return [*made.values()]
+
+
+def loaded_versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that this process has loaded."""
+    versions = {"Python": platform.python_version()}
+    for name in PACKAGES:
+        if name.replace("-", "_") in sys.modules:
+            with suppress(metadata.PackageNotFoundError):
+                versions[name] = metadata.version(name)
+    return versions
 
 
 # ---- what a job is asked ----

@@ -24,7 +24,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import NullLocator, PercentFormatter
 from matplotlib.transforms import Bbox
 
-from dpol.core.rounding import AtMost
+from dpol.core.rounding import at_most
 from dpol.show import style
 from dpol.show.entries import BAND, GREY, Look
 
@@ -261,7 +261,7 @@ def set_guesses(ax: Axes, guesses: Sequence[float]) -> None:
     for place, guess in enumerate(guesses):
         if guess == 1:
             ax.axvspan(place - 0.5, place + 0.5, color=BAND, linewidth=0, zorder=0)
-    names = ["none" if guess == 1 else f"{AtMost(100 * guess)}%" for guess in guesses]
+    names = ["none" if guess == 1 else f"{at_most(100 * guess)}%" for guess in guesses]
     ax.set_xticks(range(len(names)), names)
     ax.set_xlim(-0.5, len(names) - 0.5)
     ax.grid(visible=False, axis="x")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 45
 """Largest number of printed rows of a part of a table: no float breaks across pages."""
+_LINE, _WRAPPED = 95, 18
+"""Characters of a line of small print as wide as the page; longer texts than the second wrap."""
 _NUMBER = re.compile(r"([+−-]?)(\d[\d,]*)(?:\.(\d+))?(%?)(?: ± (\d[\d,]*\.?\d*))?")
 """A sign, digits before and behind the point, percent, and the half-width of an interval."""
 _WRITTEN = {
@@ -104,15 +106,21 @@ def to_latex(table: Table) -> str:
     page, also in two columns; a long table comes in parts, each a float.
     """
     lines = [line for part in table.sections for group in part.groups for line in group.lines]
-    kinds = [
-        _kind_of(column, [cells[place].text for _, cells in lines])
-        for place, column in enumerate(table.columns)
-    ]
+    labels = [label for label, _ in lines]
+    texts = [[cells[place].text for _, cells in lines] for place in range(len(table.columns))]
+    kinds = [_kind_of(*each) for each in zip(table.columns, texts, strict=True)]
+    columns = ["P" if _wraps(labels) else "l", *(kind for kind, _ in kinds)]
+    # Columns of words share what the others leave of a line; two characters stand between columns.
+    titles = [_lines_of(title) for title in table.titles[-len(columns) :]]
+    each = zip(titles, [labels, *texts], columns, strict=True)
+    others = sum(max(map(len, [*title, *own])) for title, own, kind in each if kind != "P")
+    left = 1 - (others + 2 * len(columns)) / _LINE
     return load_template("table.tex.j2", escape=escape_latex).render(
         table=table,
         parts=_parts(table),
+        columns=columns,
         kinds=kinds,
-        longest=max(len(label) for label, _ in lines),
+        width=min(0.3, left / max(1, columns.count("P"))),
         cell=_cell,
         stacked=_stacked,
     )
@@ -133,11 +141,15 @@ def _parts(table: Table) -> list[list[tuple[TableSection, Group, Line]]]:
     return parts
 
 
-def _kind_of(column: Column, texts: Iterable[str]) -> tuple[str, str]:
+def _wraps(texts: Sequence[str]) -> bool:
+    return max(map(len, texts)) > _WRAPPED
+
+
+def _kind_of(column: Column, texts: Sequence[str]) -> tuple[str, str]:
     """Return the type of a column, and the sign of percent if all its numbers have it."""
     found = [match.groups("") for text in texts if (match := _NUMBER.fullmatch(text))]
     if column.prose or not found:
-        return "P" if column.prose else "r", ""
+        return "P" if column.prose or _wraps(texts) else "r", ""
     signs, whole, digits, percents, halves = zip(*found, strict=True)
     most = [max(len(re.sub(r"\D", "", it)) for it in each) for each in (whole, digits, halves)]
     form = "-" * any(signs) + f"{most[0]}.{most[1]}" + f"({most[2]})" * any(halves)
@@ -154,5 +166,10 @@ def _cell(text: str, kind: str, unit: str) -> str:
 
 def _stacked(text: str) -> str:
     """Write a text on lines of a few words."""
+    return r"\shortstack{" + r" \\ ".join(map(escape_latex, _lines_of(text))) + "}"
+
+
+def _lines_of(text: str) -> list[str]:
+    """Break a text into lines of at most 16 characters, or of one word."""
     lines = re.findall(r"(?:.{1,16}|\S+)(?: |$)", text.replace(" = ", "\xa0=\xa0"))
-    return r"\shortstack{" + r" \\ ".join(escape_latex(it.strip()) for it in lines) + "}"
+    return [line.strip() for line in lines]

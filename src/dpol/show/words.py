@@ -7,7 +7,7 @@ import re
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-from dpol.core.rounding import AtLeast
+from dpol.core.rounding import at_least
 
 EXPERTS = "Prediction with Expert Advice under Local Differential Privacy"
 LAZY = "Private Online Learning via Lazy Algorithms"
@@ -127,7 +127,7 @@ def proved(audit: Mapping[Hashable, Any]) -> str:
     """
     symbol, bound = SYMBOLS[audit["parameter"]], audit["lower_bound"]
     exact = audit["method"] == "exact"
-    return f"{symbol} = {bound:.3g}" if exact else f"{symbol} ≥ {AtLeast(bound)}"
+    return f"{symbol} = {bound:.3g}" if exact else f"{symbol} ≥ {at_least(bound)}"
 
 
 def joint_confidence(confidences: Iterable[float]) -> str:
@@ -137,4 +137,4 @@ def joint_confidence(confidences: Iterable[float]) -> str:
     '95%'
     """
     joint = max(0.0, 1 - sum(1 - confidence for confidence in confidences))
-    return f"{AtLeast(100 * joint, digits=4)}%"
+    return f"{at_least(100 * joint, digits=4)}%"

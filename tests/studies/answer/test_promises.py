@@ -96,8 +96,8 @@ def test_the_figure_shows_what_uniform_noise_gives_away_for_certain():
     assert starts == pytest.approx([1, 1, 1, 2 - 2 * best_guess(0.5)], abs=1e-3)
     assert len(stay.containers) == 3
     assert figure.get_label() == (
-        "For stays of 2 weeks, the best noise is memory for curve, guess and (ε, δ); staircase for"
-        " pure ε."
+        "For stays of 2 weeks, capacity correlated noise is clearly best for curve, guess and"
+        " (ε, δ); staircase noise in every round is clearly best for pure ε."
     )
     assert figure.get_label().count("2 weeks") == 1
     staircase = next(it for it in stay.containers if it.get_label() == "staircase")
@@ -108,3 +108,10 @@ def test_the_figure_shows_what_uniform_noise_gives_away_for_certain():
     )
     assert gaussian == curves.lines[1].get_color() != correlated
     assert_legible(figure)
+
+
+def test_no_noise_is_best_where_intervals_overlap():
+    wide = MEMORY.assign(ci_half_width=3 * MEMORY["ci_half_width"])
+    said = draw_promises({**FRAMES, "memory": wide}, FACTS).get_label()
+    assert said.startswith("For stays of 2 weeks, no noise is clearly best for curve and guess; ")
+    assert "capacity correlated noise is clearly best for (ε, δ)" in said

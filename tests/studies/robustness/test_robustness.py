@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -16,12 +18,11 @@ import dpol
 from dpol.config.experiment import load_experiment
 from dpol.config.models import Config
 from dpol.show.reported import FILLINGS
-from dpol.studies.jobs import settings_from
+from dpol.studies.jobs import settings_from, write_points
 from dpol.studies.registry import load_study
 from dpol.studies.robustness import worlds
-from dpol.studies.robustness.compute import run
 from dpol.studies.robustness.settings import Robustness, RobustnessPoint
-from dpol.studies.study import Inputs
+from dpol.studies.study import Inputs, Job
 
 ROOT = Path(__file__).parents[3]
 PACKAGE = "dpol.studies.robustness"
@@ -36,15 +37,19 @@ def block() -> Any:
     return config().block("robustness")
 
 
-def point(name: str, changes: dict[str, Any], **at: Any) -> RobustnessPoint:
-    """Return a point of a block of the shipped config, with smaller settings."""
+def played(
+    name: str, changes: dict[str, Any], suites: Mapping[str, Any] | None = None, **at: Any
+) -> pd.DataFrame:
+    """Return what the job of a point of the shipped config writes, with smaller settings."""
     part = getattr(block(), name).model_copy(update=changes)
-    settings = Robustness.model_validate({"ours": block().ours, name: part})
-    return RobustnessPoint(settings=settings, confidence=0.95, **at)
-
-
-def played(name: str, changes: dict[str, Any], **at: Any) -> pd.DataFrame:
-    tables = run(point(name, changes, **at), Inputs(seed=config().seed, memory_mb=1000))
+    of = {"ours": block().ours, "suites": block().suites if suites is None else suites, name: part}
+    settings = Robustness.model_validate(of)
+    point = RobustnessPoint(settings=settings, confidence=0.95, **at)
+    with TemporaryDirectory() as folder:
+        files = {it: Path(folder, f"{it}.parquet") for it in load_study("robustness").results}
+        inputs = Inputs(seed=config().seed, memory_mb=1000)
+        write_points(PACKAGE, Job(points=(point,)).plain, inputs, files)
+        tables = {it: pd.read_parquet(file) for it, file in files.items()}
     assert all(own.empty for other, own in tables.items() if other != name)
     return tables[name]
 
@@ -72,8 +77,12 @@ def test_a_run_of_a_world_is_a_stream_with_noise_of_its_own(noise: str) -> None:
 
 
 def test_the_lead_in_a_world_is_the_mean_over_streams_of_the_plain_shares() -> None:
-    suites = {it: block().worlds.suites[it] for it in ("batched", "ours", "non-private")}
-    rows = played("worlds", {"suites": suites, "replicates": 3, "mus": [1.0]}, mu=1.0)
+    suites = {
+        "batched": {"noises": ["isotropic-constant"], "algorithms": ["rw-adabatch"]},
+        "ours": {"noises": ["capacity"], "algorithms": ["random-effects"]},
+        "non-private": block().suites["non-private"],
+    }
+    rows = played("worlds", {"replicates": 3, "mus": [1.0]}, suites, mu=1.0)
     assert {*rows["stream"]} == {*worlds.WORLDS}
     rows = rows[rows["stream"] == "heavy waves"].set_index("algorithm")
     assert rows["role"].to_dict() == {"rw-adabatch": "", "random-effects": "our method"}
@@ -108,12 +117,12 @@ def test_hidden_zeros_play_as_recorded() -> None:
 
 def test_a_filling_reads_the_sums_and_capacities_that_its_treatment_says() -> None:
     """Bounds are exact; the columns that sums tell are read only where the treatment reads them."""
-    suites = {"local": block().fillings.suites["ours"]}
-    changes = {"suites": suites, "mus": [np.inf], "replicates": 2}
+    suites = {"ours": {"noises": ["capacity"], "algorithms": ["random-effects"]}}
+    changes = {"mus": [np.inf], "replicates": 2}
     expected = pd.read_csv(FILLINGS).query("algorithm == 'random-effects' and mu == inf")
     exact = ["n_experts", "uniform_gain", "best_fixed_gain", "oracle_gain", "unmeasured_periods"]
     for of, read_as in (("averages", 1.0), ("absent", 3.0)):
-        (row,) = played("fillings", changes, of=of, read_as=read_as).to_dict("records")
+        (row,) = played("fillings", changes, suites, of=of, read_as=read_as).to_dict("records")
         same = (expected["treatment"] == row["treatment"]) & (expected["read_as"] == read_as)
         (there,) = expected[same].to_dict("records")
         for name in (*exact, "mean_gain", "gain_share"):

@@ -21,7 +21,7 @@ from pydantic import Field
 
 from dpol.core.errors import ConfigError
 from dpol.core.refusals import refusal
-from dpol.core.rounding import AtMost
+from dpol.core.rounding import at_most
 from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.privacy.account import best_guess
 from dpol_weekly.noise import DECIMALS, CountNoise, decimal_text
@@ -131,7 +131,7 @@ class Deployment(Settings):
             yield Problem(
                 ("budget_mu",),
                 self.budget_mu,
-                f"must be at least {AtMost(math.sqrt(squared), digits=4)}: it pays for"
+                f"must be at least {at_most(math.sqrt(squared), digits=4)}: it pays for"
                 f" {self.longest_stay} periods, each released {often}; take that, a smaller mu or a"
                 " shorter longest_stay",
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpol.core.rounding import AtMost
+from dpol.core.rounding import at_most
 from dpol.core.safe_text import printable
 from dpol.core.words import counted
 from dpol.show.pages import load_template
@@ -19,7 +19,7 @@ def lines_of(template: str, part: str, **facts: object) -> list[str]:
     """
     text = load_template(f"{template}.txt.j2", f"dpol_weekly.{part}").render(
         counted=counted,
-        up=lambda number, digits=4: AtMost(number, digits=digits),
+        up=lambda number, digits=4: at_most(number, digits=digits),
         shown=lambda path: printable(str(path)),
         **facts,
     )

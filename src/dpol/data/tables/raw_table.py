@@ -24,8 +24,7 @@ import pandas as pd
 
 from dpol.core.errors import DataError, Key, keyed
 from dpol.core.files import atomic_path, packed_file
-from dpol.core.suggestions import did_you_mean
-from dpol.core.words import counted, listed, shortened
+from dpol.core.words import counted, did_you_mean, listed, shortened
 from dpol.data.tables.bad_cells import Texts
 from dpol.data.tables.parse import LOOK, date_formats, parse_date
 from dpol.data.tables.setting_types import Period, columns_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.typical_level import TypicalLevel, before_round_1
-from dpol.privacy.guarantee import Origin
 
 SETTINGS: Mapping[str, tuple[float, float]] = {"gentle": (0.01, 0.2), "steep": (30.0, 0.5)}
 """Rate and share of the two settings, frozen before they played any other data. We chose
@@ -50,7 +48,7 @@ class FixedShareBank(LearnerBank[FixedShareState]):
 
     settings: Mapping[str, tuple[float, float]] = field(default_factory=lambda: dict(SETTINGS))
 
-    origin: ClassVar[Origin] = "standard"
+    origin = "standard"
 
     def __post_init__(self) -> None:
         if not isinstance(self.settings, Mapping) or not self.settings:

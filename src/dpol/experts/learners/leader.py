@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, ReadsNoise
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 
 
 @dataclass(frozen=True)
 class LeaderBank(LearnerBank[Floats]):
     """One learner: the leader of z_0 plus the noisy gains so far (see `RandomWalkFTPL`)."""
 
-    reads_noise: ClassVar[ReadsNoise] = "any"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return ("rw-ftpl",)
+    labels = ("rw-ftpl",)
+    reads_noise = "any"
 
     def init(self, setup: LocalSetup) -> Floats:
         return setup.initial

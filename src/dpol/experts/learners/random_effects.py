@@ -8,16 +8,14 @@ of the noisy gains and of public numbers, hence post-processing.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, ReadsNoise
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.typical_level import TypicalLevel, before_round_1
 from dpol.privacy.chains import Chains
 
@@ -36,11 +34,11 @@ one-round part and of the deviation: for experts that are all alike, and for cou
 
 
 @dataclass(frozen=True, kw_only=True)
-class EffectsFilters:
-    """Predictions of K models for the next round.
+class RandomEffectsState:
+    """State of an average of K models with random effects.
 
-    Gains are in units of the typical level. The state of an expert has two parts, its effect and
-    its deviation, in units of the model's scale, and for correlated noise a third: the remainder of
+    Gains are in units of the typical level. A model of an expert has two parts, its effect and its
+    deviation, in units of the model's scale, and for correlated noise a third: the remainder of
     earlier noise, in units of fresh noise.
 
     Args:
@@ -48,66 +46,11 @@ class EffectsFilters:
         power: (K, 1, 1) powers of 1 / size in it.
         stationary: (K, 1, 1) long-run variances of the deviation.
         transient: (K, 1, 1) variances of the part that lasts one round only.
-        mean: (K, R, n) mean of each part.
+        mean: (K, R, n) mean of each part in the next round.
         covariance: (K, R, n) covariance of the parts i and j under (i, j), for i <= j.
-    """
-
-    growth: Floats
-    power: Floats
-    stationary: Floats
-    transient: Floats
-    mean: tuple[Floats, ...]
-    covariance: dict[tuple[int, int], Floats]
-
-    def scale(self, level: Floats, sizes: Floats) -> Floats:
-        """Return the (K, R, n) gain of a deviation of 1, for an (R, 1) level and (n,) sizes."""
-        return np.asarray(level**self.growth * sizes**-self.power)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Weighing:
-    """Weights of K models for each expert, and the likelihoods and shares that they follow from.
-
-    Args:
         fits: (K, R, n) log likelihood of each expert's gains so far; with forgetting, older rounds
             count less.
         shares: (K, R, 1) estimated share of the experts that follow each model.
-        weights: (K, R, n) weights of the models.
-    """
-
-    fits: Floats
-    shares: Floats
-    weights: Floats
-
-    def after(self, fit: Floats, forgetting: float) -> Weighing:
-        """Return the weights after a round.
-
-        Every expert follows its own model. The posterior weights come from its own likelihood and
-        from the shares of the models among all experts, estimated from the same noisy gains by one
-        step of expectation maximisation a round (empirical Bayes; Efron and Morris, "Stein's
-        estimation rule and its competitors", 1973). Each share counts one extra expert, so that no
-        model is ever lost. Every round later, a round's log likelihood counts `forgetting` times as
-        much, because the speed of an expert changes with time (Raftery, Karny and Ettler, "Online
-        prediction under model uncertainty via dynamic model averaging", 2010).
-
-        Args:
-            fit: (K, R, n) log likelihood of the round's gains.
-            forgetting: factor on a round's log likelihood for every later round.
-        """
-        fits = forgetting * self.fits + fit
-        weights = _posterior(fits, self.shares)
-        count, _, n = weights.shape
-        shares = (weights.sum(axis=2, keepdims=True) + 1) / (n + count)
-        return Weighing(fits=fits, shares=shares, weights=weights)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RandomEffectsState:
-    """State of an average of models with random effects.
-
-    Args:
-        filters: predictions of the models.
-        weighing: weights of the models.
         typical: typical level, the unit of all other numbers.
         predicted: (R, n) averaged prediction of how far the next gains will lie above the level.
         level: (R, 1) shared level of the last round.
@@ -118,8 +61,14 @@ class RandomEffectsState:
         observed: number of rounds so far.
     """
 
-    filters: EffectsFilters
-    weighing: Weighing
+    growth: Floats
+    power: Floats
+    stationary: Floats
+    transient: Floats
+    mean: tuple[Floats, ...]
+    covariance: dict[tuple[int, int], Floats]
+    fits: Floats
+    shares: Floats
     typical: TypicalLevel
     predicted: Floats
     level: Floats
@@ -128,11 +77,6 @@ class RandomEffectsState:
     memory: Chains | None
     sizes: Floats
     observed: int = 0
-
-    @property
-    def size(self) -> Floats:
-        """Sizes in the last round, (n,)."""
-        return np.asarray(self.sizes[max(0, min(self.observed, len(self.sizes)) - 1)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,10 +87,10 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
     lasts, a deviation x that shrinks by the factor `persistence` each round, and r, which lasts one
     round. The models differ in the size of x (`scales`), in whether s grows with the level
     (`GROWTH`), and in whether s is larger for small experts (`BY_SIZE`), by the capacity of the
-    round. Each expert weighs the models by its own data, see `Weighing.after`. The level of a round
-    is the precision-weighted mean of the noisy gains minus their predicted height above the level;
-    the noise of that mean is neglected. For correlated noise (`Chains`), the remainder of earlier
-    noise is part of the state. The bank plays the largest averaged prediction, action 0 in round 1.
+    round. Each expert weighs the models by its own data, see `_weighed`. The level of a round is
+    the precision-weighted mean of the noisy gains minus their predicted height above the level; the
+    noise of that mean is neglected. For correlated noise (`Chains`), the remainder of earlier noise
+    is part of the state. The bank plays the largest averaged prediction, action 0 in round 1.
 
     Args:
         scales: standard deviations of the deviation, one model for each, in units of s.
@@ -164,8 +108,9 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
     persistence: float = 0.85
     forgetting: float = 0.97
 
-    reads_noise: ClassVar[ReadsNoise] = "chains"
-    skips_gaps: ClassVar[bool] = True
+    labels = ("random-effects",)
+    reads_noise = "chains"
+    skips_gaps = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.scales, tuple) or not self.scales:
@@ -178,14 +123,9 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         check_number("persistence", self.persistence, "[0, 1)")
         check_number("forgetting", self.forgetting, "(0, 1]")
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return ("random-effects",)
-
     def init(self, setup: LocalSetup) -> RandomEffectsState:
         shape, sizes = (setup.n_replicates, setup.n_experts), np.ones((1, setup.n_experts))
-        memory = setup.memory if isinstance(setup.memory, Chains) else None
-        parts = 2 if memory is None else 3
+        parts = 2 if setup.memory is None else 3
         if setup.capacity is not None:
             sizes = np.maximum(setup.capacity / np.median(setup.capacity[0]), SMALLEST)
         models = itertools.product(GROWTH, BY_SIZE, self.scales)
@@ -195,26 +135,24 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         covariance = {(i, j): zeros for i in range(parts) for j in range(i, parts)}
         covariance[0, 0] = zeros + self.effect**2 * scale
         covariance[1, 1] = zeros + scale**2
-        filters = EffectsFilters(
+        mean, level = (zeros,) * parts, np.ones((shape[0], 1))
+        weights = np.full_like(zeros, 1 / len(rows))
+        first_scale = level**growth * sizes[0] ** -power
+        predicted, spread, noise = _averages(mean, covariance, weights, first_scale)
+        return RandomEffectsState(
             growth=growth,
             power=power,
             stationary=scale**2,
             transient=(brief * scale) ** 2,
-            mean=(zeros,) * parts,
+            mean=mean,
             covariance=covariance,
-        )
-        weights = np.full_like(zeros, 1 / len(rows))
-        level = np.ones((shape[0], 1))
-        predicted, spread, noise = _averages(filters, weights, filters.scale(level, sizes[0]))
-        weighing = Weighing(fits=zeros, shares=weights[:, :, :1], weights=weights)
-        return RandomEffectsState(
-            filters=filters,
-            weighing=weighing,
+            fits=zeros,
+            shares=weights[:, :, :1],
             predicted=predicted,
             spread=spread,
             noise=noise,
             level=level,
-            memory=memory,
+            memory=setup.memory,
             sizes=sizes,
             typical=before_round_1(setup),
         )
@@ -234,37 +172,34 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         typical = state.typical.after(seen)
         seen = typical.relative(seen)
         level = state.level if seen.silent else _level(state, seen)
-        state = dataclasses.replace(state, observed=state.observed + 1)
-        scale = state.filters.scale(level, state.size)
-        filters, fit = self._advance(state.filters, seen.gains - level, scale, seen, state.memory)
-        weighing = state.weighing.after(fit, self.forgetting)
-        predicted, spread, noise = _averages(filters, weighing.weights, scale)
-        return dataclasses.replace(
+        sizes = state.sizes[min(state.observed, len(state.sizes) - 1)]
+        scale = level**state.growth * sizes**-state.power
+        state, fit = self._advance(state, seen.gains - level, scale, seen)
+        fits = self.forgetting * state.fits + fit
+        weights, shares = _weighed(fits, state.shares)
+        predicted, spread, noise = _averages(state.mean, state.covariance, weights, scale)
+        return replace(
             state,
-            filters=filters,
-            weighing=weighing,
+            fits=fits,
+            shares=shares,
             predicted=predicted,
             spread=spread,
             noise=noise,
             level=level,
             typical=typical,
+            observed=state.observed + 1,
         )
 
     def _advance(
-        self,
-        old: EffectsFilters,
-        above: Floats,
-        scale: Floats,
-        seen: Observation,
-        memory: Chains | None,
-    ) -> tuple[EffectsFilters, Floats]:
+        self, old: RandomEffectsState, above: Floats, scale: Floats, seen: Observation
+    ) -> tuple[RandomEffectsState, Floats]:
         """Return the next predictions, and the (K, R, n) log likelihood of the round's gains.
 
         In units of a model's scale, the gain lies p + x + r + noise (z + u) above the level,
         z ~ N(0, 1). z also moves u, the remainder of earlier noise: u' = a u + (a - b) z. A round
         without a report leaves u unchanged.
         """
-        known, noise, pairs = seen.known, seen.fresh / scale, old.covariance
+        known, noise, pairs, memory = seen.known, seen.fresh / scale, old.covariance, old.memory
         # Shares of the parts that are left a round later, and variances that are added then.
         kept: list[Floats | float] = [1.0, self.persistence]
         added = {(1, 1): (1 - self.persistence**2) * old.stationary}
@@ -297,7 +232,7 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         }
         for place, more in added.items():
             covariance[place] += more
-        return dataclasses.replace(old, mean=mean, covariance=covariance), fit
+        return replace(old, mean=mean, covariance=covariance), fit
 
 
 def _level(state: RandomEffectsState, seen: Observation) -> Floats:
@@ -310,10 +245,13 @@ def _level(state: RandomEffectsState, seen: Observation) -> Floats:
 
 
 def _averages(
-    filters: EffectsFilters, weights: Floats, scale: Floats
+    mean: tuple[Floats, ...],
+    pairs: dict[tuple[int, int], Floats],
+    weights: Floats,
+    scale: Floats,
 ) -> tuple[Floats, Floats, Floats]:
     """Return `predicted`, `spread` and `noise` of a state, (R, n) each, if the level stays."""
-    (effect, deviation, *left), pairs = filters.mean, filters.covariance
+    effect, deviation, *left = mean
     means = scale * (effect + deviation)
     predicted = _over_models(weights * means)
     variances = scale**2 * (pairs[0, 0] + 2 * pairs[0, 1] + pairs[1, 1])
@@ -322,13 +260,23 @@ def _averages(
     return predicted, spread, noise
 
 
-def _posterior(fits: Floats, shares: Floats) -> Floats:
-    """Return the models' weights in the shape of `fits`; they sum to 1 over the first axis."""
+def _weighed(fits: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """Return the (K, R, n) weights of the models after a round, and the `shares` that follow.
+
+    Every expert follows its own model. The posterior weights come from its own likelihood and
+    from the shares of the models among all experts, estimated from the same noisy gains by one
+    step of expectation maximisation a round (empirical Bayes; Efron and Morris, "Stein's
+    estimation rule and its competitors", 1973). Each share counts one extra expert, so that no
+    model is ever lost. Every round later, a round's log likelihood counts `forgetting` times as
+    much, because the speed of an expert changes with time (Raftery, Karny and Ettler, "Online
+    prediction under model uncertainty via dynamic model averaging", 2010).
+    """
     weights = fits + np.log(shares)
     weights -= weights.max(axis=0)
     np.exp(weights, out=weights)
     weights /= _over_models(weights)
-    return np.asarray(weights)
+    count, _, n = weights.shape
+    return weights, (weights.sum(axis=2, keepdims=True) + 1) / (n + count)
 
 
 def _over_models(values: Floats) -> Floats:

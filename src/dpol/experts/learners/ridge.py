@@ -11,14 +11,12 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
-from dpol.privacy.guarantee import Origin
 
 WINDOWS = (8, 16, 32, 64)
 """The paper's windows, in rounds."""
@@ -63,7 +61,7 @@ class RidgeBank(LearnerBank[RidgeState]):
     windows: tuple[int, ...] = WINDOWS
     penalties: Mapping[str, float] = field(default_factory=lambda: dict(PENALTIES))
 
-    origin: ClassVar[Origin] = "paper"
+    origin = "paper"
 
     def __post_init__(self) -> None:
         listed = isinstance(self.windows, list | tuple) and bool(self.windows)

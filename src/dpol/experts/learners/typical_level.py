@@ -7,8 +7,7 @@ function of noisy gains and of public numbers, hence post-processing.
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,12 +53,11 @@ class TypicalLevel:
 
     def relative(self, seen: Observation) -> Observation:
         """Return an observation in units of the typical level; its noise scales are (R, n)."""
-        fresh = None if seen.fresh_scale is None else seen.fresh_scale / self.unit
-        return dataclasses.replace(
+        return replace(
             seen,
             gains=seen.gains / self.unit,
             noise_scale=seen.noise_scale / self.unit,
-            fresh_scale=fresh,
+            fresh_scale=seen.fresh / self.unit,
         )
 
 

@@ -16,7 +16,7 @@ from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.losses import STEEPNESS, ConvexLosses, LinearLosses, LogisticLosses
-from dpol.lazy.convex.rejection import Accepted, Rows, first_accepted
+from dpol.lazy.convex.truncated_gaussian import Accepted, Rows, first_accepted
 
 MOST_TRIES = 2_000
 """Most attempts at a draw, each of up to `MOST_AT_ONCE` proposals."""

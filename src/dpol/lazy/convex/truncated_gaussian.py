@@ -22,16 +22,38 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from dpol.core.arguments import check_numbers
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.lazy.convex.rejection import Accepted, Rows, first_accepted
+
+Rows = NDArray[np.intp]
+Accepted = NDArray[np.bool_]
 
 # Contact points of tangents: multiples of the width of f around its mode, and of the mode itself.
 OFFSETS = np.array([-6.0, -3.0, -1.8, -1.0, -0.5, 0.0, 0.5, 1.0, 1.8, 3.0, 6.0])
 FRACTIONS = np.array([0.02, 0.1, 0.3, 0.6])
 # Below this value P is computed in logarithms from its series.
 TINY = 1e-200
+
+
+def first_accepted(
+    generators: ReplicateGenerators,
+    propose: Callable[[Rows, ReplicateGenerators], tuple[Floats, Accepted]],
+) -> Floats:
+    """Return the (R, ...) first accepted proposals of the replicates.
+
+    Args:
+        generators: one for each replicate.
+        propose: takes the indices and generators of the replicates that still need a draw; returns
+            a proposal for each, and whether it is accepted.
+    """
+    pending = np.arange(generators.n_replicates)
+    out, accepted = propose(pending, generators)
+    while len(pending := pending[~accepted]):
+        drawn, accepted = propose(pending, generators.of(pending))
+        out[pending] = drawn
+    return out
 
 
 def sample_truncated_gaussian(

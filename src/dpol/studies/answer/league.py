@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpol.core.rounding import AtMost, fixed
+from dpol.core.rounding import at_most, fixed
 from dpol.core.words import listed
 from dpol.privacy.settings import ordered_levels
 from dpol.show import footers, panels
@@ -115,7 +115,7 @@ def _groups(
             at = {row["mu"]: row for row in system.to_dict("records")}
             cells = [_cell(at.get(mu), beside) for mu in mus]
             stay = at.get(mus[-1], {}).get("mu_8_weeks", math.nan)
-            cells += [TableCell("—" if math.isnan(stay) else str(AtMost(stay))) for _ in last]
+            cells += [TableCell("—" if math.isnan(stay) else at_most(stay)) for _ in last]
             title = system_title(str(algorithm), str(noise))
             title += ", numerical μ" * bool(system["numerical"].any())
             lines.append((title, tuple(cells)))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from dpol.core.rounding import AtMost
+from dpol.core.rounding import at_most
 from dpol.core.words import counted, listed
 from dpol.privacy.account import best_guess
 from dpol.privacy.guarantee import MU_OF_STAYS
@@ -87,7 +87,7 @@ def _cells(own: pd.DataFrame, levels: Sequence[float]) -> Iterator[TableCell]:
     """Yield the guesses of each level about somebody counted once, and about the longest stay."""
     for mu in levels:
         guesses = own[own["mu"] == mu].set_index("rounds")["right_guesses"]
-        texts = {stay: f"{AtMost(100 * share)}%" for stay, share in guesses.items()}
+        texts = {stay: f"{at_most(100 * share)}%" for stay, share in guesses.items()}
         if not texts:
             yield TableCell("—")
             continue
@@ -119,7 +119,7 @@ def _footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:
         more = counted(int(carried["carried_weeks"].max()), "further round")
         yield (
             "The guarantee takes the counts as true. If missing counts repeat the last one, a"
-            f" person is counted in up to {more}, which multiplies μ by {AtMost(factor)} at"
+            f" person is counted in up to {more}, which multiplies μ by {at_most(factor)} at"
             " most."
         )
     yield (

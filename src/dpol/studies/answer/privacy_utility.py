@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpol.core.rounding import AtMost, percent
+from dpol.core.rounding import at_most, percent
 from dpol.privacy.account import best_guess
 from dpol.privacy.settings import ordered_levels
 from dpol.show import panels
@@ -176,7 +176,7 @@ def level_title(mu: float) -> str:
     >>> level_title(0.25)
     'μ = 0.25 (55%)'
     """
-    return mu_title(mu) + f" ({AtMost(100 * best_guess(mu))}%)" * (mu < math.inf)
+    return mu_title(mu) + f" ({at_most(100 * best_guess(mu))}%)" * (mu < math.inf)
 
 
 def _lines(rows: pd.DataFrame, lines: Sequence[SystemLine], mus: Sequence[float]) -> Iterator[Line]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpol.core.rounding import AtMost, fixed
+from dpol.core.rounding import at_most, fixed
 from dpol.core.words import counted, listed
 from dpol.privacy.account import EPSILON, GUESS, PURE, SAME, best_guess, promises_of
 from dpol.privacy.losses import Promise
@@ -66,7 +66,7 @@ def promise_in_words(same: str, promise: Promise) -> str:
     if same == SAME and promise.mu is not None:
         return f"the whole curve: {mu_title(promise.mu)}"
     if promise.epsilon == 0:
-        return f"the best guess: right at most {AtMost(50 * (1 + promise.delta))}%"
+        return f"the best guess: right at most {at_most(50 * (1 + promise.delta))}%"
     return f"ε = {promise.epsilon:.3g}, δ = {power(promise.delta) if promise.delta else '0 (pure)'}"
 
 
@@ -93,7 +93,7 @@ def promises_table(frames: Frames, facts: Facts) -> Table:
                 name = noise_entry(noise)
                 lines.append((marked(name.long, name.ours), tuple(line)))
             groups.append(Group(promise_in_words(same, promise), tuple(lines)))
-        size = f"best guess {AtMost(100 * best_guess(mu))}%"
+        size = f"best guess {at_most(100 * best_guess(mu))}%"
         sections.append(TableSection(mu_title(mu), size, tuple(groups)))
     headers = [
         Column(f"{counted(weeks, 'week')}, {reader}", "%") for weeks in stays for reader in readers
@@ -112,7 +112,7 @@ def _cell(row: pd.Series | None, no: str) -> TableCell:
     if row is None:
         return TableCell(no)
     share, half, guess = (100 * row[name] for name in ("share", "half", "best_guess"))
-    details = f"guess {AtMost(guess)}%", f"μ {AtMost(row['mu'])}"
+    details = f"guess {at_most(guess)}%", f"μ {at_most(row['mu'])}"
     return TableCell(f"{fixed(share, 1)}{footers.plus_minus(half, 1)}", details, order=share)
 
 
@@ -147,7 +147,7 @@ def draw_promises(frames: Frames, facts: Facts) -> Figure:
     with panels.panels(1 + len(weeks), 2, (3.3, 2.4), form=facts.form) as drawn:
         # The smallest false negatives of any test against its false positives, for each law.
         guess, releases, ax = Promise(delta=2 * best_guess(mu) - 1), 2 * min(weeks), drawn.axes[0]
-        panels.name_panel(ax, f"right at most {AtMost(50 * (1 + guess.delta))}%")
+        panels.name_panel(ax, f"right at most {at_most(50 * (1 + guess.delta))}%")
         positives, epsilons = np.linspace(0, 1, 401), np.linspace(0, 12, 241)
         ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8)
         for name, law in LAWS.items():
@@ -192,14 +192,15 @@ def draw_promises(frames: Frames, facts: Facts) -> Figure:
 
 
 def _finding(shares: pd.DataFrame) -> str:
-    """Name the best noise of each promise for the shortest and the longest stay."""
+    """Name the noise whose whole interval is above the others, for each promise and two stays."""
     parts = []
     for weeks in sorted({shares["weeks"].min(), shares["weeks"].max()}):
-        own = shares[shares["weeks"] == weeks]
-        best = own.loc[own.groupby("same", sort=False)["share"].idxmax()]
-        kept = (
-            f"{noise_entry(str(noise)).short} for {listed(rows['same'].map(_SHORT), 4)}"
-            for noise, rows in best.groupby("noise", sort=False)
-        )
-        parts.append(f"For stays of {counted(weeks, 'week')}, the best noise is {'; '.join(kept)}.")
+        most = dict[str, list[str]]()
+        for same, own in shares[shares["weeks"] == weeks].groupby("same", sort=False):
+            best = own.loc[own["share"].idxmax()]
+            others = own["share"] + own["half"] >= best["share"] - best["half"]
+            alone = noise_entry(str(best["noise"])).long if others.sum() == 1 else "no noise"
+            most.setdefault(alone, []).append(_SHORT[str(same)])
+        each = (f"{noise} is clearly best for {listed(of, 4)}" for noise, of in most.items())
+        parts.append(f"For stays of {counted(weeks, 'week')}, {'; '.join(each)}.")
     return " ".join(parts)

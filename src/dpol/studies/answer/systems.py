@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.rounding import AtMost, percent
+from dpol.core.rounding import at_most, percent
 from dpol.privacy.account import best_guess
 from dpol.privacy.guarantee import NO_NOISE
 from dpol.privacy.settings import headline_level, ordered_levels
@@ -176,7 +176,7 @@ def attacked(mu: float, whom: str = "a person") -> str:
     >>> attacked(0.25)
     'An attacker is right about a person at most 55 times in 100 (a coin: 50).'
     """
-    guesses = f"{AtMost(100 * best_guess(mu))} times in 100 (a coin: 50)"
+    guesses = f"{at_most(100 * best_guess(mu))} times in 100 (a coin: 50)"
     return f"An attacker is right about {whom} at most {guesses}."
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import scipy
 from matplotlib.figure import Figure
 
-from dpol.core.rounding import AtMost
+from dpol.core.rounding import at_most
 from dpol.show import panels
 from dpol.show.entries import ALGORITHMS, BATCHES, DASHED, REFERENCES, Look
 from dpol.show.words import mu_title
@@ -56,7 +56,7 @@ def draw_figure_1(frames: Frames, facts: Facts) -> Figure:
             "higher is more private",
         )
         most = max(rises, key=lambda name: rises[name])
-        points = AtMost(100 * rises[most], digits=2)
+        points = at_most(100 * rises[most], digits=2)
         drawn.find(
             "At the same rate of false positives, batches raise an attacker’s"
             f" false negatives by up to {points} percentage points ({most}, by the"

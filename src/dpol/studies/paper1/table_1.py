@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import pandas as pd
 
-from dpol.core.rounding import AtMost
+from dpol.core.rounding import at_most
 from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.show.words import EXPERTS, LAZY
 from dpol.studies.study import Facts, Frames
@@ -136,6 +136,6 @@ def _checks(entry: RegretRate, games: pd.DataFrame) -> Iterator[str]:
         yield f"ledger: {', '.join(f'“{statement}”' for statement in entry.ledger)}"
     if entry.played:
         share = (games[f"{entry.played}_regret"] / games[f"{entry.played}_bound"]).max()
-        yield f"games: at most {AtMost(100 * share, digits=2)}% of it"
+        yield f"games: at most {at_most(100 * share, digits=2)}% of it"
     if entry.remark:
         yield entry.remark

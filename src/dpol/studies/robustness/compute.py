@@ -27,7 +27,7 @@ _PLAYS: Mapping[str, Callable[[Any, RobustnessPoint, Inputs], pd.DataFrame]] = {
 def run(point: RobustnessPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Play the games of a point: the rows of the result table of its block, or more columns."""
     tables = {name: pd.DataFrame() for name in _PLAYS}
-    (name,) = point.settings.model_fields_set - {"ours"}
+    (name,) = point.settings.model_fields_set.intersection(_PLAYS)
     return tables | {name: _PLAYS[name](getattr(point.settings, name), point, inputs)}
 
 

@@ -20,7 +20,7 @@ from dpol.studies.games.collect import join_jobs, results_from
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.names import LINEAR, PAPERS
 from dpol.studies.games.scores import score_tables
-from dpol.studies.games.settings import GamesSettings, lacks_of_table_2
+from dpol.studies.games.settings import GamesSettings, Report, lacks_of_table_2
 from dpol.studies.robustness.settings import TREATMENTS, Fillings, RobustnessPoint, Table
 from dpol.studies.robustness.systems import panel_of
 from dpol.studies.study import Facts, Inputs
@@ -28,15 +28,15 @@ from dpol.studies.study import Facts, Inputs
 
 def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd.DataFrame:
     """Play all suites at all levels; rows of local systems and of the columns of Table 2."""
-    table = filled(block.table, point.of, point.read_as)
+    table, suites = filled(block.table, point.of, point.read_as), point.settings.suites
     panel = panel_of(table)
     streams = {label: build_stream(panel, label, 1.0, {}) for label in table.streams}
     played = list[tuple[pd.DataFrame, pd.DataFrame]]()
     members = {
         label: [it for _, entry in suite.entries for it in make_members(entry)]
-        for label, suite in block.suites.items()
+        for label, suite in suites.items()
     }
-    for suite in block.suites.values():
+    for suite in suites.values():
         for stream, (noise, entries), mu in product(
             streams.values(), suite.by_noise.items(), block.mus
         ):
@@ -47,10 +47,10 @@ def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd
                 )
                 scores = score_tables(games)
                 played.append((scores["scores"].to_pandas(), scores["curves"].to_pandas()))
-    entries = chain(*(suite.entries for suite in block.suites.values()))
+    entries = chain(*(suite.entries for suite in suites.values()))
     lacks = lacks_of_table_2((make_members(entry), noises) for noises, entry in entries)
-    report = block.report.resolved(members, block.suites)
-    main = GamesSettings(suites=block.suites, report=report, plays_table_2=not lacks)
+    report = Report().resolved(members, suites)
+    main = GamesSettings(suites=suites, report=report, plays_table_2=not lacks)
     titles = {label: label for label in streams}
     facts = Facts(titles, simulated=False, confidence=point.confidence, levels=tuple(block.mus))
     tables = results_from(*join_jobs(played), streams, main, facts)

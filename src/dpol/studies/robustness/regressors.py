@@ -20,7 +20,7 @@ from dpol.core.randomness import Floats
 from dpol.data.stream import read_stream
 from dpol.experts.games import play
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
-from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.learners.alone import each_alone
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS, RidgeBank, slope_share
 from dpol.experts.meta import RWMeta
@@ -146,8 +146,7 @@ def play_regressors(block: Part, point: RobustnessPoint, inputs: Inputs) -> pd.D
     runs = range(block.replicates)
     noisy = privatize(stream, PAPER_NOISE, point.mu, seed=inputs.seed, replicates=runs)
     for regressors, bank in BANKS.items():
-        alone = (LearnerAlone(*bank.single(place)) for place in range(len(bank.labels)))
-        algorithms = RWMeta(learners=(bank, LeaderBank())), *alone
+        algorithms = RWMeta(learners=(bank, LeaderBank())), *each_alone(bank)
         totals = [
             play(each, noisy, label=label).gains(stream).sum(axis=1)
             for label, each in zip((META, *bank.labels), algorithms, strict=True)

@@ -15,7 +15,7 @@ from dpol.data.settings import Dataset, Streams
 from dpol.data.tables.setting_types import TableFile
 from dpol.privacy.settings import Mu
 from dpol.studies.comparison.settings import System
-from dpol.studies.games.settings import Report, Suites
+from dpol.studies.games.settings import Suites
 
 Number = Annotated[int, Field(ge=2, le=1_000_000)]
 TREATMENTS: Mapping[str, tuple[str, tuple[str, ...], str]] = {
@@ -55,8 +55,6 @@ class Part(Settings):
     """Privacy levels."""
     replicates: Number = 100
     """Independent repetitions; in `worlds` each has a stream of its own."""
-    suites: Suites = {}
-    """Suites of algorithms; in `worlds` and `zeros`, those that see raw gains do not play."""
 
 
 class Fillings(Part):
@@ -64,8 +62,6 @@ class Fillings(Part):
 
     table: Table
     """The table, with one question."""
-    report: Report = Report()
-    """The algorithms whose intervals hold together."""
     read_as: Several[float]
     """Values of a suppressed cell, and of a suppressed sum."""
 
@@ -90,6 +86,9 @@ class Robustness(Settings):
 
     ours: System
     """Our method, or yours."""
+    suites: Suites = {}
+    """Suites of algorithms that play in `worlds`, `fillings` and `zeros`. Those that see raw gains
+    play in `fillings` only, and in `zeros` no noise plays that depends on the counts."""
     worlds: Part | None = None
     """Local systems on simulated hospitals whose best one changes in one way or another."""
     regressors: Part | None = None
@@ -110,7 +109,7 @@ class RobustnessPoint:
     """Games of one block.
 
     Args:
-        settings: our method, and the one block that plays.
+        settings: our method, the suites, and the one block that plays.
         confidence: joint confidence of the intervals.
         mu: Gaussian-DP parameter; `fillings` plays all levels.
         of: a treatment of `fillings`, or a table of `zeros`.

@@ -17,13 +17,14 @@ def jobs(settings: Robustness, facts: Facts) -> dict[str, Job[RobustnessPoint]]:
     made: dict[str, Job[RobustnessPoint]] = {}
 
     def add(block: str, *place: str, stream: str = "", **at: Any) -> None:
-        part = getattr(settings, block)
-        code = chain(*(suite.modules for suite in getattr(part, "suites", {}).values()))
-        alone = Robustness.model_validate({"ours": settings.ours, block: part})
+        suites = {} if block == "regressors" else settings.suites
+        alone = Robustness.model_validate(
+            {"ours": settings.ours, "suites": suites, block: getattr(settings, block)}
+        )
         made["/".join([block, *filter(None, place)])] = Job(
             points=(RobustnessPoint(settings=alone, confidence=facts.confidence, **at),),
             inputs={"stream": f"streams/{stream}.parquet"} if stream else {},
-            code=tuple(dict.fromkeys(code)),
+            code=tuple(dict.fromkeys(chain(*(suite.modules for suite in suites.values())))),
             seconds=_SECONDS[block],
         )
 

@@ -150,7 +150,7 @@ def play_worlds(block: Part, point: RobustnessPoint, inputs: Inputs) -> pd.DataF
 
 def _rows_of(world: str, block: Part, point: RobustnessPoint) -> pd.DataFrame:
     empty, gains = streams_of(world, block.replicates)
-    rows = local_systems(block.suites, empty, point.mu).assign(stream=world)
+    rows = local_systems(point.settings.suites, empty, point.mu).assign(stream=world)
     rows = rows[rows["guarantee"] == THE_LEVEL]
     names = rows["noise"].unique()
     games = {it: noisy_world(world, point.mu, block.replicates, it) for it in names}
@@ -163,7 +163,7 @@ def _rows_of(world: str, block: Part, point: RobustnessPoint) -> pd.DataFrame:
     ours = is_system(rows, point.settings.system).to_numpy()
     ahead = (shares - shares[ours]).T
     half = half_width(ahead, point.confidence, len(WORLDS) * len(block.mus) * (len(rows) - 1))
-    return rows.assign(
+    return rows.drop(columns="member").assign(
         role=np.where(ours, OUR_METHOD, ""),
         gain_share=shares.mean(axis=1),
         strongest=strongest,

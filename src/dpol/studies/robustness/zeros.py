@@ -21,6 +21,7 @@ from dpol.core.randomness import Floats, seed_sequence
 from dpol.core.shipped import place_of
 from dpol.data.stream import ZERO_OR_HIDDEN, GainStream, build_stream
 from dpol.experts.games import play
+from dpol.noise import find_noise
 from dpol.noise.noisy_gains import NoisyGains, privatize
 from dpol.studies.comparison.standings import (
     OUR_METHOD,
@@ -112,7 +113,6 @@ def shares_of(
         if noise not in games:
             noisy = privatize(empty, noise, mu, seed=seed, replicates=replicates)
             assert noisy.seeds is not None
-            assert noisy.mechanism is None  # Gaussian noise does not depend on gains
             again = noisy.seeds.replicates * len(streams)
             games[noise] = dataclasses.replace(
                 noisy,
@@ -211,7 +211,9 @@ def _rows(block: Zeros, point: RobustnessPoint) -> Iterator[dict[str, Any]]:
         ]
         for label, rows in panel_of(table).groupby("stream", sort=False)
     }
-    at = local_systems(block.suites, next(iter(streams.values()))[0][0], point.mu)
+    at = local_systems(point.settings.suites, next(iter(streams.values()))[0][0], point.mu)
+    # All draws share their noise, so it must not depend on the counts.
+    at = at[[find_noise(noise).mechanism is None for noise in at["noise"]]]
     paper = (at["algorithm"] == META) & (at["noise"] == PAPER_NOISE)
     roles = np.select([is_system(at, point.settings.system), paper], [OUR_METHOD, THE_BASELINE], "")
     at = at.assign(role=roles)[at["guarantee"] == THE_LEVEL]

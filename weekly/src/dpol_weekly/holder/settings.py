@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 
 from dpol.core.errors import DataError
 from dpol.core.settings import MISSING, Problem, Settings
-from dpol.core.suggestions import nearest
+from dpol.core.words import nearest
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.records import HEX
 from dpol_weekly.settings_file import checked, read_keys

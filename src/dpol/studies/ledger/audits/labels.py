@@ -8,8 +8,6 @@ import numpy as np
 
 from dpol.core.randomness import replicate_generators
 from dpol.labels.clients import (
-    LABEL_UNIT,
-    ONE_LABEL,
     LabelClient,
     MembershipClient,
     Messages,
@@ -128,15 +126,16 @@ def audit_scheffe(client: ScheffeClient) -> Row:
 def _subject(
     client: LabelClient, mechanism: str, variant: str, inputs: str = _APART, code: str = ""
 ) -> Subject:
+    record = client.guarantee
     return Subject(
         mechanism=mechanism,
         variant=variant,
         code=code or f"{type(client).__name__}.privatize",
         inputs=inputs,
-        adjacency=ONE_LABEL,
-        unit=LABEL_UNIT,
+        adjacency=record.adjacency,
+        unit=record.unit,
         requested=_EPSILON,
-        recorded=client.guarantee.epsilon(client.delta),
+        recorded=record.epsilon(client.delta),
     )
 
 

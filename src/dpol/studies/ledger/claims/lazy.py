@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from dpol.core.randomness import Floats
-from dpol.core.rounding import AtMost
+from dpol.core.rounding import at_most
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.convex.accounting import ConvexGame, theorem_3_12
 from dpol.lazy.exact import exact_epsilon, neighbours, output_masses, worst_epsilon
@@ -164,7 +164,7 @@ def batching(_: int) -> Findings:
     over = added / (T * (B * etas) ** 2)
     numbers = {"B": B, "added": added[at], "eta": etas[at], "over": over[at]}
     numbers |= {"first_eta": etas[0], "first_over": over[0]}
-    numbers["needed"] = AtMost(float(etas[-1]) * B * math.log(4) / 0.5)
+    numbers["needed"] = at_most(float(etas[-1]) * B * math.log(4) / 0.5)
     for name in ("cost-of-batches", "regret-of-transformation"):
         least = float(exponents.min())
         yield Finding(name, 2.0, least, numbers=numbers, settings=len(etas))
@@ -287,7 +287,7 @@ def proven_rate(_: int) -> Findings:
         ]
         x, y = np.log(base), np.log(bounds)
         slope, start = np.polyfit(x, y, 1)
-        numbers = {"off": AtMost(100 * math.expm1(np.abs(y - start - slope * x).max()), digits=2)}
+        numbers = {"off": at_most(100 * math.expm1(np.abs(y - start - slope * x).max()), digits=2)}
         at = dict.fromkeys(varied.split(), frozenset(map(float, base)))
         yield Finding(name, power, float(slope), at=at, numbers=numbers, settings=len(x))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from dpol.core.rounding import AtMost, fixed
+from dpol.core.rounding import at_most, fixed
 from dpol.show import footers
 from dpol.show.entries import BATCHES, OUR_MARK
 from dpol.show.table import Group, Line, Table, TableCell, TableSection
@@ -27,10 +27,10 @@ def amplification(frames: Frames, facts: Facts) -> Table:
 
     def entries(rows: pd.DataFrame) -> tuple[TableCell, ...]:
         plain = rows.loc[rows["kind"] == "un-amplified", "epsilon_at_delta"].iloc[0]
-        cells = [TableCell(str(AtMost(plain, digits=4)))]
+        cells = [TableCell(at_most(plain, digits=4))]
         for _, row in rows.set_index(["bound", "kind"]).loc[shown].iterrows():
             batch = f"mean batch {row['mean_batch']:.1f}"
-            cells.append(TableCell(str(AtMost(row["epsilon_at_delta"], digits=4)), (batch,)))
+            cells.append(TableCell(at_most(row["epsilon_at_delta"], digits=4), (batch,)))
         return tuple(cells)
 
     return Table(

@@ -1,12 +1,10 @@
-"""Several banks of learners joined into one, and a learner played alone."""
+"""A learner played alone, and a check of banks that are played together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from dpol.core.arguments import check_kind, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
@@ -19,44 +17,6 @@ from dpol.experts.interface import (
     ReadsNoise,
 )
 from dpol.privacy.guarantee import Origin
-
-
-@dataclass(frozen=True)
-class JoinedBank(LearnerBank[tuple[Any, ...]]):
-    """Learners of several banks, in their order; the state is a tuple of the banks' states.
-
-    Args:
-        banks: banks of learners, at least one.
-
-    Raises:
-        TypeError: an element is not a bank.
-        ValueError: there is no bank.
-    """
-
-    banks: tuple[LearnerBank[Any], ...]
-
-    def __post_init__(self) -> None:
-        if not self.banks:
-            raise ValueError("learners must not be empty")
-        check_kind(
-            "learners", self.banks, Sequence, "such as (dpol.RidgeBank(), dpol.LeaderBank())"
-        )
-        for bank in self.banks:
-            check_kind("a learner", bank, LearnerBank, "such as dpol.RidgeBank()")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(label for bank in self.banks for label in bank.labels)
-
-    def init(self, setup: LocalSetup) -> tuple[Any, ...]:
-        return tuple(bank.init(setup) for bank in self.banks)
-
-    def step(
-        self, state: tuple[Any, ...], observation: Observation | None
-    ) -> tuple[tuple[Any, ...], Actions]:
-        stepped = [bank.step(old, observation) for bank, old in zip(self.banks, state, strict=True)]
-        states, actions = zip(*stepped, strict=True)
-        return states, np.concatenate(actions, axis=1)
 
 
 @dataclass(frozen=True)
@@ -107,3 +67,22 @@ class LearnerAlone(LocalAlgorithm[Any]):
     ) -> tuple[Any, Actions]:
         state, actions = self.bank.step(state, observation)
         return state, actions[:, self.place]
+
+
+def each_alone(bank: LearnerBank[Any]) -> list[LearnerAlone]:
+    """Return the learners of a bank as algorithms, each in a bank of its own if it can have one."""
+    return [LearnerAlone(*bank.single(place)) for place in range(len(bank.labels))]
+
+
+def check_banks(banks: Sequence[LearnerBank[Any]]) -> None:
+    """Refuse learners that are no banks.
+
+    Raises:
+        TypeError: an element is not a bank.
+        ValueError: there is no bank.
+    """
+    if not banks:
+        raise ValueError("learners must not be empty")
+    check_kind("learners", banks, Sequence, "such as (dpol.RidgeBank(), dpol.LeaderBank())")
+    for bank in banks:
+        check_kind("a learner", bank, LearnerBank, "such as dpol.RidgeBank()")
