@@ -43,7 +43,6 @@ from dpol.data.tables.raw_table import (
     to_long,
     without_notes,
 )
-from dpol.data.tables.setting_types import columns_of
 from dpol.data.tables.settings import CapacityTable, Cleaning, DayColumns
 from dpol.data.tables.table_format import EARLIEST, LATEST
 
@@ -101,14 +100,9 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
         raw = replace(raw, cells=raw.cells.assign(**{columns.entity: names}))
     if form.layout == "long":
         return raw
-    if form.layout == "wide":
-        made, kept = columns.entity, columns_of(columns.period)
-    else:
-        made = str(columns.period)
-        kept = [name for name in columns.needed() if name not in (made, columns.count)]
-    named = [*dataset.cleaning.drop_where, *dataset.cleaning.keep]
-    dropped = [name for name in named if name not in (made, columns.count)]
-    kept = [*dict.fromkeys([*kept, *dropped])]
+    made = columns.entity if form.layout == "wide" else str(columns.period)
+    named = dict.fromkeys([*columns.needed(), *dataset.cleaning.drop_where, *dataset.cleaning.keep])
+    kept = [name for name in named if name not in (made, columns.count)]
     return to_long(raw, form, kept, name=made, number=columns.count)
 
 
