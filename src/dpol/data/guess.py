@@ -173,7 +173,7 @@ def _meant(
     for name, texts in keep.items():
         table = table[table[name].isin(texts)]
     if layout:
-        made, kept = entity if layout == "wide" else year, {*columns.values(), *dated}
+        made, kept = entity if layout == "wide" else year, {*columns.values(), *shares, *dated}
         if melted := [name for name in named if name not in kept]:
             drop[made] = [*drop.get(made, []), *melted]
     for name, texts in drop.items():
