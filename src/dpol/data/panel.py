@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -82,7 +82,7 @@ class StreamReport:
             (`dpol.data.stream.UNMEASURED`).
         checks: places in the table that its owner should check, by what they are.
         changed: number of cells whose count or capacity is not the one that was reported.
-        understood: the text of each of `LINES`; empty before they are known.
+        understood: the text of each of `LINES`.
     """
 
     stream: str
@@ -99,7 +99,7 @@ class StreamReport:
     unmeasured: Mapping[str, Any]
     checks: Mapping[str, tuple[str, ...]]
     changed: int
-    understood: Mapping[str, str] = field(default_factory=dict)
+    understood: Mapping[str, str]
 
     def changes(self) -> list[str]:
         """Return the rules that touched cells, with the number of cells of each."""
