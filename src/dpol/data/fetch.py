@@ -17,7 +17,6 @@ from typing import Any, TypeAlias
 
 import requests
 import urllib3
-from requests import RequestException
 
 from dpol.core.errors import DataError, FetchError
 from dpol.core.files import atomic_path, locked, packed_file, remove_temporary, sha256, write_json
@@ -84,22 +83,23 @@ def fetch_table(
         )
 
 
-def _fetch(session: requests.Session, endpoint: Endpoint, query: Query, table: Path) -> Reply:
-    """Fetch the table from one endpoint, in several tries; return the facts of `_fetch_once`.
+class _BrokenError(Exception):
+    """A failure that may pass, to be tried again after `pause` seconds; the text says why."""
 
-    A failure that may pass is a `RequestException`, whose `response` may ask for a longer pause.
-    """
+    def __init__(self, why: str, pause: float = 0) -> None:
+        super().__init__(why)
+        self.pause = pause
+
+
+def _fetch(session: requests.Session, endpoint: Endpoint, query: Query, table: Path) -> Reply:
+    """Fetch the table from one endpoint, in several tries; return the facts of `_fetch_once`."""
     asked = 0.0
     for pause in PAUSES:
         time.sleep(max(pause, asked))
         try:
             return _fetch_once(session, endpoint, query, table)
-        except RequestException as error:
-            broken, asked = f"{error} (tried {len(PAUSES)}x)", 0.0
-            if error.response is not None:
-                with suppress(urllib3.exceptions.InvalidHeader):
-                    after = error.response.headers.get("Retry-After", "")
-                    asked = urllib3.Retry().parse_retry_after(after)
+        except _BrokenError as error:
+            broken, asked = f"{error} (tried {len(PAUSES)}x)", error.pause
             if asked > LONGEST_PAUSE:
                 raise FetchError(f"{error}, and asks for a pause of {asked:,.0f} s") from None
     raise FetchError(broken)
@@ -112,7 +112,7 @@ def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, tab
         Facts for the provenance: number of rows, final address, and version from the headers.
 
     Raises:
-        RequestException: a failure that may pass, such as a body cut short.
+        _BrokenError: a failure that may pass, such as a body cut short.
         FetchError: the download fails, or is not a table with the columns.
     """
     from dpol.data.tables.raw_table import read_raw_table
@@ -122,7 +122,7 @@ def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, tab
         with _get(session, url, query.counting) as answer:
             header, *numbers = b"".join(_body(answer)).replace(b'"', b"").split() or [b""]
         if len(numbers) != 1 or not re.fullmatch(rb"[0-9]{1,12}", numbers[0]):
-            raise RequestException(f"no row count: {header[:80].decode(errors='replace')!r}")
+            raise _BrokenError(f"no row count: {header[:80].decode(errors='replace')!r}")
         if (total := int(numbers[0])) == 0:
             raise FetchError(f"no row matches {query.where or 'the query'}")
         # A limit of one more row than counted reveals a row that was just added.
@@ -134,7 +134,7 @@ def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, tab
     except DataError as error:
         raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
     if total not in (None, rows):
-        raise RequestException(f"{rows:,} rows instead of {total:,}")
+        raise _BrokenError(f"{rows:,} rows instead of {total:,}")
     return {
         "rows": rows,
         "final_url": _plain(answer.url.partition("?")[0]),
@@ -147,8 +147,8 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     """Return an answer with status 200, its body not yet read.
 
     Raises:
-        RequestException: a status that may pass, with its answer; a connection that was reset; or
-            no whole head of an answer within `SILENCE`.
+        _BrokenError: a status that may pass, a connection that was reset, or no whole head of an
+            answer within `SILENCE`.
         FetchError: no answer, another status, or a redirect to an address without encryption.
     """
     head: Future[requests.Response] = Future()
@@ -164,10 +164,10 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     try:
         answer = head.result(SILENCE)
     except (requests.Timeout, TimeoutError):
-        raise RequestException(f"no answer within {SILENCE:g} s") from None
-    except (RequestException, ValueError) as error:  # a redirect may be no address
+        raise _BrokenError(f"no answer within {SILENCE:g} s") from None
+    except (requests.RequestException, ValueError) as error:  # a redirect may be no address
         if error.args and isinstance(error.args[0], urllib3.exceptions.ProtocolError):
-            raise RequestException(f"no answer: {_innermost(error)}") from None  # it was reset
+            raise _BrokenError(f"no answer: {_innermost(error)}") from None  # it was reset
         raise FetchError(f"no answer: {_innermost(error)}") from error
     if url.startswith("https:") and not answer.url.startswith("https:"):
         raise FetchError(f"redirects to {answer.url}, which is not encrypted")
@@ -176,26 +176,27 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     status = f"status {answer.status_code} {answer.reason}"
     if answer.status_code not in _PASSING:
         raise FetchError(status)
-    raise RequestException(status, response=answer)
+    with suppress(urllib3.exceptions.InvalidHeader):
+        after = answer.headers.get("Retry-After", "")
+        raise _BrokenError(status, urllib3.Retry().parse_retry_after(after))
+    raise _BrokenError(status)
 
 
 def _body(answer: requests.Response) -> Iterator[bytes]:
     """Yield the body of an answer.
 
     Raises:
-        RequestException: it is shorter than the server stated, or slower than `SLOWEST`.
+        _BrokenError: it is shorter than the server stated, or slower than `SLOWEST`.
     """
     began, received = time.monotonic(), 0
     try:
         while block := answer.raw.read1(1 << 16, decode_content=False):
             received += len(block)
             if time.monotonic() - began > SILENCE + received / SLOWEST:
-                raise RequestException(
-                    f"sent {received:,} bytes in {time.monotonic() - began:.0f} s"
-                )
+                raise _BrokenError(f"sent {received:,} bytes in {time.monotonic() - began:.0f} s")
             yield block
     except urllib3.exceptions.HTTPError as error:
-        raise RequestException(f"the answer was cut: {_innermost(error)}") from error
+        raise _BrokenError(f"the answer was cut: {_innermost(error)}") from error
 
 
 def _download(answer: requests.Response, pinned: str | None, table: Path) -> None:
@@ -226,7 +227,7 @@ def _download(answer: requests.Response, pinned: str | None, table: Path) -> Non
     if pinned not in (None, digest.hexdigest()):
         raise FetchError(f"has SHA-256 {digest.hexdigest()} instead of {pinned}")
     if chunked and not (pinned or packed or chunk.endswith(b"\n")):
-        raise RequestException("ends in the middle of a line")
+        raise _BrokenError("ends in the middle of a line")
 
 
 def _innermost(error: BaseException) -> str:
