@@ -70,6 +70,12 @@ ZERO_OR_HIDDEN = "zero_or_hidden"
 _ROUNDING = 1e-12
 """A share of the largest gain that a mean of equal gains may miss."""
 _GIVEN = "sensitivity"
+_DTYPES: dict[str, Any] = {
+    **dict.fromkeys(("round", "expert"), np.int64),
+    **dict.fromkeys(("gain", "capacity", _GIVEN), np.float64),
+    "period": "datetime64[D]",
+}
+"""Types of columns; all other columns hold text."""
 STREAM_COLUMNS = ("round", "period", "expert", "entity", "name", "gain", "capacity")
 """Columns of the file of a stream with capacities."""
 GIVEN_COLUMNS = (*STREAM_COLUMNS[:-1], _GIVEN)
@@ -497,7 +503,9 @@ def read_stream(path: Path | str) -> GainStream:
             table = file.read()
         about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
         names = GIVEN_COLUMNS if _GIVEN in table.column_names else STREAM_COLUMNS
-        columns = {name: _values(table.column(name)) for name in names}
+        columns = {
+            name: _values(table.column(name)).astype(_DTYPES.get(name, object)) for name in names
+        }
         facts = {key: about[key] for key in _FACTS}
         return _of_rows(columns, {**facts, "stay": about.get("stay", 1)})
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
