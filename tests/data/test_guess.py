@@ -255,9 +255,10 @@ def test_a_corrected_row_is_no_part_of_a_period(here: Path, capsys) -> None:
 
 
 def test_columns_named_by_numbers_are_years_only_without_a_column_of_dates(tmp_path: Path) -> None:
-    years = "town,beds,2001,2002,2003\nUlm,9,1,2,3\nBonn,9,3,2,1\n"
-    seen = looked(tmp_path / "t.csv", years, period="year", count="sick")
+    years = "town,beds,free,2001,2002,2003\nUlm,9,1,1,2,3\nBonn,9,2,3,2,1\n"
+    seen = looked(tmp_path / "t.csv", years, period="year", count="sick", capacity="beds,free")
     assert (seen["layout"], seen["date"], seen["months"]) == ("wide-periods", "YYYY", 12)
+    assert "drop_where" not in seen  # no column of the sum
     numbers = "day,2001,2002,2003\n2021-01-03,1,2,3\n2021-01-10,3,2,1\n"
     assert (
         looked(tmp_path / "t.csv", numbers, period="day", capacity="none", at_most=9)["layout"]

@@ -49,6 +49,7 @@ def report(stream: str = "S", **changes: Any) -> StreamReport:
         unmeasured={"periods": 13, "share": 0.0893},
         checks={"entities in few periods, check their spelling": ("H|7 (2 of 67 periods)",)},
         changed=7,
+        understood={},
     )
     return dataclasses.replace(facts, **changes)
 

@@ -118,12 +118,8 @@ def clean_panel(
         played[label] = of_stream, one_each, dropped
     if doubts:
         raise DoubtError(raw.file, [*doubts.values()])
-    tables, reports = list[pd.DataFrame](), list[StreamReport]()
-    for label, (of_stream, one_each, dropped) in played.items():
-        table, report = _clean_stream(raw.file, label, one_each, dropped, dataset, gains)
-        lines = understand(raw, of_stream, table, report.dropped, dataset)
-        tables.append(table)
-        reports.append(replace(report, understood=lines))
+    cleaned = [_clean_stream(raw, label, *each, dataset, gains) for label, each in played.items()]
+    tables, reports = zip(*cleaned, strict=True)
     warnings = (*left_out, *_warnings(reports))
     for text in warnings:
         LOGGER.warning("%s: %s", raw.file, text)
@@ -132,7 +128,7 @@ def clean_panel(
         rows_read=len(raw.cells),
         rows_dropped=len(raw.cells) - len(kept.cells),
         rows_outside=len(kept.cells) - len(rows),
-        reports=tuple(reports),
+        reports=reports,
         warnings=warnings,
     )
 
@@ -173,19 +169,18 @@ def _warnings(reports: Sequence[StreamReport]) -> Iterator[str]:
 
 
 def _clean_stream(
-    file: str,
+    raw: RawTable,
     label: str,
+    rows: pd.DataFrame,
     unique: pd.DataFrame,
     merged: Mapping[str, int],
     dataset: Dataset,
     gains: Collection[Gain],
 ) -> tuple[pd.DataFrame, StreamReport]:
-    rules, periods = dataset.rules, dataset.periods
-    typed = list[str]()
-    if rules.above == "missing":
-        above = np.all(_above(unique, gains), axis=0)
-        typed += cells_named(unique[above])
-        unique = unique.assign(count=unique["count"].mask(above), above_counts=above)
+    file, rules, periods = raw.file, dataset.rules, dataset.periods
+    above = np.all(_above(unique, gains), axis=0) & (rules.above == "missing")
+    typed = tuple(cells_named(unique[above]))
+    unique = unique.assign(count=unique["count"].mask(above), above_counts=above)
     played, dropped = _choose(file, label, unique, rules)
     if played["count"].isna().all():
         raise DataError(
@@ -240,7 +235,7 @@ def _clean_stream(
                 if n and not rules.merges_rows
             ),
             "counts above their bound, cut to it (cleaning.above)": tuple(cells_named(table[cut])),
-            "counts above their bound, read as missing (cleaning.above)": tuple(typed),
+            "counts above their bound, read as missing (cleaning.above)": typed,
             "one entity with two names": tuple(successions(table)[:EXAMPLES]),
             "periods in which no entity has a count, left out": blank,
             "periods missing": missing,
@@ -249,6 +244,7 @@ def _clean_stream(
             ),
         },
         changed=int((cut | ~table[_SOURCES].isin(["reported", ZERO_OR_HIDDEN]).all(axis=1)).sum()),
+        understood=understand(raw, rows, table, dropped, dataset),
     )
     return table, report
 

@@ -144,7 +144,6 @@ def ask_five(
             asked[key] = f"{answers[key]!r} is none of {', '.join(ROWS)}"
         elif unknown and key != "row" and (layout, key) not in _WORDS:
             asked[key] = f"no column {unknown[0]!r}{did_you_mean(unknown[0], names)}"
-    columns = [answers[key] for key in ("entity", "count", "capacity") if key in answers]
     every = [it for key in _QUESTIONS if key in answers for it in parts_of(answers[key], names)]
     several = parts_of(answers.get("capacity", ""), names)[1:]  # a sum may hold the count
     held = [answers.get("count")] * bool(several)
@@ -179,8 +178,8 @@ def ask_five(
         take("row", ["number"])
         return asked, ready
     when = texts.map(lambda text: without_time(text)[0]) if texts is not None else None
-    who = [] if when is None else tells_apart(table, when, [it for it in names if it not in dated])
-    who = [it for it in who if it not in columns[("entity" in answers) :]]
+    other = [*dated, answers.get("count"), answers.get("capacity")]
+    who = [] if when is None else tells_apart(table, when, [it for it in names if it not in other])
     named = [it for it in who if IDENTIFIES.search(it) or not is_number(table[it])]
     if heads:
         named = [it for it in names if not is_number(table[it]) and table[it].is_unique]

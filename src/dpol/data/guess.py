@@ -150,7 +150,7 @@ def _meant(
 ) -> dict[str, Any]:
     """Return what `look_at` returns of a table whose owner has said the five things."""
     entity, *entity_with = parts_of(answers["entity"], table)
-    capacity, *others = parts_of(answers["capacity"], table)
+    shares = [it for it in parts_of(answers["capacity"], table) if it != "none"]
     if entity_with:
         table[entity] = joined(table, [entity, *entity_with])
     year, *month = dated = parts_of(answers["period"], table)
@@ -161,7 +161,7 @@ def _meant(
     if answers["row"] == "event" and columns["count"] == "none":
         columns |= {"count": "events", "count_rows": True}
         table = table.assign(events="1")
-    columns |= {"capacity": capacity} if capacity != "none" else {}
+    columns |= {"capacity": shares[0]} if shares else {}
     names = tells_apart(table, period, [it for it in named if not is_number(table[it])])
     names = [name for name in names if name != entity]
     if not layout and len(names) == 1:  # the other column that names each row of a period
@@ -173,14 +173,12 @@ def _meant(
     for name, texts in keep.items():
         table = table[table[name].isin(texts)]
     if layout:
-        made, kept = entity if layout == "wide" else year, {*columns.values(), *dated}
+        made, kept = entity if layout == "wide" else year, {*columns.values(), *shares, *dated}
         if melted := [name for name in named if name not in kept]:
             drop[made] = [*drop.get(made, []), *melted]
     for name, texts in drop.items():
         table = table[~table[name].isin(texts)]
     period = period[table.index]
-    rows = pd.DataFrame({key: table[columns[key]] for key in ("entity", "count", "capacity")
-                         if key in columns})  # fmt: skip
     unread = parse_dates(period, DEFAULT.model_copy(update={"date": date})).isna()
     if not layout and unread.any():
         texts = [f"{year}={it}" for it in table[year][unread].unique()]
@@ -190,13 +188,12 @@ def _meant(
             " them out; --skip-last N leaves out rows at the end"
         )
 
-    measured = [rows[key] for key in ("count", "capacity") if key in rows]
-    measured += [table[name] for name in others]
-    dates, periods = _dates(period, rows["entity"], date)
+    count, *_ = measured = [table[it] for it in (columns["count"], *shares)]
+    dates, periods = _dates(period, table[entity], date)
     signs, asked["decimal"] = _signs(measured, answers)
     markers, asked["missing"] = _markers(measured, answers)
     if "negative_counts" not in answers:
-        signed = rows["count"].str.removesuffix(".0")
+        signed = count.str.removesuffix(".0")
         signed = signed[signed.str.fullmatch("-" + NUMBER.pattern) & ~signed.isin(_marks(answers))]
         shown = names_list(signed.unique()[:5])
         asked["negative_counts"] = f"{shown}: missing?" if len(signed) else ""
@@ -210,12 +207,12 @@ def _meant(
             "in how many rows of a day may one person be counted? 1 for an arrival"
         )
     gain = {"at_most": answers["at_most"]} if "at_most" in answers else {}
-    if capacity == "none":
+    if not shares:
         gain = {"of": "count", "bound": answers["at_most"]}
     if asked := {key: question for key, question in asked.items() if question}:
         raise UnclearError(asked)
     columns |= {"entity_with": entity_with} if entity_with else {}
-    columns |= {"capacity": [capacity, *others]} if others else {}
+    columns |= {"capacity": shares} if len(shares) > 1 else {}
     columns["period"] = year
     if month:
         dates.pop("date")
@@ -225,11 +222,11 @@ def _meant(
     form |= _given(answers, "strip")
     cleaning: dict[str, Any] = {"entities": "all"} | ({"drop_where": drop} if drop else {})
     if "identifiers" in answers:
-        cleaning["identifiers"] = _identifiers(rows["entity"], answers["identifiers"])
+        cleaning["identifiers"] = _identifiers(table[entity], answers["identifiers"])
     cleaning |= ({"keep": keep} if keep else {}) | markers | merged | _given(answers, *_KEYS)
-    if "per_person" in answers and capacity == "none":
+    if "per_person" in answers and not shares:
         cleaning["checked"] = [*answers.get("checked", []), "rates"]
-    moved = _moved(rows["count"], form, cleaning, answers.get("per_person", 1))
+    moved = _moved(count, form, cleaning, answers.get("per_person", 1))
     return {"format": form, "columns": columns, "periods": periods, "cleaning": cleaning,
             "gain": gain, "count_sensitivity": moved}  # fmt: skip
 
@@ -320,13 +317,13 @@ def _given(answers: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 def _dates(period: Texts, entity: Texts, date: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the keys of the format of dates, and of the length of a period."""
-    form = DEFAULT.model_copy(update={"date": date})
-    days = parse_dates(period, form).dropna().drop_duplicates().sort_values()
+    days = parse_dates(period, DEFAULT.model_copy(update={"date": date}))
+    each = pd.DataFrame({"entity": entity, "day": days}).dropna()
+    each = each.drop_duplicates().sort_values(["entity", "day"])
+    days = each["day"].drop_duplicates().sort_values()
     keys = {"date": date} if date != DEFAULT.date else {}
     firsts, lasts = days.dt.is_month_start.all(), days.dt.is_month_end.all()
     monthly = bool(months_of(date) or firsts or lasts)
-    each = pd.DataFrame({"entity": entity, "day": parse_dates(period, form)}).dropna()
-    each = each.drop_duplicates().sort_values(["entity", "day"])
     number = each["day"].to_numpy().astype("datetime64[M]" if monthly else "datetime64[D]")
     gaps = pd.Series(number.astype(int), each.index).groupby(each["entity"]).diff()
     if not (gaps > 0).any():

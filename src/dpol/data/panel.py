@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -82,7 +82,7 @@ class StreamReport:
             (`dpol.data.stream.UNMEASURED`).
         checks: places in the table that its owner should check, by what they are.
         changed: number of cells whose count or capacity is not the one that was reported.
-        understood: the text of each of `LINES`; empty before they are known.
+        understood: the text of each of `LINES`.
     """
 
     stream: str
@@ -99,7 +99,7 @@ class StreamReport:
     unmeasured: Mapping[str, Any]
     checks: Mapping[str, tuple[str, ...]]
     changed: int
-    understood: Mapping[str, str] = field(default_factory=dict)
+    understood: Mapping[str, str]
 
     def changes(self) -> list[str]:
         """Return the rules that touched cells, with the number of cells of each."""
@@ -231,7 +231,7 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     """Return a report from `report_as_dict` as a Markdown page."""
     streams, provenance = report["streams"], report["provenance"]
     cells = {text: [it["cells"][rule] for it in streams] for rule, text in report["rules"].items()}
-    rows = {
+    rows: dict[str, list[Any]] = {
         "entities kept": [stream["entities"] for stream in streams],
         "entities dropped": [len(stream["dropped"]) for stream in streams],
         "periods": [stream["periods"] for stream in streams],
@@ -239,12 +239,12 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
         **{text: numbers for text, numbers in cells.items() if any(numbers)},
     }
     if streams[0]["smallest_capacity"] is not None:
-        rows["smallest capacity"] = [stream["smallest_capacity"] for stream in streams]
-        rows["largest density"] = [stream["largest_density"] for stream in streams]
+        rows["smallest capacity"] = [f"{stream['smallest_capacity']:g}" for stream in streams]
+        rows["largest density"] = [f"{stream['largest_density']:.3f}" for stream in streams]
     best = [stream["unmeasured"] for stream in streams]
     rows["periods in which no measured number is the largest"] = [it["periods"] for it in best]
-    rows["their share of the possible gain, %"] = [round(100 * it["share"], 1) for it in best]
-    if any(zeros := [round(100 * it.get("zero_share", 0), 1) for it in best]):
+    rows["their share of the possible gain, %"] = [_percent(it["share"]) for it in best]
+    if {*(zeros := [_percent(it.get("zero_share", 0)) for it in best])} != {"0"}:
         rows[f"share of the possible gain with which {ZERO_WOULD_BE_BEST}, %"] = zeros
     simulated = " (simulated data)" if provenance["simulated"] else ""
     fetched = provenance.get("fetched", {})
@@ -256,7 +256,7 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
         f"{where}. {rows_read_of(report)}\n",
         "| " + _row(*(stream["stream"] for stream in streams)),
         "|---|" + "---:|" * len(streams),
-        *(_row(text, *(_shown(text, number) for number in rows[text])) for text in rows),
+        *(_row(text, *shown) for text, shown in rows.items()),
     ]
     if idle := [text for text in cells if text not in rows]:
         lines.append(f"\nNone of these: {'; '.join(idle)}.")
@@ -284,14 +284,12 @@ def rows_read_of(report: Mapping[str, Any]) -> str:
     )
 
 
-def _shown(title: str, number: float) -> str:
-    if isinstance(number, int):
-        return str(number)
-    return f"{number:.3f}" if title == "largest density" else f"{number:g}"
+def _percent(share: float) -> str:
+    return f"{round(100 * share, 1):g}"
 
 
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def _details(stream: Mapping[str, Any]) -> Iterator[str]:

@@ -7,8 +7,9 @@ doubts is asked, all at once, and nothing is played before the answer: the key t
 name of the test in `cleaning.checked`.
 
 >>> least = np.array([[2.0, 3, 5], [4, 4, 8], [7, 2, 9], [1, 6, 7], [1, 3, 4], [5, 5, 10]])
->>> find_total(least, least, unit=1.0)
-Total(column=2, holds=6, periods=6, evidence=5.4, exact=True)
+>>> column, holds, sure = find_total(least, least, unit=1.0)
+>>> column, int(holds.sum()), sure
+(2, 6, False)
 """
 
 from __future__ import annotations
@@ -47,26 +48,6 @@ LITTLE = 0.01
 # It is asked what no row means if more than this share of the cells have none.
 ABSENT = 0.05
 EXAMPLES = 5  # entities, columns or cells in a message
-
-
-@dataclass(frozen=True, kw_only=True)
-class Total:
-    """Evidence that a column of numbers is the sum of others.
-
-    Args:
-        column: its place.
-        holds: number of periods in which it is.
-        periods: number of periods in which it and at least two others have numbers.
-        evidence: the decimal logarithm of 1 / chance, were the numbers unrelated.
-        exact: whether it is the sum of all others, without hidden numbers and without rounding of
-            whole ones.
-    """
-
-    column: int
-    holds: int
-    periods: int
-    evidence: float
-    exact: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,8 +123,8 @@ def second_look(
 # ---- totals -------------------------------------------------------------------------------------
 
 
-def find_total(least: Floats, most: Floats, unit: float) -> Total | None:
-    """Return the evidence that the largest column is the sum of the others.
+def find_total(least: Floats, most: Floats, unit: float) -> tuple[int, Flags, bool] | None:
+    """Return the place of the largest column if it is the sum of the others, or else None.
 
     The sum of all columns over a total is a whole number: 2, or 3 for a nation beside its regions
     and its towns. Where small numbers are hidden, it lies between that of the least and of the
@@ -154,6 +135,11 @@ def find_total(least: Floats, most: Floats, unit: float) -> Total | None:
             none.
         most: (periods, names) the largest ones, equal to `least` where a number is published.
         unit: the last digit of the numbers, such as 1 or 0.1.
+
+    Returns:
+        The place; in which of the periods where it and at least two others have numbers it is the
+        sum; and whether there is no doubt: without exception, hidden numbers and rounding of whole
+        ones, and not by chance.
     """
     largest = int(np.nansum(least, axis=0).argmax())
     total = np.where(least == most, least, np.nan)[:, largest]
@@ -178,12 +164,14 @@ def find_total(least: Floats, most: Floats, unit: float) -> Total | None:
             and evidence >= EVIDENCE
         ):
             exact = (high - low <= 2 * slack * (unit < 1) + unit / 2).all()
-            return _total(largest, inside, evidence, exact=bool(exact))
+            return largest, inside, bool(exact and inside.all() and evidence > SURE)
     return None
 
 
-def find_subtotal(numbers: Floats, column: int, unit: float) -> Total | None:
-    """Return the evidence that a column is the sum of some of the others, by least squares.
+def find_subtotal(numbers: Floats, column: int, unit: float) -> Flags | None:
+    """Return in which periods a column is the sum of some of the others, by least squares.
+
+    None if it is not, or only by chance.
 
     Args:
         numbers: (periods, names) the numbers, 0 where there is none.
@@ -203,18 +191,14 @@ def find_subtotal(numbers: Floats, column: int, unit: float) -> Total | None:
         return None
     parts = weights > 0.5
     slack = unit * 1.2 * np.sqrt(parts.sum()) * (unit < 1)
-    inside = np.abs(numbers[:, smaller][:, parts].sum(axis=1) - total) <= slack + 1e-9 * total
+    apart = np.abs(numbers[:, smaller][:, parts].sum(axis=1) - total)
+    inside: Flags = apart <= slack + 1e-9 * total
     _, new = np.unique(numbers, axis=0, return_index=True)
     chance = np.log10((total + unit) / (2 * slack + unit))[new][inside[new]].sum()
-    evidence = float(chance) - len(smaller) * np.log10(2)  # any others may be the parts
+    evidence = chance - len(smaller) * np.log10(2)  # any others may be the parts
     if parts.sum() < 2 or inside.mean() < NEARLY_ALL or evidence < EVIDENCE:
         return None
-    return _total(column, inside, evidence, exact=False)
-
-
-def _total(column: int, inside: Flags, evidence: float, *, exact: bool) -> Total:
-    holds, evidence = int(inside.sum()), round(float(evidence), 1)
-    return Total(column=column, holds=holds, periods=len(inside), evidence=evidence, exact=exact)
+    return inside
 
 
 def _totals(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
@@ -234,22 +218,19 @@ def _totals(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterat
         if found:
             kind = "periods" if column == of else "groups"
             each = listed(
-                f"{shortened(name)} {how} others in {total.holds:,} of {total.periods:,} {kind}"
-                for name, total, how in found
+                f"{shortened(name)} {how} others in {holds.sum():,} of {len(holds):,} {kind}"
+                for name, how, holds, _ in found
             )
             twice = "" if column == of else " A person stands in it and in another row."
             yield Doubt(
                 says=f"{each}.{twice} Leave out such a total, which is no {column}?",
                 check="totals", key=rule("drop_where"), value={column: [it[0] for it in found]},
-                sure=all(
-                    total.exact and total.holds == total.periods and total.evidence > SURE
-                    for _, total, _ in found
-                ),
+                sure=all(sure for *_, sure in found),
             )  # fmt: skip
 
 
-def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, Total, str]]:
-    """Yield the parts that are totals, with the evidence, and of which parts."""
+def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, str, Flags, bool]]:
+    """Yield the parts that are totals, of which parts, in which periods, and whether surely."""
     hides = rows[HIDDEN].any(axis=1)
     published, hidden = rows.loc[~hides, "count"].dropna(), rows.loc[hides, "count"]
     small = published[published > hidden.max()].min() if len(hidden) else 0.0
@@ -257,14 +238,15 @@ def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, Tota
     bounds = rows.assign(least=counts.mask(hides, 0.0), most=counts.mask(hides, small))
     wide = bounds.groupby([*index, "part"])[["least", "most"]].sum(min_count=1).unstack("part")
     while total := find_total(wide["least"].to_numpy(), wide["most"].to_numpy(), unit):
-        name = wide["least"].columns[total.column]
-        yield name, total, "equals the sum of all"
+        name = wide["least"].columns[total[0]]
+        yield name, "equals the sum of all", *total[1:]
         wide = wide.drop(columns=name, level="part")
     plain = wide["least"].fillna(0.0)
     if plain.shape[1] <= MOST_PARTS and hidden.empty:
         for name in [*plain.columns[np.argsort(-plain.to_numpy().sum(axis=0))][:LARGEST]]:
-            if part := find_subtotal(plain.to_numpy(), plain.columns.get_loc(name), unit):
-                yield name, part, "equals the sum of some"
+            holds = find_subtotal(plain.to_numpy(), plain.columns.get_loc(name), unit)
+            if holds is not None:
+                yield name, "equals the sum of some", holds, False
                 plain = plain.drop(columns=name)
 
 

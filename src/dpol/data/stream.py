@@ -220,14 +220,13 @@ def _problems(stream: GainStream) -> Iterator[str]:
         yield "needs either capacity, (rounds, experts), or given_sensitivity, (rounds,)"
     if gains.ndim != 2 or 0 in gains.shape:
         yield f"gains have shape {gains.shape}, not (rounds, experts)"
-    expected = (
+    for name, values, wanted in (
         ("periods", stream.periods, gains.shape[:1]),
         ("entities", stream.entities, gains.shape[1:]),
         ("names", stream.names, gains.shape[1:]),
         ("capacity", capacity, gains.shape),
         ("given sensitivity", given, gains.shape[:1]),
-    )
-    for name, values, wanted in expected:
+    ):
         if values is not None and np.shape(values) != wanted:
             yield f"{name} has shape {np.shape(values)}, not {wanted}"
     if texts := [name for name in (*stream.entities, *stream.names) if not isinstance(name, str)]:

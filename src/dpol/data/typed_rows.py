@@ -43,7 +43,6 @@ from dpol.data.tables.raw_table import (
     to_long,
     without_notes,
 )
-from dpol.data.tables.setting_types import columns_of
 from dpol.data.tables.settings import CapacityTable, Cleaning, DayColumns
 from dpol.data.tables.table_format import EARLIEST, LATEST
 
@@ -101,14 +100,9 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
         raw = replace(raw, cells=raw.cells.assign(**{columns.entity: names}))
     if form.layout == "long":
         return raw
-    if form.layout == "wide":
-        made, kept = columns.entity, columns_of(columns.period)
-    else:
-        made = str(columns.period)
-        kept = [name for name in columns.needed() if name not in (made, columns.count)]
-    named = [*dataset.cleaning.drop_where, *dataset.cleaning.keep]
-    dropped = [name for name in named if name not in (made, columns.count)]
-    kept = [*dict.fromkeys([*kept, *dropped])]
+    made = columns.entity if form.layout == "wide" else str(columns.period)
+    named = dict.fromkeys([*columns.needed(), *dataset.cleaning.drop_where, *dataset.cleaning.keep])
+    kept = [name for name in named if name not in (made, columns.count)]
     return to_long(raw, form, kept, name=made, number=columns.count)
 
 
@@ -201,12 +195,11 @@ def read_rows(
 
     capacity = _capacity(rows, numbers, dataset, capacities)
     capacity, _ = _with_sums(capacity, numbers, columns.capacity_days, dataset, math.nan)
-    tiny = capacity.values < SMALLEST_CAPACITY
-    capacity = replace(capacity, values=np.where(tiny, 0.0, capacity.values))
+    beds = np.where(capacity.values < SMALLEST_CAPACITY, 0.0, capacity.values)
     count, days_reported = _with_sums(
         numbers[columns.count], numbers, columns.count_days, dataset, rules.suppressed_sum
     )
-    count = replace(count, values=_read_as(count, rules))
+    people = _read_as(count, rules)
     of_cases = [numbers[name] for name in columns.cases or ()]
     table = rows.drop(columns="day").assign(
         name=cells[columns.name] if columns.name else rows["entity"],
@@ -215,13 +208,13 @@ def read_rows(
         repeated=cells.index.isin([*raw.repeated]),
         moved=rows.groupby("entity")["group"].transform("nunique") > 1,
         identified_rows=rows["entity"] != cells[columns.entity],
-        count=count.values,
+        count=people,
         **count.counters("counts"),
         days=days_reported,
-        capacity=capacity.values / columns.capacity_per,
+        capacity=beds / columns.capacity_per,
         **capacity.counters("capacities"),
-        zero_capacities=capacity.values == 0,
-        idle_counts=(count.values > 0) & ((capacity.values == 0) | (capacity.kinds == "negative")),
+        zero_capacities=beds == 0,
+        idle_counts=(people > 0) & ((beds == 0) | (capacity.kinds == "negative")),
         cases=rules.case_factor
         * sum(np.nan_to_num(_read_as(each, rules)) for each in of_cases or [count]),
     )
@@ -237,7 +230,7 @@ def _order(days: Texts, dates: Texts, raw: RawTable, dataset: Dataset) -> Texts:
     Raises:
         DataError: a cell of `latest_by` is no date.
     """
-    times = days.map({text: without_time(text)[1] for text in days.unique()})
+    texts = days
     if column := dataset.cleaning.latest_by:
         texts = raw.cells.loc[days.index, column]
         known = date_formats(texts.unique())
@@ -245,9 +238,9 @@ def _order(days: Texts, dates: Texts, raw: RawTable, dataset: Dataset) -> Texts:
         form = form.model_copy(update={"date": known[0]}) if len(known) == 1 else form
         key = Key(("dataset", "cleaning", "latest_by"))
         refuse_cells(raw.file, [bad_dates(texts[texts != ""], key, form)])
-        times = texts.map({text: without_time(text)[1] for text in texts.unique()})
         dates = parse_dates(texts, form)
-    elif not dataset.periods.of:
+    times = texts.map({text: without_time(text)[1] for text in texts.unique()})
+    if not (column or dataset.periods.of):
         return times
     return dates[days.index].dt.strftime("%Y-%m-%d ").fillna("") + times
 

@@ -48,13 +48,11 @@ def understand(
         dropped: its entities that do not play.
         dataset: how the table is read.
     """
-    counts = table.pivot(index="period", columns="entity", values="count")
+    counts = table.pivot(index="period", columns="entity", values="count").rename(columns=one_line)
     shares = table.pivot(index="period", columns="entity", values="density")
-    gains = shares if dataset.needed_columns.capacity else counts
-    played = _rows(raw, rows, rows["entity"].isin(counts.columns), dropped, dataset)
-    counts, gains = (it.rename(columns=one_line) for it in (counts, gains))
+    gains = shares.rename(columns=one_line) if dataset.needed_columns.capacity else counts
     return {
-        "rows": "; ".join(played),
+        "rows": "; ".join(_rows(raw, rows, table, dropped, dataset)),
         "dates": _dates(raw, counts.index, dataset),
         "largest": _largest(raw, rows, table, dataset),
         "fullest": _fullest(counts, gains),
@@ -64,9 +62,9 @@ def understand(
 
 
 def _rows(
-    raw: RawTable, rows: pd.DataFrame, plays: pd.Series[bool], dropped: Dropped, dataset: Dataset
+    raw: RawTable, rows: pd.DataFrame, table: pd.DataFrame, dropped: Dropped, dataset: Dataset
 ) -> Iterator[str]:
-    ours, merges = rows[plays], dataset.rules.merges_rows
+    ours, merges = rows[rows["entity"].isin(table["entity"])], dataset.rules.merges_rows
     held = ours[ours.duplicated(PAIR, keep=False)] if merges else ours[:0]
     equal = int(repeats(ours, dataset.rules).sum())
     merged = len(ours) - equal - len(ours.drop_duplicates(PAIR))

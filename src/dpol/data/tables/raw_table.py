@@ -467,7 +467,6 @@ def to_long(
     present = list(raw.cells.columns)
     refuse_columns(raw.file, kept, present)
     refuse_unnamed(raw.file, present)
-    melted = [column for column in present if column not in kept]
-    long = raw.cells.melt(kept, melted, name, number, ignore_index=False)
+    long = raw.cells.melt(kept, var_name=name, value_name=number, ignore_index=False)
     long = long.sort_index(kind="stable").astype(str)
     return replace(raw_table(raw.file, long, form), changed=raw.changed, repeated=raw.repeated)
