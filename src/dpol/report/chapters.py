@@ -1,4 +1,4 @@
-"""Chapters and sections of the page, as values for the template."""
+"""Sections of the page, as values for the template."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from dpol.studies.study import Exhibit
 
 Links = Mapping[str, str]
 """Addresses by their texts; code that nobody can link has none."""
+Shown = tuple[str, str, Links]
+"""A table on the page: its title, its HTML, and links to its files and its code."""
+Widget = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""An interactive figure: what its script reads, as plain values, and the `widget` of its section,
+perhaps with another `title` and `intro`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,34 +34,6 @@ class Picture:
     width: float
     finding: str
     files: Links
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """Table on the page: its title, its HTML, and links to its files and its code."""
-
-    title: str
-    html: str
-    files: Links
-
-
-@dataclass(frozen=True, kw_only=True)
-class Widget:
-    """An interactive figure of a section, above its pictures.
-
-    Args:
-        name: name of the template, style and script here that draw it.
-        data: what the script reads, as plain values.
-        values: values for the template.
-        title: heading of the section; by default its own.
-        intro: first paragraph of the section; by default its own.
-    """
-
-    name: str
-    data: Mapping[str, Any]
-    values: Mapping[str, Any] = field(default_factory=dict)
-    title: str = ""
-    intro: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,13 +65,3 @@ class Part:
     verbatim: tuple[tuple[str, str], ...] = ()
     files: Links = field(default_factory=dict)
     widget: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chapter:
-    """Chapter of the page: its anchor, its heading, its paper, and its sections."""
-
-    key: str
-    title: str
-    paper: Links = field(default_factory=dict)
-    parts: list[Part] = field(default_factory=list)

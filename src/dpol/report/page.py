@@ -19,7 +19,7 @@ from dpol.core.files import write_json, write_text
 from dpol.core.yaml_files import read_yaml
 from dpol.data.leaving import HOLDS, warning_of
 from dpol.data.panel import last_warnings
-from dpol.report.chapters import Chapter, Part, Picture, Shown, Widget
+from dpol.report.chapters import Part, Picture, Shown
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
 from dpol.report.decision import DECISION, decision_of
@@ -135,31 +135,29 @@ def build_page(
     rule = shown["decision"]
     led = (rule["algorithm"], rule["noise"], shown["mu"]) if rule else None
     interactive = {
-        "privacy-utility": partial(answer_widget, facts=facts),
-        "replay": partial(replay_widget, facts=facts, config=config, led=led),
+        "privacy-utility": ("answer", partial(answer_widget, facts=facts)),
+        "replay": ("replay", partial(replay_widget, facts=facts, config=config, led=led)),
     }
-    chapters = {
-        key: Chapter(key=key, title=title, paper=_paper(_PAPERS.get(key, "")))
-        for key, title in _titles(period).items()
-    }
+    titles = _titles(period)
+    chapters: dict[str, list[Part]] = {key: [] for key in titles}
     widgets = dict[str, str]()
     for study, settings in config.studies():
         tables = study.results_of(settings, facts)
         for section in study.sections_of(settings, facts):
             titled = replace(section, title=section.title or study.title)
             part = _part(files, titled, provenance.source)
-            if draw := interactive.get(section.name):
-                widget = draw(_frames(files, study.package, tables))
-                part = _with_widget(part, widget)
-                widgets[widget.name] = _json(widget.data)
-            chapters[section.chapter].parts.append(part)
+            if section.name in interactive:
+                name, draw = interactive[section.name]
+                read, changes = draw(_frames(files, study.package, tables))
+                part, widgets[name] = replace(part, **changes), _json(read)
+            chapters[section.chapter].append(part)
     if not facts.replayed:
         why = "It shows every count, so private tables have none unless report.replay is true."
-        chapters["replay"].parts.append(Part(key="replay", title="Not shown", intro=why))
+        chapters["replay"].append(Part(key="replay", title="Not shown", intro=why))
     source = read_source(files, config)
     data = data_part(files, config.dataset, source, period=period, shown=facts.replayed)
-    chapters["data"].parts.append(data)
-    chapters["origin"].parts.append(provenance_part(config, provenance))
+    chapters["data"].append(data)
+    chapters["origin"].append(provenance_part(config, provenance))
     return load_template("report.html.j2", "dpol.report").render(
         verdict=decision.get("verdict"),
         game=game_of(config),
@@ -167,7 +165,9 @@ def build_page(
         lead=leads[first],
         leads=_json(leads),
         run=config.run,
-        chapters=[chapter for chapter in chapters.values() if chapter.parts],
+        chapters={key: parts for key, parts in chapters.items() if parts},
+        titles=titles,
+        papers=_PAPERS,
         widgets=widgets,
         simulated=facts.simulated,
         titled=config.report.titles,
@@ -206,13 +206,11 @@ def _titles(period: str) -> dict[str, str]:
     }
 
 
-_PAPERS = {"paper1": EXPERTS, "paper2": LAZY, "paper3": DISTRIBUTIONS}
-"""Title of the paper of a chapter."""
-
-
-def _paper(title: str) -> dict[str, str]:
-    """Return the address of a paper by its title; nothing without a title."""
-    return {cited(title): f"https://arxiv.org/abs/{ARXIV[title]}"} if title else {}
+_PAPERS = {
+    key: {cited(title): f"https://arxiv.org/abs/{ARXIV[title]}"}
+    for key, title in (("paper1", EXPERTS), ("paper2", LAZY), ("paper3", DISTRIBUTIONS))
+}
+"""The paper of a chapter, and its address."""
 
 
 def _json(data: Any) -> str:
@@ -238,7 +236,7 @@ def _part(files: RunFiles, section: Section, source: str) -> Part:
         table = read_fragment(files.file(f"{stem}.html"))
         place = spec.place or ("folded" if section.figures else "seen")
         place = "folded" if table.count("<tr") > LONGEST_TABLE else place
-        shown[place].append(Shown(title=spec.title, html=table, files=made))
+        shown[place].append((spec.title, table, made))
     return Part(
         key=section.name,
         title=section.title,
@@ -269,13 +267,3 @@ def _code(function: Callable[..., Any], source: str) -> dict[str, str]:
     """Return the place of a function, as editors open it, and its address if the source has one."""
     line, place = getsourcelines(function)[1], f"src/{function.__module__.replace('.', '/')}.py"
     return {f"{place}:{line}": source and f"{source}/{place}#L{line}"}
-
-
-def _with_widget(part: Part, widget: Widget) -> Part:
-    template = load_template(f"{widget.name}.html.j2", "dpol.report")
-    return replace(
-        part,
-        title=widget.title or part.title,
-        intro=widget.intro or part.intro,
-        widget=template.render(widget.values),
-    )

@@ -19,6 +19,7 @@ from dpol.noise import find_noise
 from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE
 from dpol.report.chapters import Widget
 from dpol.show.entries import looks_of, noise_entry
+from dpol.show.pages import load_template
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
 from dpol.studies.study import Facts, Frames
@@ -48,14 +49,11 @@ def replay_widget(frames: Frames, facts: Facts, config: Config, led: System | No
     labels = dict.fromkeys([*config.report.algorithms, *(led or ())[:1]])
     data = replay_data(replay, summary, [*labels], words, led)
     noisy = any(setting["noisy"] for setting in data["settings"])
-    values = {"words": data["words"], "noisy": noisy}
-    return Widget(
-        name="replay",
-        data=data,
-        values=values,
-        title=f"{period.capitalize()} by {period}",
-        intro=replay_intro(replay, summary, words, facts.streams),
-    )
+    return data, {
+        "title": f"{period.capitalize()} by {period}",
+        "intro": replay_intro(replay, summary, words, facts.streams),
+        "widget": load_template("replay.html.j2", "dpol.report").render(words=words, noisy=noisy),
+    }
 
 
 def replay_intro(

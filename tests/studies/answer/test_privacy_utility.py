@@ -44,7 +44,7 @@ def league(frame: pd.DataFrame, facts: Facts = LOW) -> Table:
 
 def listed(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the lines of the list of the first panel."""
-    panels: Any = answer_widget({"standings": frame}, LOW).data["panels"]
+    panels: Any = answer_widget({"standings": frame}, LOW)[0]["panels"]
     return [*panels[0]["lines"]]
 
 
@@ -223,7 +223,7 @@ def test_means_over_the_streams_of_a_question_have_a_section_and_a_panel() -> No
     for shown in (table(frame, facts), league(frame, facts)):
         assert [section.title for section in shown.sections] == [*titles.values()]
     assert [line[2] for line in texts(table(frame, facts))[::2]] == ["35.0%", "95.0%"]
-    data = answer_widget({"standings": frame}, facts).data
+    data = answer_widget({"standings": frame}, facts)[0]
     assert [panel["lines"][0]["points"][1][0] for panel in data["panels"]] == [0.35, 0.95]
 
 
