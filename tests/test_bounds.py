@@ -56,7 +56,7 @@ def axis():
 
 WAYS = {
     "lead": lambda: " ".join(
-        " ".join(it) for it in leads_of(frames()["standings"], FACTS, config())
+        " ".join(it.values()) for it in leads_of(frames()["standings"], FACTS, config())
     ),
     "finding": lambda: attacked(MU),
     "level": lambda: level_title(MU),

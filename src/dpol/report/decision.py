@@ -85,7 +85,7 @@ def decision_of(standings: pd.DataFrame, experiment: Experiment, file: str) -> d
         "shown": first_level(standings, facts),
         "levels": [
             {
-                **lead._asdict(),
+                **lead,
                 "mu": mu,
                 "decision": plain(rules.get(mu)),
                 "played": plain(played.get(mu)),

@@ -104,7 +104,7 @@ def test_the_finding_is_of_the_level_of_the_first_lead(ours: tuple[str, str] | N
     made = (it for name, gain in gains.items() for it in at_levels(name, 45.0, 40.0, gain))
     frame = standings_of(made, ours)
     level = first_level(frame, FACTS)
-    answer, *_ = leads_of(frame, FACTS, config())[level]
+    answer = leads_of(frame, FACTS, config())[level]["answer"]
     finding = drawn(frame, FACTS).get_label()
     assert level == 2
     assert finding.startswith("At μ = 0.25 ")
@@ -237,7 +237,7 @@ def shown_where(frame: pd.DataFrame, name: str, at: int) -> dict[str, bool]:
     columns = [own for own in section.groups[0].lines if own[1][at].text != "—"]
     of_figure = lines(drawn(frame).axes[0]).items()
     return {
-        "lead": name in " ".join(leads_of(frame, LOW, config())[at]),
+        "lead": name in " ".join(leads_of(frame, LOW, config())[at].values()),
         "figure": any(name in label and len(points(it)) > at for label, it in of_figure),
         "list": any(name in f"{it['name']} {it['points'][at][3]}" for it in widget),
         "answer": any(name in " ".join([title, *cells[at].notes]) for title, cells in columns),
