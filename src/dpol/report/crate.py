@@ -21,8 +21,7 @@ from dpol.core.files import sha256
 from dpol.data.leaving import HOLDS, warning_of
 from dpol.data.settings import Dataset
 from dpol.report.data import read_source
-from dpol.report.door import RunFiles
-from dpol.report.finished import CODE, CONFIG
+from dpol.report.door import CODE, CONFIG, RunFiles
 from dpol.report.provenance import Provenance
 
 WORKFLOW = "provenance/Snakefile"

@@ -23,8 +23,7 @@ from dpol.report.chapters import Part, Picture, Shown
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
 from dpol.report.decision import DECISION, decision_of
-from dpol.report.door import RunFiles, answers, read_fragment, read_image
-from dpol.report.finished import CONFIG, CRATE
+from dpol.report.door import CONFIG, CRATE, RunFiles, answers, read_fragment, read_image
 from dpol.report.lead import game_of
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.replay import replay_widget

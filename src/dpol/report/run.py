@@ -18,7 +18,7 @@ from dpol.core.schemas import readable
 from dpol.core.words import counted, listed, nearest, short_repr
 from dpol.data.leaving import COMPUTED, warning_of
 from dpol.data.stream import PUBLIC, GainStream, read_stream
-from dpol.report.finished import CODE, CONFIG, Crate, disagreements, read_config, read_crate
+from dpol.report.door import CODE, CONFIG, Crate, disagreements, read_config, read_crate
 from dpol.reruns.code_hashes import code_of_results
 from dpol.show.style import write_below
 from dpol.studies.showing import frames_of
