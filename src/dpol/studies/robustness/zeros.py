@@ -8,7 +8,7 @@ the weeks. The hospitals that play, and the noise of a run, are the same in all 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -186,10 +186,6 @@ def play_zeros(block: Zeros, point: RobustnessPoint, inputs: Inputs) -> pd.DataF
 
     The first draw of each share is played by all systems, the others by those in reach in it.
     """
-    return pd.DataFrame(_rows(block, point))
-
-
-def _rows(block: Zeros, point: RobustnessPoint) -> Iterator[dict[str, Any]]:
     table = block.tables[point.of]
     assert table.dataset.columns is not None
     known = hidden_averages(place_of(block.told_by), str(table.dataset.columns.count))
@@ -237,9 +233,11 @@ def _rows(block: Zeros, point: RobustnessPoint) -> Iterator[dict[str, Any]]:
         ]
         for label, of in streams.items()
     ]
+    rows = []
     for hidden, of in zip(block.hidden, zip(*shares, strict=True), strict=True):
         key = {"run": point.of, "question": point.question, "hidden": hidden, "mu": point.mu}
         mean = summed_up(at, np.mean(of, axis=0), point.confidence, together)
-        yield {**key, "stream": "", **mean}
+        rows.append({**key, "stream": "", **mean})
         for label, own in zip(streams, of, strict=True):
-            yield {**key, "stream": label, **summed_up(at, own, point.confidence, many)}
+            rows.append({**key, "stream": label, **summed_up(at, own, point.confidence, many)})
+    return pd.DataFrame(rows)
