@@ -129,7 +129,7 @@ def build_page(
     Raises:
         DataError: a file of the run is missing or invalid.
     """
-    facts, period, first = config.facts, config.dataset.period, decision["shown"]
+    facts, first = config.facts, decision["shown"]
     leads, shown = _texts(decision), decision["levels"][first]
     rule = shown["decision"]
     led = (rule["algorithm"], rule["noise"], shown["mu"]) if rule else None
@@ -137,7 +137,7 @@ def build_page(
         "privacy-utility": ("answer", partial(answer_widget, facts=facts)),
         "replay": ("replay", partial(replay_widget, facts=facts, config=config, led=led)),
     }
-    titles = _titles(period)
+    titles = _titles(config.dataset.period)
     chapters: dict[str, list[Part]] = {key: [] for key in titles}
     widgets = dict[str, str]()
     for study, settings in config.studies():
@@ -154,8 +154,7 @@ def build_page(
         why = "It shows every count, so private tables have none unless report.replay is true."
         chapters["replay"].append(Part(key="replay", title="Not shown", intro=why))
     source = read_source(files, config)
-    data = data_part(files, config.dataset, source, period=period, shown=facts.replayed)
-    chapters["data"].append(data)
+    chapters["data"].append(data_part(files, config.dataset, source, shown=facts.replayed))
     chapters["origin"].append(provenance_part(config, provenance))
     return load_template("report.html.j2", "dpol.report").render(
         verdict=decision.get("verdict"),

@@ -75,13 +75,9 @@ def _panel(
                 ],
             }
         )
-    fixed = rows[["best_fixed", "best_fixed_share"]].iloc[0]
-    share = float(fixed.iloc[1])
-    return {
-        "lines": drawn,
-        "fixed": fixed.iloc[0],
-        "share": None if math.isnan(share) else round(share, 6),
-    }
+    fixed, share = rows[["best_fixed", "best_fixed_share"]].iloc[0]
+    kept = None if math.isnan(share) else round(float(share), 6)
+    return {"lines": drawn, "fixed": fixed, "share": kept}
 
 
 def _point(row: Any, *, told: bool) -> list[float | str | None]:
