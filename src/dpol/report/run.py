@@ -122,10 +122,8 @@ class Run:
         except (ConfigError, DataError) as error:
             if self.crate.values.get(CODE) == code_of_results():
                 raise
-            release, commit = (
-                dict(self.crate.versions).get("dpol", ""),
-                self.crate.values.get("commit"),
-            )
+            release = dict(self.crate.versions).get("dpol", "")
+            commit = self.crate.values.get("commit")
             wrong = str(error).partition("; delete it")[0].partition("\n")[0]
             raise DataError(
                 f"{wrong}: {self.folder} was made by dpol {release} (commit {commit}), and this one"
