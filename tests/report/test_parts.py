@@ -130,7 +130,8 @@ def test_all_versions_of_the_jobs_are_listed(tmp_path: Path) -> None:
         for began, versions in enumerate((before | {"numpy": "2.2.0"}, before, before))
     ]
     provenance = provenance_of(PROVENANCE.params, jobs, tmp_path)
-    assert provenance.described() == "Python 3.11.2, dpol 0.1.0, numpy 2.1.0 and 2.2.0"
+    versions = {"Python": "3.11.2", "dpol": "0.1.0", "numpy": "2.1.0 and 2.2.0"}
+    assert provenance.by_package == versions
     assert (provenance.began, provenance.ended) == (0, 3)
 
 

@@ -12,28 +12,12 @@ Links = Mapping[str, str]
 """Addresses by their texts; code that nobody can link has none."""
 Shown = tuple[str, str, Links]
 """A table on the page: its title, its HTML, and links to its files and its code."""
+Picture = tuple[Exhibit, tuple[str, float, str], Links]
+"""A figure on the page: its words; its image, as `dpol.report.door.read_image` returns it; and
+links to its files and its code."""
 Widget = tuple[Mapping[str, Any], Mapping[str, Any]]
 """An interactive figure: what its script reads, as plain values, and the `widget` of its section,
 perhaps with another `title` and `intro`."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Picture:
-    """Figure on the page.
-
-    Args:
-        spec: its name, its texts and its place.
-        image: image as base64.
-        width: its width, in points.
-        finding: sentence on what it shows.
-        files: links to its files and its code.
-    """
-
-    spec: Exhibit
-    image: str
-    width: float
-    finding: str
-    files: Links
 
 
 @dataclass(frozen=True, kw_only=True)

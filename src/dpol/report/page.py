@@ -19,7 +19,7 @@ from dpol.core.files import write_json, write_text
 from dpol.core.yaml_files import read_yaml
 from dpol.data.leaving import HOLDS, warning_of
 from dpol.data.panel import last_warnings
-from dpol.report.chapters import Part, Picture, Shown
+from dpol.report.chapters import Part, Shown
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
 from dpol.report.decision import DECISION, decision_of
@@ -33,7 +33,7 @@ from dpol.show.pages import load_template
 from dpol.show.papers import ARXIV, DISTRIBUTIONS, EXPERTS, LAZY, cited
 from dpol.studies.paper1.table_2 import verdict
 from dpol.studies.showing import frames_of
-from dpol.studies.study import Exhibit, Frames, Section
+from dpol.studies.study import Frames, Section
 
 
 def write_report(
@@ -241,20 +241,19 @@ def _part(files: RunFiles, section: Section, source: str) -> Part:
         intro=section.about,
         first=shown["first"],
         pictures=[
-            _picture(files, it, results | _code(it.function, source)) for it in section.figures
+            (
+                it,
+                read_image(files.file(f"figures/{it.name}.svg")),
+                results
+                | _code(it.function, source)
+                | _files(f"figures/{it.name}", ("png", "pdf", "svg")),
+            )
+            for it in section.figures
         ],
         tables=shown["seen"],
         folded=shown["folded"],
         files=links,
     )
-
-
-def _picture(files: RunFiles, figure: Exhibit, beside: dict[str, str]) -> Picture:
-    stem = f"figures/{figure.name}"
-    image, width, finding = read_image(files.file(f"{stem}.svg"))
-    made = beside | _files(stem, ("png", "pdf", "svg"))
-    finding = finding or figure.title
-    return Picture(spec=figure, image=image, width=width, finding=finding, files=made)
 
 
 def _files(stem: str, kinds: Iterable[str]) -> dict[str, str]:

@@ -152,10 +152,8 @@ def _start(settings: list[dict[str, Any]], labels: list[str], lead: System) -> l
     ranks = [(it["noise"] == noise, it["mu"] == f"{mu:g}", bool(it["noisy"])) for it in settings]
     place = ranks.index(max(ranks))
     played = [k for k, chosen in enumerate(settings[place]["actions"]) if chosen]
-    return [
-        place,
-        labels.index(led) if led in labels and labels.index(led) in played else played[0],
-    ]
+    theirs = [k for k in played if labels[k] == led]
+    return [place, (theirs or played)[0]]
 
 
 def short_names(experts: pd.DataFrame) -> list[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
@@ -25,6 +25,8 @@ from dpol.studies.showing import frames_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Run:
     def stream(self, label: str) -> GainStream:
         """Read a gain stream. Raises DataError if the run has none with this label."""
         there = self._files("streams", ".parquet")
-        stream = read_stream(self.crate.file(there[self._one_of("stream", label, there)]))
+        stream = read_stream(self.crate.file(self._one_of("stream", label, there)))
         public = self.config["dataset"].get("public", False)
         return replace(stream, provenance={**stream.provenance, PUBLIC: public})
 
@@ -65,7 +67,7 @@ class Run:
         Raises:
             DataError: the run has no such table, or it has changed since or cannot be read.
         """
-        file = self._tables[self._one_of("table", name, self._tables)]
+        file = self._one_of("table", name, self._tables)
         with self.told_release(), readable(path := self.crate.file(file)):
             return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
 
@@ -102,7 +104,7 @@ class Run:
                 for section in study.sections_of(block, facts)
                 for figure in section.figures
             }
-            study, section, figure = figures[self._one_of("figure", name, figures)]
+            study, section, figure = self._one_of("figure", name, figures)
             files = {it: self.crate.file(f"{it}.parquet") for it in section.results}
             facts = replace(facts, form=(width or style.width, titled, words or {}))
             drawn: Figure = figure.function(frames_of(study.package, files), facts)
@@ -144,11 +146,11 @@ class Run:
             if file.parent == Path(below) and file.suffix == suffix
         }
 
-    def _one_of(self, what: str, name: str, there: Collection[str]) -> str:
-        """Return the name, or raise DataError if it is not among those there."""
+    def _one_of(self, what: str, name: str, there: Mapping[str, _Found]) -> _Found:
+        """Return what has a name, or raise DataError if nothing there has."""
         if name not in there:
             raise DataError(f"{self.folder}: no {what} {name}{nearest(name, there)}")
-        return name
+        return there[name]
 
 
 def open_run(folder: Path | str) -> Run:

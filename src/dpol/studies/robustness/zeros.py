@@ -45,18 +45,19 @@ MARK = -999999
 ENDS = ("", "_least", "_most")
 
 
-def hidden_averages(file: Path | str, average: str, read_as: float = 2) -> Floats:
+def hidden_averages(file: Path | str, average: str) -> Floats:
     """Return the hidden averages of a table in which sums and days are published.
+
+    A hidden sum, of 1 to 3, is read as 2.
 
     Args:
         file: path of the table.
         average: its column of averages, which ends in `_avg`.
-        read_as: what a hidden sum, of 1 to 3, is read as.
     """
     names = [average, *(average.removesuffix("avg") + name for name in ("sum", "coverage"))]
     rows = pd.read_parquet(file, columns=names).set_axis(["average", "sum", "days"], axis=1)
     rows = rows[(rows["average"] == MARK) & (rows["days"] > 0)]
-    return np.asarray(rows["sum"].where(rows["sum"] != MARK, read_as) / rows["days"])
+    return np.asarray(rows["sum"].where(rows["sum"] != MARK, 2) / rows["days"])
 
 
 def with_hidden(rows: pd.DataFrame, known: Floats, hidden: float, draw: int) -> pd.DataFrame:
