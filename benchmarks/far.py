@@ -23,7 +23,7 @@ from dpol.data.stream import GainStream, write_stream
 from dpol.experts.registry import make_members
 from dpol.plan import Plan, inputs_of
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.studies.games.scores import Played, PlayedSuite, column, score_tables
+from dpol.studies.games.scores import Played, score_tables
 from dpol.studies.games.study import STUDY
 from dpol.studies.jobs import write_results
 
@@ -59,7 +59,7 @@ def write_games(folder: Path, replicates: int) -> None:
         for game in job.points:
             numbers = tuple(range(game.block[0], game.block[1] + 1))
             members = [member for entry in game.algorithms for member in make_members(entry)]
-            played = tuple(
+            played = [
                 Played(
                     stream=stream,
                     noise=game.noise,
@@ -68,16 +68,14 @@ def write_games(folder: Path, replicates: int) -> None:
                     family=member.family,
                     origin=member.origin,
                     guarantee=NO_PRIVACY,
+                    replicates=numbers,
                     actions=rng.integers(0, HOSPITALS[stream], (len(numbers), WEEKS)),
                     gains=rng.random((len(numbers), WEEKS)),
+                    best=np.ones(WEEKS),
                 )
                 for member in members
-            )
-            suite = PlayedSuite(replicates=numbers, played=played, best=np.ones(WEEKS))
-            scores = score_tables(suite)
-            label = column([game.suite] * len(played))
-            scores["curves"] = scores["curves"].add_column(0, "suite", label)
-            tables.append(scores)
+            ]
+            tables.append(score_tables(played, game.suite))
         for name in tables[0]:
             whole = pa.concat_tables([each[name] for each in tables])
             write_frame(whole, folder / f"games/{place}/{name}.parquet")

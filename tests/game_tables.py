@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dpol.data.stream import GainStream
 from dpol.experts.registry import make_members
+from dpol.studies.games.collect import join_jobs
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.scores import Played, PlayedSuite, score_tables
-from dpol.studies.games.summary import join_jobs
+from dpol.studies.games.scores import Played, score_tables
 
 
 def suite(
@@ -23,21 +22,13 @@ def suite(
     mu: float = 0.5,
     seed: int = 1,
     replicates: Sequence[int] = range(3),
-) -> PlayedSuite:
+) -> list[Played]:
     """Play algorithms, given as in a suite."""
     members = [member for spec in specs for member in make_members(spec)]
     return play_suite(stream, members, noise=noise, mu=mu, seed=seed, replicates=replicates)
 
 
-def suite_of(played: Played, best: float = 1.0) -> PlayedSuite:
-    """Return runs as a suite of one algorithm; `best` is the largest gain of every round."""
-    size, n_rounds = played.gains.shape
-    return PlayedSuite(
-        replicates=tuple(range(size)), played=(played,), best=np.full(n_rounds, best)
-    )
-
-
-def joined(suites: Iterable[PlayedSuite]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def joined(suites: Iterable[Sequence[Played]]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the scores and the cells of suites."""
     jobs = map(score_tables, suites)
     return join_jobs((job["scores"].to_pandas(), job["curves"].to_pandas()) for job in jobs)

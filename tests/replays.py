@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpol.data.stream import GainStream
 from dpol.studies.games.replay import replay_rows
-from dpol.studies.games.scores import Played, PlayedSuite
+from dpol.studies.games.scores import Played
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.study import Facts
 from game_tables import joined, suite
@@ -38,7 +38,7 @@ def games(
     noises: Sequence[str] = ("isotropic", "capacity"),
     replicates: int = 2,
     levels: tuple[float, ...] = LEVELS,
-) -> list[PlayedSuite]:
+) -> list[list[Played]]:
     """Play local algorithms, and one without privacy."""
     return [
         suite(stream, specs, noise=noise, mu=mu, seed=SEED, replicates=range(replicates))
@@ -46,10 +46,6 @@ def games(
         for noise in kinds
         for mu in mus
     ]
-
-
-def played_in(suites: Sequence[PlayedSuite]) -> list[Played]:
-    return [played for suite in suites for played in suite.played]
 
 
 MAIN = GamesSettings(report=Report(algorithms=[*LOCAL, *FREE]), seed=SEED)
@@ -67,7 +63,7 @@ def facts_of(stream: GainStream, levels: tuple[float, ...] = LEVELS) -> Facts:
 
 def replay_of(
     stream: GainStream,
-    suites: Sequence[PlayedSuite] | None = None,
+    suites: Sequence[Sequence[Played]] | None = None,
     levels: tuple[float, ...] = LEVELS,
 ) -> pd.DataFrame:
     """Return the table of a game."""

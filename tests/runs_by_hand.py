@@ -19,8 +19,11 @@ def played(label: str, noise: str, mu: float, totals: Sequence[float]) -> Played
     return runs(np.outer(totals, [0.25, 0.75]), label=label, noise=noise, mu=mu, guaranteed=mu)
 
 
-def runs(gains: ArrayLike, *, guaranteed: float = 0.4, **about: Any) -> Played:
-    """Return local runs with these gains of the actions, by replicate and round."""
+def runs(gains: ArrayLike, *, guaranteed: float = 0.4, best: float = 1.0, **about: Any) -> Played:
+    """Return local runs with these gains of the actions, by replicate and round.
+
+    `best` is the largest gain of every round.
+    """
     made = np.asarray(gains, dtype=float)
     about = {"stream": "nm", "label": "a", "noise": "isotropic", "mu": 0.5} | about
     guarantee = dataclasses.replace(
@@ -32,4 +35,5 @@ def runs(gains: ArrayLike, *, guaranteed: float = 0.4, **about: Any) -> Played:
     )
     facts: dict[str, Any] = {"family": about["label"], "origin": "paper"} | about
     actions = made.astype(np.int32)
+    facts |= {"replicates": range(len(made)), "best": np.full(made.shape[1], best)}
     return Played(guarantee=guarantee, actions=actions, gains=made, **facts)

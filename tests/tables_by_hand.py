@@ -14,8 +14,8 @@ from dpol.experts.registry import simplicity_of
 from dpol.privacy.losses import Loss
 from dpol.privacy.settings import keeps_level
 from dpol.show.table import Table, TableCell
+from dpol.studies.games.collect import conclude
 from dpol.studies.games.names import META, TABLE_2
-from dpol.studies.games.summary import conclude
 from dpol.studies.study import Facts
 
 INF = math.inf

@@ -271,8 +271,7 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
     assert imported.isdisjoint({"pandas", "matplotlib", "pyarrow", "scipy.stats", "requests"})
     packages = {load_study(name).package for name in STUDIES}
     of_studies = {name for name in imported if name.startswith("dpol.studies.")}
-    rooms = "registry", "study", "paper1", "paper2", "ledger"
-    rooms += "games.names", "games.in_paper"
+    rooms = "registry", "study", "paper1", "paper2", "ledger", "games.names"
     shared = {f"dpol.studies.{name}" for name in rooms}
     files = "", ".study", ".settings"
     expected = {f"{it}{file}" for it in packages for file in files}

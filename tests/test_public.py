@@ -59,7 +59,7 @@ def test_a_library_user_gets_the_actions_of_the_pipeline(random_stream, algorith
     else:
         source = dpol.RawGains(stream, mu, numbers, seed=7)
     games = dpol.play(algorithm, source)
-    (played,) = suite(stream, [spec], noise=noise, mu=mu, seed=7, replicates=numbers).played
+    (played,) = suite(stream, [spec], noise=noise, mu=mu, seed=7, replicates=numbers)
     assert games.label == played.label
     assert games.actions.tobytes() == played.actions.tobytes()
     assert games.gains(stream).tobytes() == played.gains.tobytes()

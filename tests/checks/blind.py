@@ -38,8 +38,8 @@ from dpol.noise.noises import CAPACITY, Noise, noise_of
 from dpol.privacy.factorizations import Factorization, fresh_window_sums
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.losses import Draw, Loss, Promise, of_range, one_draw, pure
-from dpol.privacy.noise_laws import LAPLACE, Gaussian, Law
-from dpol.privacy.tree_noise import TreeNoise, tree_levels
+from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE, Law
+from dpol.privacy.tree_noise import next_nodes, tree_levels
 
 FAULTS: dict[str, dict[str, str]] = {}
 """What is wrong, by kind and by name."""
@@ -708,14 +708,14 @@ plant(
 plant(
     "a new law, planted blindly",
     "LARGEST_OF_GAUSSIAN",
-    "a law with Laplace losses is made of the class Gaussian, whose `largest` is mu / sqrt(v): that"
+    "a law with Laplace losses has the `largest_of` of Gaussian noise, mu / sqrt(v): that"
     " strength breaks the promise by up to 18% (one release, mu = .25)",
     by_law(
         lambda e, d: d[:, 0] / e,
-        kind=Gaussian,
         name="double exponential",
         deviation_of=LAPLACE.deviation_of,
         loss_of=LAPLACE.loss_of,
+        largest_of=GAUSSIAN.largest_of,
     ),
 )
 
@@ -859,21 +859,23 @@ plant(
 
 
 @dataclass(frozen=True)
-class _LevelNoise(TreeNoise):
+class _Levels(TreeState):
     levels: dict[int, Floats] = field(default_factory=dict)
-
-    def next(self, noise: Floats) -> TreeNoise:
-        rounds = self.rounds + 1
-        opened = (rounds & -rounds).bit_length() - 1
-        levels = {opened: noise, **self.levels}
-        nodes = {level: old for level, old in self.nodes.items() if level > opened}
-        return _LevelNoise(rounds, {**nodes, opened: levels[opened]}, levels)
 
 
 @dataclass(frozen=True)
 class LevelsOnce(TreeFTPL):
     def init(self, setup: CuratorSetup) -> TreeState:
-        return replace(super().init(setup), total_scale=0.0, noise=_LevelNoise())
+        return _Levels(**{**vars(super().init(setup)), "total_scale": 0.0})
+
+    def step(self, state: Any, observation: Any, generators: ReplicateGenerators) -> Any:
+        if observation is not None:
+            noise = state.node_scale * generators.standard_normal(observation.gains.shape[1])
+            nodes = next_nodes(state.nodes, state.relative * noise)
+            nodes |= {level: state.levels.get(level, own) for level, own in nodes.items()}
+            prefix = state.prefix + observation.gains
+            state = replace(state, prefix=prefix, nodes=nodes, levels={**nodes, **state.levels})
+        return super().step(state, None, generators)
 
 
 plant(

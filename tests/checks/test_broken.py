@@ -155,7 +155,7 @@ def test_games_that_count_are_no_games_that_chose_and_share_the_error(monkeypatc
 
     monkeypatch.setattr(audits, "audit_runs", counted)
     settings = [*fixed_settings("isotropic", stays=False)][:3]
-    audits.audit(play, settings, seed=1, games=(20, 30, 40), outputs="its releases")
+    audits.audit(play, settings, seed=1, games=(20, 30, 40))
     assert len(seeds) == 3
     assert len(set.union(*seeds.values())) == 2 * len(seeds)
     counts = errors[: len(settings)]  # the others tell the power

@@ -45,8 +45,7 @@ def test_it_stands_among_those_of_its_level_and_its_mu_is_marked(random_stream):
 def test_it_goes_through_a_sent_row_and_back(random_stream, tmp_path):
     stream, file = random_stream(20, 5), tmp_path / "sent.parquet"
     write_rows([run_of(stream, "mine", [("isotropic", 0.5)])], file, ENTRY, ABOUT)
-    _, (suite,), refused = read_rows([file], {stream.label: stream}, [0.5], ASKED)
-    (played,) = suite.played
+    _, (played,), refused = read_rows([file], {stream.label: stream}, [0.5], ASKED)
     assert not refused
     own = dpol.play(ENTRY, RawGains(stream, 0.5, seed=1)).guarantee
     assert played.guarantee.loss == own.loss

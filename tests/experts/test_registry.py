@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import math
 import re
 from contextlib import nullcontext
 from pathlib import Path
@@ -15,9 +16,9 @@ import yaml
 from dpol.checks.algorithms import (
     CHECKS,
     game,
-    limits,
     random_stream,
     source_for,
+    without_ties,
 )
 from dpol.checks.settings import stream_of
 from dpol.experts import registry
@@ -175,7 +176,7 @@ def test_a_noise_that_no_curator_has_is_refused(noise):
 def test_rw_meta_with_floor_0_and_a_huge_mu_plays_a_leading_learner(label):
     """At mu = inf learners tie as long as they have acted alike; any of them may be played."""
     algorithm = by_label(label)
-    near, limit = limits(algorithm)
+    near, limit = (without_ties(algorithm, mu) for mu in (1e12, math.inf))
     actions = run(algorithm, near)
     for t, (state, _) in enumerate(rounds(algorithm, limit, many(7))):
         leading = state.gains >= state.gains.max(axis=1, keepdims=True) - 1e-9
@@ -185,7 +186,8 @@ def test_rw_meta_with_floor_0_and_a_huge_mu_plays_a_leading_learner(label):
 def test_l2p_with_a_huge_mu_draws_from_the_same_weights():
     """Fake switches change when it redraws, but not the distribution of its actions in a round."""
     algorithm = by_label("l2p")
-    near, limit = (algorithm.parameters_for(setup_of(source)) for source in limits(algorithm))
+    sources = (without_ties(algorithm, mu) for mu in (1e12, math.inf))
+    near, limit = (algorithm.parameters_for(setup_of(source)) for source in sources)
     assert (near.batch_size, limit.batch_size) == (1, 1)
     assert near.eta == limit.eta
     assert limit.fake_switch == 0.0

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from dpol.core.errors import DataError
 from dpol.noise import NOISES, noise_scale, privatize
-from dpol.noise.noisy_gains import achieved_mu
-from dpol.noise.seeds import Seeds
+from dpol.noise.noisy_gains import Seeds, achieved_mu
 from dpol.privacy.guarantee import ONE_PERSON
 
 ROOT2 = math.sqrt(2.0)

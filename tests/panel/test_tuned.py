@@ -41,7 +41,7 @@ def totals():
         stream = build_stream(table, state, 1.0, {})
         for mu in FOUND:
             made = suite(stream, FORMS, mu=mu, seed=40, replicates=range(40))
-            found |= {(state, mu, played.label): played.totals for played in made.played}
+            found |= {(state, mu, played.label): played.totals for played in made}
     return found
 
 

@@ -63,7 +63,7 @@ def stream(packages, monkeypatch, random_stream) -> dpol.GainStream:
 
 
 def play(stream: dpol.GainStream, spec: Any) -> Played:
-    (played,) = suite(stream, [spec]).played
+    (played,) = suite(stream, [spec])
     return played
 
 

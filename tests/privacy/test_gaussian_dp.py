@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from dpol.privacy.gaussian_dp import (
-    compose,
     delta_of_epsilon,
     epsilon_of_delta,
     implied_mu,
@@ -84,10 +83,3 @@ def test_what_is_too_large_for_a_number_is_infinite():
     assert epsilon_of_delta(1e-6, 1e150) == pytest.approx(1e300 / 2)
     assert epsilon_of_delta(1e-6, 1e200) == pure_epsilon(1e200) == math.inf
     assert delta_of_epsilon(1.0, 1e308) == 1.0
-
-
-def test_composition_is_the_root_of_the_sum_of_squares():
-    assert compose([3.0, 4.0]) == 5.0
-    assert compose(iter([0.5] * 4)) == 1.0
-    assert compose([]) == 0.0
-    assert compose([1.0, math.inf]) == math.inf

@@ -87,6 +87,8 @@ def test_pure_privacy_and_zcdp_add_up():
     both = Loss(zcdp=0.125) + pure(0.3)
     assert Loss(zcdp=0.125).mu < both.mu <= 0.73603
     assert (both.numerical, pure(0.3).numerical) == (True, False)
+    ((draw, _),) = pure(0.3).draws  # of one kind, listed twice
+    assert Loss(draws=((draw, 1), (draw, 2))) + Loss() == pure(0.3).times(3)
 
 
 @pytest.mark.parametrize("mu", [1e-6, 0.25, 1.0, 4.0, 50.0])

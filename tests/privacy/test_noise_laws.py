@@ -15,16 +15,7 @@ from scipy import stats
 from dpol.privacy.account import noises_for
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.losses import Promise, pure
-from dpol.privacy.noise_laws import (
-    GAUSSIAN,
-    LAPLACE,
-    LAWS,
-    STAIRCASE,
-    UNIFORM,
-    Gaussian,
-    Law,
-    staircase,
-)
+from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE, LAWS, STAIRCASE, UNIFORM, Law, staircase
 
 SLACK, SLACK_OF_GUESS = 1e-3, 1e-4
 """Stated largest relative excess of a delta; and of mu, and of delta at epsilon = 0."""
@@ -351,4 +342,4 @@ def test_a_law_without_words_is_refused(name, words):
     with pytest.raises(TypeError, match="words"):
         Law(name="two", **facts)
     with pytest.raises(TypeError, match="name"):
-        Gaussian(words="noise", **facts)
+        Law(words="noise", **facts)

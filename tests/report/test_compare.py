@@ -23,9 +23,9 @@ from dpol.data.stream import GainStream, write_stream
 from dpol.report.compare import RunComparison, compare_runs
 from dpol.report.door import CONFIG, CRATE
 from dpol.reruns.code_hashes import code_of_results
-from dpol.studies.games import summary as summaries
+from dpol.studies.games import collect as summaries
 from dpol.studies.games.scores import Played
-from game_tables import joined, suite_of
+from game_tables import joined
 from in_process import command
 from report.run_by_hand import (
     CLEANING,
@@ -98,7 +98,7 @@ def write(
 def totals_of(played: Sequence[Played]) -> pd.DataFrame:
     """Return the total gains of runs, with numbers as labels of levels."""
     labels = {runs.mu: str(runs.mu) for runs in played}
-    scores, cells = joined(map(suite_of, played))
+    scores, cells = joined([it] for it in played)
     return summaries.totals_of(cells.assign(level=cells["mu"].map(labels)), scores)
 
 

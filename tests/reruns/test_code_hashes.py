@@ -105,7 +105,7 @@ def test_a_line_in_any_room_changes_the_hash_and_words_do_not(tmp_path: Path) ->
 
 def test_jobs_that_make_and_draw_tables_watch_their_columns_and_points_do_not() -> None:
     readers = {it for it, files in files_by_reader().items() if COLUMNS in files}
-    assert readers == {f"dpol.studies.games.{name}" for name in ("study", "show", "summary")}
+    assert readers == {f"dpol.studies.games.{name}" for name in ("study", "show", "collect")}
     assert readers.isdisjoint(reach("dpol.studies.games.compute"))
     suffixes = {file.suffix for files in files_by_reader().values() for file in files}
     assert ".yaml" in suffixes

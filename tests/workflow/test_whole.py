@@ -311,7 +311,7 @@ SHOWN = {rule for rule in jobs_of(*STUDIES) if rule.endswith("_shown")}
             MAIN | jobs_of("batching", "audits", "robustness"),
         ),
         (("studies/paper3/figures.py", '"alpha": 0.8', '"alpha": 0.7'), {"labels_shown"}),
-        (("studies/games/summary.py", "replace(0.0, math.nan)", "replace(0.0, 1.0)"), SUMMED),
+        (("studies/games/collect.py", "replace(0.0, math.nan)", "replace(0.0, 1.0)"), SUMMED),
         (("studies/games/results.yaml", "columns:", "columns: # words"), SUMMED | SHOWN),
     ],
     ids=["labels", "algorithm", "figure", "summary", "columns"],

@@ -1,4 +1,4 @@
-"""Audits of what leaves an algorithm or a noise, in several settings.
+"""Audits of the actions of an algorithm, in several settings.
 
 Games with a person at either of two experts prove a lower bound on the privacy parameter; above the
 claim of the record, it refutes the record. Few games of every setting rank the settings, more games
@@ -13,7 +13,6 @@ An audit of this size cannot see:
 - noise that is a little too small in long games: choices show less than releases, and the worst
   choice, last and alone, may not show a person at all
 - a delta below 1e-3: such events are too rare
-- raw gains in digits that nobody reads, such as the last ones of a noisy release
 """
 
 from __future__ import annotations
@@ -61,7 +60,6 @@ def audit(
     *,
     seed: int,
     games: tuple[int, int, int],
-    outputs: str,
 ) -> str:
     """Audit records, and return the verdict; a sound record is refuted with probability `ERROR`.
 
@@ -75,7 +73,6 @@ def audit(
         seed: root seed.
         games: numbers of games, on each stream: of all settings, of the best of these, and those
             that count.
-        outputs: the outputs in words.
 
     Raises:
         CheckError: the games refute a record, or its mu is above that of the setting.
@@ -90,7 +87,7 @@ def audit(
     found = [(setting, bound(setting, count, 1.0)) for setting, count in counted]
     ratios = [it.lower_bound / max(it.claimed, 1e-9) for _, it in found]
     setting, worst = found[max(range(len(found)), key=ratios.__getitem__)]
-    if wrong := worst.refuted(f"{setting}, {outputs}"):
+    if wrong := worst.refuted(f"{setting}, its actions"):
         raise CheckError(f"{wrong}; noise is missing or too small")
     likely = [counted[i] for i in np.argsort(ratios)[-_LIKELY:]]
 

@@ -215,13 +215,13 @@ def _log_uniform(rng: np.random.Generator, span: tuple[float, float], *shape: in
     return np.asarray(np.exp(rng.uniform(math.log(span[0]), math.log(span[1]), shape)))
 
 
-def in_words(noises: Sequence[str], *, stays: bool, given: bool) -> str:
+def in_words(noises: Sequence[str], *, stays: bool) -> str:
     """Say which people and settings are played with these noises."""
     spans = (_ROUNDS, _EXPERTS, _CAPACITIES, _MUS)
     rounds, experts, capacities, mus = (f"{low:g} to {high:g}" for low, high in spans)
     return (
         f"of a person in 8 rounds with ties, nor in {DRAWN} drawn settings ({rounds} rounds,"
-        f" {experts} experts, capacities of {capacities}{' or given sensitivities' * given}, gains"
+        f" {experts} experts, capacities of {capacities} or given sensitivities, gains"
         f" up to {min(_RANGES):g} to {max(_RANGES):g}, mu {mus}"
         f"{f', stays of 1 to {_LONGEST_STAY}' * stays}, {' or '.join(noises)} noise)"
     )

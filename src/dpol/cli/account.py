@@ -134,7 +134,7 @@ def _weeks(options: argparse.Namespace) -> None:
     Numbers are rounded to the safe side.
     """
     from dpol.privacy.account import account
-    from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
+    from dpol.privacy.gaussian_dp import mu_of_epsilon
 
     delta = options.delta
     if options.unit_weeks > 1:
@@ -143,7 +143,7 @@ def _weeks(options: argparse.Namespace) -> None:
             " for one; dpol.account(record, weeks) reads it from the record of the noise"
         )
     if options.mu:
-        mu = compose(options.mu)
+        mu = math.hypot(*options.mu)
     else:
         # Users continue with the printed mu, so all numbers follow from it.
         mu = float(at_least(mu_of_epsilon(options.epsilon, delta), digits=4))

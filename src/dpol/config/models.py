@@ -22,8 +22,13 @@ from dpol.data.settings import Dataset, Streams
 from dpol.experts.registry import make_members
 from dpol.privacy.settings import DELTA, Mu
 from dpol.studies.comparison.settings import Comparison, ComparisonSettings
-from dpol.studies.games.in_paper import lacks_of_table_2
-from dpol.studies.games.settings import GamesSettings, MemoryName, Report, Suites
+from dpol.studies.games.settings import (
+    GamesSettings,
+    MemoryName,
+    Report,
+    Suites,
+    lacks_of_table_2,
+)
 from dpol.studies.registry import load_studies
 from dpol.studies.study import Facts, Study, reading_label
 

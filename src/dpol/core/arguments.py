@@ -53,6 +53,21 @@ def check_numbers(interval: str, **values: object) -> None:
         check_number(name, value, interval)
 
 
+def check_fields(made: object, **intervals: str) -> None:
+    """Make floats of fields of a frozen dataclass, by `check_number`; None stays.
+
+    Args:
+        made: the dataclass, in `__post_init__`.
+        intervals: the allowed numbers of each field.
+
+    Raises:
+        ValueError: `check_number` refuses a field.
+    """
+    for name, interval in intervals.items():
+        if (value := getattr(made, name)) is not None:
+            object.__setattr__(made, name, check_number(name, value, interval))
+
+
 def check_mu(mu: object) -> float:
     """Return a privacy level mu, in (0, 1e100] or inf, as a float. Raises ValueError."""
     most = "inf" if as_float(mu) == math.inf else "1e100"

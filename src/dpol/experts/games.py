@@ -29,7 +29,7 @@ from dpol.experts.play import (
 )
 from dpol.experts.registry import label_of, make_members
 from dpol.noise import NO_NOISE, NoisyGains
-from dpol.noise.seeds import Seeds
+from dpol.noise.noisy_gains import Seeds
 
 Entry = AnyAlgorithm | str | Mapping[str, Any]
 """An algorithm, or an entry of a suite: a name, `package.module:Class`, or a block."""

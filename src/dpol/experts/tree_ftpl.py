@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -13,7 +14,7 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
 from dpol.privacy.gaussian_dp import mu_of_shifts
 from dpol.privacy.guarantee import Guarantee
-from dpol.privacy.tree_noise import TreeNoise, tree_levels, tree_total
+from dpol.privacy.tree_noise import next_nodes, tree_levels, tree_total
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,14 +23,14 @@ class TreeState:
 
     Args:
         prefix: (R, n) sum of the gains of the rounds so far.
-        noise: (R, n) noise of the open nodes.
+        nodes: (R, n) noise of each open node, by level.
         total_scale: standard deviation S of the noise on every prefix of the noisiest expert.
         node_scale: standard deviation of the noise on one node of the noisiest expert.
         relative: (n,) noise of each expert relative to the noisiest; 1 if all have the same.
     """
 
     prefix: Floats
-    noise: TreeNoise
+    nodes: Mapping[int, Floats]
     total_scale: float
     node_scale: float
     relative: float | Floats = 1.0
@@ -85,7 +86,7 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
         total = float(np.max(scale))
         return TreeState(
             prefix=np.zeros((setup.n_replicates, setup.n_experts)),
-            noise=TreeNoise(),
+            nodes={},
             total_scale=total,
             node_scale=total / math.sqrt(levels) if levels else 0.0,
             relative=scale / total if total and setup.by_capacity else 1.0,
@@ -97,12 +98,12 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
         n = state.prefix.shape[1]
         if observation is not None:  # the round opens a node
             opened = state.relative * state.node_scale * generators.standard_normal(n)
-            prefix = state.prefix + observation.gains
-            state = replace(state, prefix=prefix, noise=state.noise.next(opened))
-        nodes = state.noise.nodes.values()
-        fresh = math.sqrt(max(state.total_scale**2 - len(nodes) * state.node_scale**2, 0.0))
+            nodes = next_nodes(state.nodes, opened)
+            state = replace(state, prefix=state.prefix + observation.gains, nodes=nodes)
+        told = len(state.nodes) * state.node_scale**2
+        fresh = math.sqrt(max(state.total_scale**2 - told, 0.0))
         noisy = state.prefix + state.relative * fresh * generators.standard_normal(n)
-        for node in nodes:
+        for node in state.nodes.values():
             noisy += node
         return state, noisy.argmax(axis=1).astype(np.int32)
 

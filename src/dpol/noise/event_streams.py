@@ -98,6 +98,10 @@ class Mechanism:
         """Return the largest epsilon of a round at one holder that keeps a promise."""
         return _dearest(self, promise, stay)
 
+    def epsilon(self, promise: Promise, stay: int) -> float:
+        """Return the largest epsilon of a window at one holder that keeps a promise."""
+        return self.dearest(promise, stay) / self.most(stay)
+
     def level(self, promise: Promise, stay: int) -> float:
         """Return the largest mu at which the mechanism keeps a promise.
 

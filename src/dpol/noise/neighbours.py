@@ -26,18 +26,10 @@ _CHOSEN_BY_COUNTS = (
     " (cleaning.min_total_cases)"
 )
 
-
 _SUPPRESSED = (
-    "which counts are suppressed (read as {read_as:g}): the guarantee is for sites that add noise"
-    " to their exact counts; on these cleaned counts one person's μ is up to {times:g} times as"
-    " large"
-)
-
-
-_SUPPRESSED_SUMS = (
-    "which sums of days are suppressed (read as {read_as:g}): the guarantee is for sites that add"
-    " noise to their exact counts; on these cleaned averages one person's μ is up to {times:g}"
-    " times as large ({days[0]:g} days reported at least; {usual:.3g} times over {days[1]:g})"
+    "which {numbers} are suppressed (read as {read_as:g}): the guarantee is for sites that add"
+    " noise to their exact counts; on these cleaned {cleaned} one person's μ is up to {times:g}"
+    " times as large{more}"
 )
 
 
@@ -51,11 +43,12 @@ def neighbours_of(stream: GainStream) -> Neighbours:
     counted = str(stream.provenance.get(COUNTED, ""))
     public = [_CHOSEN_BY_COUNTS] if stream.provenance.get(SELECTION) == "counts" else []
     if suppressed := stream.provenance.get(SUPPRESSED):
+        words = {"numbers": "counts", "cleaned": "counts", "more": ""}
         if days := suppressed.get("days"):
-            change = largest_change_of_average(1.0, days[1], read_as=suppressed["read_as"])
-            public.append(_SUPPRESSED_SUMS.format(**suppressed, usual=change))
-        else:
-            public.append(_SUPPRESSED.format(**suppressed))
+            usual = largest_change_of_average(1.0, days[1], read_as=suppressed["read_as"])
+            more = f" ({days[0]:g} days reported at least; {usual:.3g} times over {days[1]:g})"
+            words = {"numbers": "sums of days", "cleaned": "averages", "more": more}
+        public.append(_SUPPRESSED.format(**suppressed, **words))
     return Neighbours(
         adjacency=in_words(adjacency, stream.count_sensitivity, counted),
         unit=in_words(unit, stream.count_sensitivity, counted),

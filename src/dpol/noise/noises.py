@@ -129,9 +129,7 @@ def _capacity(stream: GainStream, mu: float) -> Floats:
 
 
 def _on_counts(mechanism: Mechanism, stream: GainStream, mu: float) -> Floats:
-    each = (
-        mechanism.dearest(Promise(mu=mu), stream.stay) / mechanism.most(stream.stay) / stream.stay
-    )
+    each = mechanism.epsilon(Promise(mu=mu), stream.stay) / stream.stay
     capacity = stream.capacities_for("noise on counts")
     return np.asarray(mechanism.law.deviation(each) * stream.count_sensitivity / capacity)
 

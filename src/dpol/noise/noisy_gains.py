@@ -14,17 +14,52 @@ import numpy as np
 
 from dpol.core.arguments import check_kind, check_mu
 from dpol.core.errors import DataError
-from dpol.core.randomness import Floats, ReplicateGenerators, replicate_numbers
+from dpol.core.randomness import (
+    Floats,
+    ReplicateGenerators,
+    replicate_generators,
+    replicate_numbers,
+)
 from dpol.core.words import short_repr
 from dpol.data.stream import MAKE_STREAM, GainStream
 from dpol.noise.event_streams import Mechanism
 from dpol.noise.neighbours import neighbours_of
 from dpol.noise.noises import MemoryChoice, find_noise, known_memory, memory_of
-from dpol.noise.seeds import Seeds
 from dpol.privacy.chains import Chains, MemoryKind
 from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
 from dpol.privacy.losses import Loss, Promise
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seeds:
+    """Seed and names that, with a purpose, fix the random numbers of a game.
+
+    Args:
+        seed: root of all randomness.
+        stream: label of the stream.
+        noise: name of the noise; `none` where nothing is private.
+        mu: privacy level.
+        replicates: numbers of the replicates.
+    """
+
+    seed: int
+    stream: str
+    noise: str
+    mu: float
+    replicates: tuple[int, ...]
+
+    def local_noise(self) -> ReplicateGenerators:
+        """Return generators of the noise on the gains, which all algorithms of a suite share."""
+        return self._generators("local noise")
+
+    def algorithm(self, label: str) -> ReplicateGenerators:
+        """Return generators of an algorithm's own randomness, by its label in a suite."""
+        return self._generators(f"algorithm {label}")
+
+    def _generators(self, purpose: str) -> ReplicateGenerators:
+        key = (self.stream, self.noise, self.mu)
+        return replicate_generators(self.seed, key, self.replicates, purpose)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,7 +232,8 @@ def privatize(
     if mechanism is None or mu == math.inf:
         initial, gains = _draw(stream.gains, fresh, kept, seeds.local_noise())
     else:
-        initial, gains = released(stream, mechanism, mu, seeds.local_noise())
+        gains = released(stream, mechanism, mu, seeds.local_noise())
+        initial = np.zeros_like(gains[0])
     return NoisyGains(
         initial=_frozen(initial),
         gains=_frozen(gains).transpose(1, 0, 2),
@@ -257,11 +293,10 @@ def _draw(
 
 def released(
     stream: GainStream, mechanism: Mechanism, mu: float, generators: ReplicateGenerators
-) -> tuple[Floats, Floats]:
-    """Draw the (T, R, n) releases of a mechanism, as gains; no initial noise, (R, n)."""
+) -> Floats:
+    """Draw the (T, R, n) releases of a mechanism, as gains."""
     rounds, n = stream.gains.shape
-    replicates = generators.n_replicates
-    draws = np.empty((rounds, mechanism.draws, replicates, n))
+    draws = np.empty((rounds, mechanism.draws, generators.n_replicates, n))
     for r, generator in enumerate(generators.generators):
         draws[:, :, r] = generator.laplace(size=(rounds, mechanism.draws, n))
     capacity = stream.capacities_for("noise on counts")
@@ -270,10 +305,10 @@ def released(
         stream.gains / of_one,
         capacity[0] / stream.count_sensitivity,
         draws,
-        mechanism.dearest(Promise(mu=mu), stream.stay) / mechanism.most(stream.stay),
+        mechanism.epsilon(Promise(mu=mu), stream.stay),
         stream.stay,
     )
-    return np.zeros((replicates, n)), made.counts * of_one[:, None]
+    return np.asarray(made.counts * of_one[:, None])
 
 
 def _guarantee(

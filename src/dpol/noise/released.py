@@ -34,12 +34,8 @@ from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.privacy.stays import mu_of_stays
 
 _LIMITS = {
-    "deviation": (0, math.inf, " above 0"),
-    "capacity": (0, math.inf, " above 0"),
-    "change": (0, math.inf, " above 0"),
-    "version": (0, math.inf, " above 0"),
-    "a": (-1, 1, " between -1 and 1"),
-    "b": (-1, 1, " between -1 and 1"),
+    **dict.fromkeys(("deviation", "capacity", "change", "version"), (0, math.inf, " above 0")),
+    **dict.fromkeys(("a", "b"), (-1, 1, " between -1 and 1")),
 }
 """Columns of public numbers, and the limits between which they lie, also in words."""
 

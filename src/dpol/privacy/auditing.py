@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpol.core.arguments import check_choice, check_number, real_array
 from dpol.core.intervals import clopper_pearson_upper
@@ -32,9 +32,6 @@ Method = Literal["event", "covariance", "exact"]
 Verdict = Literal["consistent", "violated", "outside the guarantee"]
 OUTSIDE: Verdict = "outside the guarantee"
 """The verdict on outputs that exceed a parameter on inputs that its guarantee does not cover."""
-Counts = NDArray[np.int64]
-# False positives, false negatives, and the number of runs of each.
-_Errors = tuple[Counts, Counts, int, int]
 # Kind of event: a column of the statistics, its sign, and which input the event speaks for.
 _Side = tuple[int, int, bool]
 
@@ -165,14 +162,29 @@ def audit_runs(
     'violated'
     """
     first, second = _checked(first, second)
+    check_choice("parameter", parameter, ("mu", "epsilon"))
     check_number("claimed", claimed, "[0, inf]")
     check_number("confidence", confidence, "(0, 1)")
-    bound = partial(_bound, parameter=parameter, delta=delta)
+    check_number("delta", delta, "[0, 1)")
+
+    def bound(null: Floats, other: Floats, thresholds: ArrayLike, error: float) -> Floats:
+        """Return the bounds by the events above each threshold; each rate may fail by `error`."""
+        positive = len(null) - np.searchsorted(np.sort(null), thresholds, side="right")
+        negative = np.searchsorted(np.sort(other), thresholds, side="right")
+        false_positive = clopper_pearson_upper(positive, len(null), error)
+        false_negative = clopper_pearson_upper(negative, len(other), error)
+        if parameter == "mu":
+            lower = -scipy.special.ndtri(false_positive) - scipy.special.ndtri(false_negative)
+        else:
+            power = np.maximum(1 - delta - false_negative, np.finfo(float).tiny)
+            lower = np.log(power / false_positive)
+        return np.maximum(lower, 0.0)
+
     error = (1 - confidence) / 2
     cautious = partial(bound, error=error * _CAUTION)
     side, threshold = _choose(selection_half(first), selection_half(second), cautious)
     counted = _seen_from(side, first[len(first) // 2 :], second[len(second) // 2 :])
-    lower = float(bound(_errors(*counted, threshold), error=error))
+    lower = float(bound(*counted, threshold, error))
     runs = min(len(first), len(second))
     return AuditResult(
         parameter=parameter,
@@ -276,22 +288,15 @@ def _seen_from(side: _Side, first: Floats, second: Floats) -> tuple[Floats, Floa
     return sign * null[:, column], sign * other[:, column]
 
 
-def _errors(null: Floats, other: Floats, thresholds: ArrayLike) -> _Errors:
-    """Return the error counts of the events above each threshold."""
-    positive = len(null) - np.searchsorted(np.sort(null), thresholds, side="right")
-    negative = np.searchsorted(np.sort(other), thresholds, side="right")
-    return positive, negative, len(null), len(other)
-
-
 def _choose(
-    first: Floats, second: Floats, bound: Callable[[_Errors], Floats]
+    first: Floats, second: Floats, bound: Callable[[Floats, Floats, Floats], Floats]
 ) -> tuple[_Side, float]:
     """Return the event with the largest lower bound on the runs of the selection half."""
     events = []
     for side in itertools.product(range(first.shape[1]), (1, -1), (False, True)):
         null, other = _seen_from(side, first, second)
         thresholds = _candidates(np.concatenate([null, other]))
-        bounds = bound(_errors(null, other, thresholds))
+        bounds = bound(null, other, thresholds)
         at = int(bounds.argmax())
         events.append((float(bounds[at]), side, float(thresholds[at])))
     return max(events, key=lambda event: event[0])[1:]
@@ -303,21 +308,6 @@ def _candidates(values: Floats) -> Floats:
     if len(different) <= _THRESHOLDS:
         return different
     return np.unique(np.quantile(values, np.linspace(0, 1, _THRESHOLDS)))
-
-
-def _bound(errors: _Errors, *, parameter: Parameter, error: float, delta: float = 0.0) -> Floats:
-    """Return the lower bound on a parameter; each rate may fail with probability `error`."""
-    check_choice("parameter", parameter, ("mu", "epsilon"))
-    check_number("delta", delta, "[0, 1)")
-    positive, negative, null, other = errors
-    false_positive = clopper_pearson_upper(positive, null, error)
-    false_negative = clopper_pearson_upper(negative, other, error)
-    if parameter == "mu":
-        lower = -scipy.special.ndtri(false_positive) - scipy.special.ndtri(false_negative)
-    else:
-        power = np.maximum(1 - delta - false_negative, np.finfo(float).tiny)
-        lower = np.log(power / false_positive)
-    return np.maximum(lower, 0.0)
 
 
 def _checked(*statistics: Floats) -> list[Floats]:

@@ -8,7 +8,7 @@ privacy. Definitions: Dong, Roth and Su, "Gaussian Differential Privacy".
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 import scipy
@@ -128,20 +128,6 @@ def root(function: Callable[[float], float], lower: float, upper: float) -> floa
     from scipy import optimize
 
     return float(optimize.brentq(function, lower, upper, xtol=1e-300, rtol=1e-15, maxiter=1000))
-
-
-def compose(mus: Iterable[float]) -> float:
-    """Return the mu of several GDP releases about one person: the root of the sum of squares.
-
-    It is inf if one of them is.
-
-    Raises:
-        ValueError: a mu is negative or not a number.
-
-    >>> compose([0.5] * 4)
-    1.0
-    """
-    return math.hypot(*(check_number("mu", mu, "[0, inf]") for mu in mus))
 
 
 def mu_of_shifts(shifts: Floats) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from dpol.core.arguments import check_number, check_whole
+from dpol.core.arguments import check_fields, check_whole
 from dpol.privacy.losses import NOTHING_KEPT, Loss
 from dpol.privacy.stays import STAYS
 
@@ -78,8 +78,7 @@ class Guarantee:
     memory: str = ""
 
     def __post_init__(self) -> None:
-        sensitivity = check_number("sensitivity", self.sensitivity, "[0, inf)")
-        object.__setattr__(self, "sensitivity", sensitivity)
+        check_fields(self, sensitivity="[0, inf)")
         object.__setattr__(self, "sampler", "none" if self.model == "none" else "seeded")
         if self.stays is not None and len(self.stays) != len(STAYS):
             raise ValueError(f"stays must have the losses of {STAYS} rounds, got {len(self.stays)}")

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from dpol.core.arguments import check_number, check_whole
+from dpol.core.arguments import check_fields, check_number, check_whole
 from dpol.core.randomness import Floats
 from dpol.privacy.composition import BELIEVED, Masses, log_masses, places
 from dpol.privacy.gaussian_dp import (
@@ -68,9 +68,7 @@ class Promise:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, interval in (("mu", "[0, inf]"), ("epsilon", "[0, inf]"), ("delta", "[0, 1)")):
-            if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, check_number(name, value, interval))
+        check_fields(self, mu="[0, inf]", epsilon="[0, inf]", delta="[0, 1)")
         if 0 < self.delta < _LEAST_DELTA:
             raise ValueError(f"delta must be 0 or at least {_LEAST_DELTA:g}, got {self.delta:g}")
 
@@ -88,9 +86,8 @@ class Draw:
     between: float = -math.inf
 
     def __post_init__(self) -> None:
-        intervals = {"e": "[0, inf]", **dict.fromkeys(("ends", "middle", "between"), "[-inf, inf)")}
-        for name, interval in intervals.items():
-            object.__setattr__(self, name, check_number(name, getattr(self, name), interval))
+        log = "[-inf, inf)"
+        check_fields(self, e="[0, inf]", ends=log, middle=log, between=log)
 
     def seldom(self, chance: float) -> Draw:
         """Return the loss of a draw that happens with a probability, whatever the data."""
@@ -169,16 +166,15 @@ class Loss:
     told: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, interval in (("gaussian", "[0, inf]"), ("zcdp", "[0, inf]"), ("told", "[0, 1]")):
-            object.__setattr__(self, name, check_number(name, getattr(self, name), interval))
+        check_fields(self, gaussian="[0, inf]", zcdp="[0, inf]", told="[0, 1]")
         if self.renyi and not (len(self.renyi) == len(ORDERS) and min(self.renyi) >= 0):
             raise ValueError(f"renyi must have {len(ORDERS)} divergences of at least 0, or none")
         for _, count in self.draws:
             check_whole("the number of draws of a kind", count)
 
     def __add__(self, other: Loss) -> Loss:
-        draws = Counter(dict(self.draws))
-        for draw, count in other.draws:
+        draws = Counter[Draw]()
+        for draw, count in self.draws + other.draws:
             draws[draw] += count
         both = [it.renyi for it in (self, other) if it.renyi]
         return Loss(

@@ -51,6 +51,7 @@ class Law:
         words: the noise in words, for a record: `Laplace noise`.
         deviation_of: maps e to the standard deviation, in units of a person's move.
         loss_of: maps e to the loss of one release.
+        largest_of: maps a promise and a number of releases to `largest`, where a formula is known.
 
     Raises:
         ValueError: name or words are empty.
@@ -60,6 +61,7 @@ class Law:
     words: str
     deviation_of: Callable[[float], float]
     loss_of: Callable[[float], Loss]
+    largest_of: Callable[[Promise, int], float] | None = None
 
     def __post_init__(self) -> None:
         if not (self.name.strip() and self.words.strip()):
@@ -81,29 +83,13 @@ class Law:
         Raises:
             ValueError: mu is so large that its noise cannot be told from none.
         """
-        return _largest(self, promise, check_whole("releases", releases))
+        check_whole("releases", releases)
+        return (self.largest_of or partial(_largest, self))(promise, releases)
 
 
 @cache
 def _largest(law: Law, promise: Promise, releases: int) -> float:
     return largest(partial(law.loss, releases=releases), promise)
-
-
-class Gaussian(Law):
-    """Gaussian noise of standard deviation 1 / e."""
-
-    def largest(self, promise: Promise, releases: int) -> float:
-        return gaussian_for(promise) / math.sqrt(check_whole("releases", releases))
-
-
-class Uniform(Law):
-    """Uniform noise on an interval of length 1 / e.
-
-    A release gives the person away for certain with probability e, and says nothing otherwise.
-    """
-
-    def largest(self, promise: Promise, releases: int) -> float:
-        return -math.expm1(math.log1p(-promise.delta) / check_whole("releases", releases))
 
 
 def _laplace(e: float) -> Loss:
@@ -162,11 +148,12 @@ def _strength(e: float) -> float:
     return check_number("e", e, "(0, inf]")
 
 
-GAUSSIAN = Gaussian(
+GAUSSIAN = Law(
     name="Gaussian",
     words="Gaussian noise",
     deviation_of=lambda e: 1 / e,
     loss_of=lambda e: Loss(gaussian=e),
+    largest_of=lambda promise, releases: gaussian_for(promise) / math.sqrt(releases),
 )
 LAPLACE = Law(
     name="Laplace",
@@ -180,11 +167,14 @@ STAIRCASE = Law(
     deviation_of=_staircase_deviation,
     loss_of=_staircase,
 )
-UNIFORM = Uniform(
+# A release of uniform noise on an interval of length 1 / e gives the person away for certain with
+# probability e, and says nothing otherwise.
+UNIFORM = Law(
     name="uniform",
     words="uniform noise",
     deviation_of=lambda e: 1 / (math.sqrt(12) * e),
     loss_of=lambda e: Loss(told=min(e, 1.0)),
+    largest_of=lambda promise, releases: -math.expm1(math.log1p(-promise.delta) / releases),
 )
 LAWS = {law.name: law for law in (GAUSSIAN, LAPLACE, STAIRCASE, UNIFORM)}
 """Laws by name: those of curves in figures and of `dpol account --promise`."""

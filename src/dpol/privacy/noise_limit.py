@@ -155,30 +155,19 @@ _upper = cache(lambda rounds: np.tri(rounds).T)
 # ---- the smallest variance -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LeastVariance:
-    """The smallest mean variance, between the best known noise and a proved bound.
-
-    Args:
-        design: C of the noise, (T, T) lower triangular.
-        reached: mean variance of this noise.
-        bound: lower bound on the mean variance of all linear Gaussian mechanisms as private as it.
-    """
-
-    design: Floats
-    reached: float
-    bound: float
-
-
-def least_variance(holder: Holder, accuracy: float = 1e-3) -> LeastVariance:
+def least_variance(holder: Holder, accuracy: float = 1e-3) -> tuple[Floats, float]:
     """Search the smallest mean variance over all linear Gaussian mechanisms of a holder.
 
     The search is an augmented Lagrangian over C, with a multiplier for each stay.
 
     Args:
         holder: holder of the shares.
-        accuracy: the search ends at this relative distance between `reached` and `bound`. Both are
-            valid even if the search gives up before.
+        accuracy: the search ends at this relative distance between the variance of the best noise
+            and the bound. Both are valid even if the search gives up before.
+
+    Returns:
+        C of the best known noise, (T, T) lower triangular; and a lower bound on the mean variance
+        of all linear Gaussian mechanisms as private as it.
     """
     unit = float(holder.covariance[0, 0])  # Shares and C are scaled to it.
     shares, stays, budget = holder.covariance / unit, holder.stays(), unit / holder.level**2
@@ -216,7 +205,7 @@ def least_variance(holder: Holder, accuracy: float = 1e-3) -> LeastVariance:
         bound = max(bound, variance_bound(holder, directions, weights))
         if reached - bound <= accuracy * bound:
             break
-    return LeastVariance(design=best, reached=reached, bound=bound)
+    return best, bound
 
 
 def variance_bound(holder: Holder, directions: Floats, weights: Floats) -> float:

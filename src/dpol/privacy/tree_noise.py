@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from itertools import count
 
 import numpy as np
 
@@ -54,32 +54,18 @@ def tree_total(n_rounds: int, stay: int = 1) -> float:
     return math.sqrt(levels) * float(np.linalg.norm(held))
 
 
-@dataclass(frozen=True)
-class TreeNoise:
-    """Noise on the sum of the rounds so far.
+def next_nodes(nodes: Mapping[int, Floats], noise: Floats) -> dict[int, Floats]:
+    """Return the open nodes a round later: lower nodes are closed, and one with `noise` is opened.
 
     Args:
-        rounds: number of rounds so far; its binary digits 1 are the open nodes.
-        nodes: (R, d) noise of each open node, by level.
+        nodes: (R, d) noise of each open node, by level; their sum is the noise of the prefix.
+        noise: (R, d) noise of the new node.
 
-    >>> import numpy as np
-    >>> noise = TreeNoise()
+    >>> nodes = {}
     >>> for _ in range(5):
-    ...     noise = noise.next(np.ones((1, 2)))
-    >>> list(noise.nodes), noise.total().tolist()
+    ...     nodes = next_nodes(nodes, np.ones((1, 2)))
+    >>> list(nodes), sum(nodes.values()).tolist()
     ([2, 0], [[2.0, 2.0]])
     """
-
-    rounds: int = 0
-    nodes: Mapping[int, Floats] = field(default_factory=dict)
-
-    def next(self, noise: Floats) -> TreeNoise:
-        """Return the tree a round later: lower nodes are closed, and one with `noise` is opened."""
-        rounds = self.rounds + 1
-        opened = (rounds & -rounds).bit_length() - 1
-        nodes = {level: old for level, old in self.nodes.items() if level > opened}
-        return TreeNoise(rounds, {**nodes, opened: noise})
-
-    def total(self) -> Floats | float:
-        """Return the (R, d) noise of the prefix, summed over all open nodes; 0 if there is none."""
-        return sum(self.nodes.values(), start=0.0)
+    opened = next(level for level in count() if level not in nodes)
+    return {level: old for level, old in nodes.items() if level > opened} | {opened: noise}

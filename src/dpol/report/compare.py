@@ -24,7 +24,7 @@ from dpol.core.schemas import Schema, read_frame, readable
 from dpol.data.leaving import COMPUTED, warning_of
 from dpol.data.stream import GainStream
 from dpol.report.run import Run, open_run
-from dpol.studies.games.summary import schema
+from dpol.studies.games.collect import schema
 
 HIGHER, LOWER, SAME, WITHIN = "higher", "lower", "same", "within noise"
 OTHER_DATA, ONLY_OLD, ONLY_NEW = "other data", "only in the old run", "only in the new run"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -27,11 +27,10 @@ from dpol.studies.answer.privacy_utility import draw_privacy_utility
 from dpol.studies.comparison.settings import StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.comparison.study import STUDY
-from dpol.studies.games.collect import results_from
+from dpol.studies.games.collect import join_jobs, results_from
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.scores import PlayedSuite, score_tables
+from dpol.studies.games.scores import Played, score_tables
 from dpol.studies.games.settings import GamesSettings, Report
-from dpol.studies.games.summary import join_jobs
 from dpol.studies.study import Facts, Frames, schemas_in
 
 
@@ -122,9 +121,12 @@ def league(
     if twice := sorted({label for label in labels if labels.count(label) > 1}):
         raise ValueError(f"{twice[0]} plays twice; name one in a block with another label")
     games = [
-        play_suite(stream, [it], noise=noise, mu=mu, seed=seed, replicates=range(replicates))
+        played
         for it in members
         for noise, mu in _games_of(it, levels)
+        for played in play_suite(
+            stream, [it], noise=noise, mu=mu, seed=seed, replicates=range(replicates)
+        )
     ]
     asked = {"seed": seed, "noise_memory": "designed", "replicates": range(replicates)}
     streams = {stream.label: stream}
@@ -168,9 +170,9 @@ def league_of_run(run: Run, rows: Sequence[Path | str] = ()) -> League:
     )
 
 
-def _scores_of(suites: Iterable[PlayedSuite]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    tables = map(score_tables, suites)
-    return join_jobs((it["scores"].to_pandas(), it["curves"].to_pandas()) for it in tables)
+def _scores_of(games: Sequence[Played]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    tables = score_tables(games)
+    return join_jobs([(tables["scores"].to_pandas(), tables["curves"].to_pandas())])
 
 
 def _ranked(played: Frames, point: StandingsPoint, senders: Mapping[str, str]) -> pd.DataFrame:

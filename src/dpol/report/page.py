@@ -30,7 +30,7 @@ from dpol.report.replay import replay_widget
 from dpol.report.slider import answer_widget
 from dpol.reruns.notes import check_notes, checksums, read_notes
 from dpol.show.pages import load_template
-from dpol.show.papers import ARXIV, DISTRIBUTIONS, EXPERTS, LAZY, cited
+from dpol.show.words import ARXIV, DISTRIBUTIONS, EXPERTS, LAZY, cited
 from dpol.studies.paper1.table_2 import verdict
 from dpol.studies.showing import frames_of
 from dpol.studies.study import Frames, Section

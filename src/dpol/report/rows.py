@@ -30,7 +30,7 @@ from dpol.core.words import shortened
 from dpol.data.leaving import warning_of
 from dpol.data.stream import GainStream
 from dpol.experts.interface import LABEL
-from dpol.experts.registry import make_members, modules_of, simplicity_of
+from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NOISES, MemoryChoice, privatize
 from dpol.privacy.guarantee import NO_NOISE, Guarantee
 from dpol.report.compare import checksum
@@ -38,7 +38,7 @@ from dpol.report.run import Run
 from dpol.reruns.code_hashes import code_of_results, packages_of
 from dpol.reruns.notes import loaded_versions
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.scores import Played, PlayedSuite
+from dpol.studies.games.scores import Played
 
 _MOST_BYTES = 200_000
 """Bytes of a row without its choices; one of ours has 6,000, with Renyi divergences 130,000."""
@@ -130,7 +130,7 @@ def write_rows(runs: Iterable[Run], path: Path, entry: Any, about: Mapping[str, 
         for label, noise, mu in cells[["stream", "noise", "mu"]].itertuples(index=False):
             stream = run.stream(label)
             refuse_to_send(stream.private, f"{run.folder}, {label}")
-            (played,) = play_suite(stream, [member], noise=noise, mu=mu, **asked).played
+            (played,) = play_suite(stream, [member], noise=noise, mu=mu, **asked)
             row = {
                 **about,
                 "date": date.today().isoformat(),
@@ -160,7 +160,7 @@ def read_rows(
     asked: Mapping[str, Any],
     *,
     run: str = "",
-) -> tuple[dict[str, str], list[PlayedSuite], list[str]]:
+) -> tuple[dict[str, str], list[Played], list[str]]:
     """Read sent rows on some streams, and score their choices; no code of a sender runs.
 
     Args:
@@ -177,7 +177,7 @@ def read_rows(
     Raises:
         DataError: a file holds no rows.
     """
-    sent, refused, others = dict[tuple[Any, ...], PlayedSuite](), list[str](), 0
+    sent, refused, others = dict[tuple[Any, ...], Played](), list[str](), 0
     senders = dict[str, str]()
     for path in files:
         try:
@@ -196,8 +196,7 @@ def read_rows(
                     key = games.label, games.stream, games.noise, games.mu
                     if key in sent:
                         raise DataError("label: there is a row of this game already")
-                    best = stream.gains.max(axis=1)
-                    sent[key] = PlayedSuite(tuple(asked["replicates"]), (games,), best)
+                    sent[key] = games
                     senders[games.label] = row.sender
                 except (DataError, OSError, ValueError, pa.ArrowException) as error:
                     reason = printable(" ".join(str(error).split()))
@@ -258,9 +257,10 @@ def _games(
         family=row.family,
         origin="other",
         guarantee=row.guarantee,
+        replicates=asked["replicates"],
         actions=actions,
         gains=stream.gains[np.arange(stream.n_rounds), actions],
-        simplicity=simplicity_of(row.family),
+        best=stream.gains.max(axis=1),
     )
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import pandas as pd
-
 from dpol.core.rounding import fixed
 
 
@@ -28,15 +26,6 @@ def plus_minus(half_width: float, digits: int = 2) -> str:
         return " ± ∞" if half_width else " exact"
     text = f"{half_width:,.{digits}f}"
     return f" ± {text}" if float(text.replace(",", "")) > 0 else f" ± <{10.0**-digits:.{digits}f}"
-
-
-AS_HARD_AS = "Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1)."
-"""The meaning of a guarantee with a mu."""
-SAMPLERS = {
-    "seeded": "Noise: seeded, so that anyone can repeat the run. Anyone with the seed can remove"
-    " the noise. The guarantee is the one that the mechanisms would give with secret noise.",
-}
-"""Sentences on each source of noise, and what it means for anyone who knows it."""
 
 
 def describe_data(simulated: bool) -> str:
@@ -67,9 +56,3 @@ def describe_interval(
         f" Bonferroni-corrected over {comparisons:,} {intervals}. exact: all runs give the"
         f" same number. {covers}"
     )
-
-
-def describe_public(runs: pd.DataFrame) -> list[str]:
-    """List what was computed from private data without a guarantee; empty if nothing was."""
-    texts = dict.fromkeys(runs["taken_as_public"])
-    return [f"Taken as public, and not covered by any μ: {text}." for text in texts if text]

@@ -56,16 +56,6 @@ ANY_FORM: Form = (math.inf, True, {})
 
 
 @dataclass(frozen=True, kw_only=True)
-class LineLabel:
-    """Name of a line, to be written to the right of its panel."""
-
-    ax: Axes
-    end: tuple[float, float]
-    text: str
-    colour: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Panels:
     """A figure in the making.
 
@@ -75,7 +65,8 @@ class Panels:
         axes: its panels, row by row.
         titled: whether its finding is its title.
         words: what is written instead of parts of its texts.
-        labels: names of lines, written when all limits are final.
+        labels: names of lines, written to the right of their panel when all limits are final: the
+            end of the line, its name and colour.
         below: names of axes below the panels, which move up for the caption.
         captions: lines of the caption.
     """
@@ -85,14 +76,14 @@ class Panels:
     axes: list[Axes]
     titled: bool
     words: Mapping[str, str]
-    labels: list[LineLabel] = field(default_factory=list)
+    labels: dict[Axes, list[tuple[tuple[float, float], str, str]]] = field(default_factory=dict)
     below: list[Text] = field(default_factory=list)
     captions: list[str] = field(default_factory=list)
 
     def name_line(self, ax: Axes, end: Iterable[float], text: str, colour: str) -> None:
         """Name the line that ends at (x, y), to the right of its panel."""
         x, y = end
-        self.labels.append(LineLabel(ax=ax, end=(x, y), text=self.said(text), colour=colour))
+        self.labels.setdefault(ax, []).append(((x, y), self.said(text), colour))
 
     def find(self, finding: str) -> None:
         """Write the finding, a sentence, as alternative text, and as the title if there is one."""
@@ -322,18 +313,17 @@ def _legend_columns(names: Sequence[str], width: float) -> int:
 
 def _write_labels(drawn: Panels) -> None:
     """Write the names of lines to the right of panels, moved up or down so that none overlap."""
-    for ax in drawn.axes:
-        labels = [label for label in drawn.labels if label.ax is ax]
+    for ax, labels in drawn.labels.items():
         to_axes, height = ax.transData + ax.transAxes.inverted(), ax.bbox.height / drawn.figure.dpi
-        wanted = [float(to_axes.transform(label.end)[1]) for label in labels]
-        lines = [label.text.count("\n") + 1 for label in labels]
+        wanted = [float(to_axes.transform(end)[1]) for end, _, _ in labels]
+        lines = [name.count("\n") + 1 for _, name, _ in labels]
         places = spread(wanted, [(count * _LABEL_LINE + _LABEL_GAP) / height for count in lines])
-        for label, place in zip(labels, places, strict=True):
-            arrow: Any = {"arrowstyle": "-", "color": label.colour, "linewidth": 0.5}
+        for (end, name, colour), place in zip(labels, places, strict=True):
+            arrow: Any = {"arrowstyle": "-", "color": colour, "linewidth": 0.5}
             arrow |= {"shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5)}
             beside: Any = {"xytext": (1.05, place), "textcoords": "axes fraction"}
-            text = ax.annotate(label.text, label.end, **beside, arrowprops=arrow)
-            text.set(ha="left", va="center", color=style.text_colour(label.colour))
+            text = ax.annotate(name, end, **beside, arrowprops=arrow)
+            text.set(ha="left", va="center", color=style.text_colour(colour))
             text.set(fontsize=7.0, linespacing=1.1, annotation_clip=False)
 
 
@@ -346,8 +336,6 @@ def spread(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
     >>> spread([0.5, 0.5, 0.0], [0.25, 0.25, 0.25])
     [0.375, 0.625, 0.125]
     """
-    if not sizes:
-        return []
     order = np.argsort(wanted, kind="stable")
     heights = np.array(sizes)[order]
     # Minus the labels below them, centres of labels that do not touch increase.

@@ -1,4 +1,4 @@
-"""Texts that messages, tables and figures share."""
+"""Texts that messages, tables and figures share, and the papers that they cite."""
 
 from __future__ import annotations
 
@@ -9,10 +9,32 @@ from typing import Any
 
 from dpol.core.rounding import at_least
 
+EXPERTS = "Prediction with Expert Advice under Local Differential Privacy"
+LAZY = "Private Online Learning via Lazy Algorithms"
+DARTBOARD = "Private Online Prediction from Experts: Separations and Faster Rates"
+DISTRIBUTIONS = "Online Distribution Learning with Local Privacy Constraints"
+
+ARXIV: Mapping[str, str] = {
+    EXPERTS: "2512.06971",
+    LAZY: "2406.03620",
+    DARTBOARD: "2210.13537",
+    DISTRIBUTIONS: "2402.00315",
+}
+"""arXiv numbers, by title."""
+
 SYMBOLS = {"mu": "μ", "epsilon": "ε"}
 """Symbols of privacy parameters."""
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+def cited(title: str) -> str:
+    """Return the title in quotation marks, with its arXiv number.
+
+    >>> cited(LAZY)
+    '“Private Online Learning via Lazy Algorithms” (arXiv 2406.03620)'
+    """
+    return f"“{title}” (arXiv {ARXIV[title]})" if title in ARXIV else f"“{title}”"
 
 
 def power(value: float) -> str:
@@ -116,12 +138,3 @@ def joint_confidence(confidences: Iterable[float]) -> str:
     """
     joint = max(0.0, 1 - sum(1 - confidence for confidence in confidences))
     return f"{at_least(100 * joint, digits=4)}%"
-
-
-def share_of_claim(audit: Mapping[Hashable, Any]) -> float:
-    """Return the ratio of an audit's bound to its claim.
-
-    >>> share_of_claim({"lower_bound": 0.5, "claimed": 2.0})
-    0.25
-    """
-    return float(audit["lower_bound"]) / float(audit["claimed"])

@@ -11,9 +11,10 @@ nor figures.
 A figure or a table names the function that makes it. A job that draws imports `show.py` and the
 modules of these functions, so they import no algorithm: tables have all that they show.
 
-The settings of a point are a text, a tuple or a frozen dataclass, of the type that `compute.py`
-names as `POINT`: a plan writes them as plain values, and a job reads them back. The type is in
-`settings.py`, which both import, so that no change of `study.py` recomputes a point.
+The settings of a point are a text, a tuple, a frozen dataclass, or the block of the config with
+what concerns its place, of the type that `compute.py` names as `POINT`: a plan writes them as plain
+values, and a job reads them back. The type is in `settings.py`, which both import, so that no
+change of `study.py` recomputes a point.
 
 A study has one line in `dpol.studies.registry`.
 """
@@ -53,7 +54,8 @@ class Job(Generic[PointSettings]):
 
     Args:
         points: the settings of each, all that `run` gets, of the type `POINT` of `compute.py`: a
-            text, a tuple, or a frozen dataclass of text, numbers, tuples of them, and blocks.
+            text, a tuple, a frozen dataclass of text, numbers, tuples of them and blocks, or a
+            block.
         inputs: files that it reads, by name, as paths below results/<run>/.
         code: modules that it imports by name: of its algorithms, learners and noises. Those of
             other packages make it run again; without them it runs again with dpol's alone.

@@ -41,7 +41,7 @@ def at_this_reading(verdict: str) -> str:
     >>> at_this_reading("above"), at_this_reading("undecided")
     ('ahead at this reading', 'undecided')
     """
-    return {ABOVE: AHEAD, BELOW: BEHIND, EQUAL: EQUAL, UNDECIDED: UNDECIDED}[verdict]
+    return {ABOVE: AHEAD, BELOW: BEHIND}.get(verdict, verdict)
 
 
 def verdicts_on(
@@ -60,5 +60,5 @@ def verdicts_on(
     verdicts = []
     for difference, half, reads in zip(differences, halves, depends, strict=True):
         verdict = "" if math.isnan(difference) else verdict_on(difference, half)
-        verdicts.append(at_this_reading(verdict) if reads and verdict else verdict)
+        verdicts.append(at_this_reading(verdict) if reads else verdict)
     return verdicts

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from dpol.studies.answer.switches import beaten_from, draw_switches, regrets_of
+from dpol.studies.answer.switches import draw_switches, finding, regrets_of
 from dpol.studies.answer.systems import lines_of
 from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines
@@ -51,9 +50,9 @@ def test_each_algorithm_has_its_best_noise_and_the_linear_models_their_best() ->
     for name, own in regrets.items():
         assert own["regret"].tolist() == pytest.approx(expected[name])
     meta = regrets["rw-meta, capacity noise †"]
-    assert beaten_from(meta) == 2
-    assert beaten_from(meta.assign(half=0.1000001)) == 3
-    assert beaten_from(meta.assign(half=0.4)) == math.inf
+    assert finding("it", meta).startswith("a sequence with 2 switches or more")
+    assert finding("it", meta.assign(half=0.1000001)).startswith("a sequence with 3 switches")
+    assert finding("it", meta.assign(half=0.4)) == "no sequence surely gains more than it."
 
 
 def test_the_figure_says_how_many_switches_the_first_system_is_worth() -> None:

@@ -15,7 +15,7 @@ from dpol.config.experiment import parse_experiment
 from dpol.core.intervals import half_width
 from dpol.core.schemas import write_frame
 from dpol.data.stream import UNMEASURED, UNMEASURED_SHARES, write_stream
-from dpol.studies.comparison.readings import agreed, play_reading, with_verdicts
+from dpol.studies.comparison.compute import agreed, play_reading, with_verdicts
 from dpol.studies.comparison.settings import ReadingPoint
 from dpol.studies.comparison.study import jobs
 from dpol.studies.study import Inputs, reading_label
@@ -122,7 +122,7 @@ def test_ours_and_each_rival_play_only_where_the_reading_may_matter(
     def totals(algorithm: Any, noise: str) -> Any:
         block = suite(streams["ones"], [algorithm], noise=noise, mu=0.25, seed=5,
                       replicates=range(4))  # fmt: skip
-        return next(it for it in block.played if it.label in (*OURS, others[0.25][0])).totals
+        return next(it for it in block if it.label in (*OURS, others[0.25][0])).totals
 
     lead = totals(*OURS) - totals("ridge", "isotropic")
     assert row["difference"] == pytest.approx(lead.mean(), rel=1e-12)

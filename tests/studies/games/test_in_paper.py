@@ -5,31 +5,30 @@ from __future__ import annotations
 import pytest
 
 from dpol.experts.registry import make_members
-from dpol.studies.games.in_paper import places_in_paper
-from dpol.studies.games.names import InPaper
+from dpol.studies.games.settings import columns_in_paper
 
-TABLE = "paper 1, Table 2"
+NONE = ("", False)
 
 
 @pytest.mark.parametrize(
-    ("entry", "places"),
+    ("entry", "columns"),
     [
-        ("rw-meta", [InPaper(TABLE, "rw-meta")]),
-        ("tree-ftpl-min-noise", [InPaper(TABLE, "tree-ftpl-min-noise")]),
-        ("tree-ftpl-min-regret", [InPaper(TABLE, "tree-ftpl-min-regret")]),
-        ("ridge", [InPaper(TABLE, "best-linear-model")] * 12),
+        ("rw-meta", [("rw-meta", False)]),
+        ("tree-ftpl-min-noise", [("tree-ftpl-min-noise", False)]),
+        ("tree-ftpl-min-regret", [("tree-ftpl-min-regret", False)]),
+        ("ridge", [("best-linear-model", False)] * 12),
         (
             {"algorithm": "rw-meta", "label": "careful", "exploration_floor": 0.5},
-            [InPaper(TABLE, "careful", variant=True)],
+            [("careful", True)],
         ),
-        ({"algorithm": "ridge", "windows": [5]}, [InPaper()] * 3),
-        ({"algorithm": "rw-ftpl", "label": "rw-meta"}, [InPaper()]),
-        ("persistence", [InPaper()]),
+        ({"algorithm": "ridge", "windows": [5]}, [NONE] * 3),
+        ({"algorithm": "rw-ftpl", "label": "rw-meta"}, [NONE]),
+        ("persistence", [NONE]),
     ],
 )
 def test_the_papers_algorithms_and_their_variants_have_a_column(
-    entry: object, places: list[InPaper]
+    entry: object, columns: list[tuple[str, bool]]
 ) -> None:
     members = make_members(entry)
-    assert places_in_paper(members, "isotropic") == places
-    assert places_in_paper(members, "capacity") == [InPaper()] * len(places)
+    assert columns_in_paper(members, "isotropic") == columns
+    assert columns_in_paper(members, "capacity") == [NONE] * len(columns)

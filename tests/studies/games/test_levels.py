@@ -19,7 +19,7 @@ from dpol.studies.comparison.settings import ComparisonSettings, StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.comparison.study import STUDY as STANDINGS
 from dpol.studies.games.collect import results_from
-from dpol.studies.games.scores import PlayedSuite
+from dpol.studies.games.scores import Played
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.games.study import STUDY as GAMES
 from game_tables import joined, suite
@@ -43,7 +43,7 @@ def subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 @cache
-def all_games() -> list[tuple[str, PlayedSuite]]:
+def all_games() -> list[tuple[str, list[Played]]]:
     """Return all games, each with the kind of its algorithms."""
     played = []
     for stream, (kind, specs), level in itertools.product(STREAMS.values(), SUITES.items(), LEVELS):
@@ -62,8 +62,8 @@ def texts_of(levels: Sequence[str], noises: Sequence[str], kinds: Sequence[str])
         played
         for kind, played in all_games()
         if kind in kinds
-        and any(played.played[0].mu == LEVELS[level] for level in levels)
-        and (kind != "local" or played.played[0].noise in noises)
+        and any(played[0].mu == LEVELS[level] for level in levels)
+        and (kind != "local" or played[0].noise in noises)
     ]
     suites = {
         kind: {"algorithms": algorithms, **({"noises": [*noises]} if kind == "local" else {})}

@@ -11,8 +11,8 @@ from dpol.experts.games import play
 from dpol.experts.play import RawGains
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
+from dpol.studies.games.collect import SCORES, schema
 from dpol.studies.games.scores import rounds_of
-from dpol.studies.games.summary import SCORES, schema
 from game_tables import suite
 
 LOCAL = (
@@ -29,14 +29,14 @@ def stream(random_stream):
 
 
 def test_actions_are_scored_on_the_raw_gains(stream):
-    for played in suite(stream, LOCAL).played:
+    for played in suite(stream, LOCAL):
         for r in range(3):
             expected = [stream.gains[t, action] for t, action in enumerate(played.actions[r])]
             assert played.gains[r].tolist() == expected
 
 
 def test_local_algorithms_share_their_noise(stream):
-    one, two, *_ = suite(stream, LOCAL).played
+    one, two, *_ = suite(stream, LOCAL)
     np.testing.assert_array_equal(one.actions, two.actions)
     noisy = privatize(stream, "isotropic", 0.5, seed=1, replicates=(0, 1, 2))
     totals = noisy.initial + noisy.gains[:, :-1].sum(axis=1)
@@ -44,20 +44,20 @@ def test_local_algorithms_share_their_noise(stream):
 
 
 def test_an_algorithm_plays_the_same_in_any_suite(stream):
-    together = suite(stream, ("rw-ftpl", "rw-meta")).played[1]
-    alone = suite(stream, ("rw-meta",)).played[0]
+    together = suite(stream, ("rw-ftpl", "rw-meta"))[1]
+    alone = suite(stream, ("rw-meta",))[0]
     np.testing.assert_array_equal(together.actions, alone.actions)
 
 
 @pytest.mark.parametrize("change", [{"mu": 0.25}, {"noise": "capacity"}, {"seed": 2}])
 def test_algorithms_and_settings_have_their_own_random_numbers(stream, change):
-    one, two = suite(stream, FREE).played
+    one, two = suite(stream, FREE)
     assert (one.actions != two.actions).any()
-    assert (one.actions != suite(stream, FREE, **change).played[0].actions).any()
+    assert (one.actions != suite(stream, FREE, **change)[0].actions).any()
 
 
 def test_a_whole_mu_is_the_same_number_as_a_float(stream):
-    one, other = (suite(stream, ("rw-meta",), mu=mu).played[0] for mu in (1, 1.0))
+    one, other = (suite(stream, ("rw-meta",), mu=mu)[0] for mu in (1, 1.0))
     np.testing.assert_array_equal(one.actions, other.actions)
 
 
@@ -74,7 +74,7 @@ def test_replicates_play_as_in_the_library_whatever_part_they_are_in(stream, nam
         source = RawGains(stream, 0.5, 6, seed=1, **({} if free else {"noise": noise}))
     games = play(name, source)
     for part in (range(2), range(2, 6)):
-        (played,) = suite(stream, (name,), replicates=part, noise=noise).played
+        (played,) = suite(stream, (name,), replicates=part, noise=noise)
         np.testing.assert_array_equal(played.actions, games.actions[part])
         assert played.guarantee == games.guarantee
     assert (games.actions[:4] != games.actions[2:]).any()
@@ -82,12 +82,12 @@ def test_replicates_play_as_in_the_library_whatever_part_they_are_in(stream, nam
 
 def test_a_played_suite_describes_its_runs(stream):
     made = suite(stream, LOCAL, replicates=range(3, 5), noise="capacity")
-    assert made.best.tolist() == [max(gains) for gains in stream.gains.tolist()]
-    assert {(own.stream, own.noise, own.mu) for own in made.played} == {("test", "capacity", 0.5)}
-    assert made.replicates == (3, 4)
-    assert [played.label for played in made.played][:3] == ["one", "two", "ridge-w8-weak"]
-    assert [played.family for played in made.played][:3] == ["rw-ftpl", "rw-ftpl", "ridge"]
-    assert {played.origin for played in made.played} == {"paper"}
+    assert made[0].best.tolist() == [max(gains) for gains in stream.gains.tolist()]
+    assert {(own.stream, own.noise, own.mu) for own in made} == {("test", "capacity", 0.5)}
+    assert [*made[0].replicates] == [3, 4]
+    assert [played.label for played in made][:3] == ["one", "two", "ridge-w8-weak"]
+    assert [played.family for played in made][:3] == ["rw-ftpl", "rw-ftpl", "ridge"]
+    assert {played.origin for played in made} == {"paper"}
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_played_suite_describes_its_runs(stream):
 def test_the_noise_on_a_count_is_the_median_of_all_entities(make_stream, noise, mu, expected):
     """At mu = 0.5, isotropic noise is 2 sqrt(2) on the count of the smallest entity."""
     stream = make_stream(np.zeros((1, 3)), [10.0, 20.0, 50.0])
-    (played,) = suite(stream, ["persistence"], noise=noise, mu=mu).played
+    (played,) = suite(stream, ["persistence"], noise=noise, mu=mu)
     assert played.count_noise == pytest.approx(expected, nan_ok=True)
 
 
@@ -111,11 +111,11 @@ def test_the_file_has_one_row_per_algorithm_replicate_and_round(stream, tmp_path
     write_frame(rounds_of(made), tmp_path / "runs.parquet")
     rows = pq.read_table(tmp_path / "runs.parquet").to_pandas()
     schema(SCORES.replace("scores", "rounds")).check(rows, "rounds")
-    assert len(rows) == len(made.played) * 2 * 9
+    assert len(rows) == len(made) * 2 * 9
     assert set(rows["round"]) == set(range(1, 10))
     assert set(rows["replicate"]) == {5, 6}
     one = rows[(rows["algorithm"] == "two") & (rows["replicate"] == 6)].sort_values("round")
-    assert one["action"].tolist() == made.played[1].actions[1].tolist()
-    assert one["gain"].tolist() == made.played[1].gains[1].tolist()
+    assert one["action"].tolist() == made[1].actions[1].tolist()
+    assert one["gain"].tolist() == made[1].gains[1].tolist()
     setting = rows[["stream", "noise", "mu"]].drop_duplicates().to_numpy().tolist()
     assert setting == [["test", "isotropic", 0.5]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ import pytest
 
 from dpol.noise import NoisyGains, privatize
 from dpol.studies.games import compute
+from dpol.studies.games.collect import schema
 from dpol.studies.games.replay import MOST_EXPERTS, MOST_ROUNDS, replay_rows
-from dpol.studies.games.summary import schema
 from game_tables import joined
 from replays import (
     FREE,
@@ -21,7 +22,6 @@ from replays import (
     SEED,
     facts_of,
     games,
-    played_in,
     replay_of,
     stream_of,
 )
@@ -86,7 +86,7 @@ def test_noise_that_is_weaker_than_its_level_is_not_replayed() -> None:
 
 
 def test_choices_come_from_the_first_replicate(replay: pd.DataFrame) -> None:
-    played = played_in(games(SIX_BY_THREE))
+    played = [*chain(*games(SIX_BY_THREE))]
     assert len(played) == 9
     for game in played:
         noise = game.noise if game.noise != "none" else "capacity"

@@ -7,10 +7,9 @@ from itertools import product
 import pandas as pd
 
 from dpol.show.reported import load_reported
-from dpol.studies.games.collect import results_from
+from dpol.studies.games.collect import join_blocks, results_from
 from dpol.studies.games.names import BEST_LINEAR
 from dpol.studies.games.settings import GamesSettings, Report
-from dpol.studies.games.summary import join_blocks
 from dpol.studies.study import Facts
 from game_tables import joined, suite
 from replays import stream_of

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from dpol.core.intervals import half_width, half_width_of
-from dpol.studies.games.scores import PlayedSuite
-from game_tables import joined, suite_of
+from dpol.studies.games.scores import Played
+from game_tables import joined
 from runs_by_hand import runs
 
 
-def of_gains(gains: Sequence[Sequence[float]], **about: Any) -> PlayedSuite:
-    """Return runs with these gains."""
-    return suite_of(runs(gains, **about), best=0.5)
+def of_gains(gains: Sequence[Sequence[float]], **about: Any) -> list[Played]:
+    """Return a suite of runs with these gains."""
+    return [runs(gains, best=0.5, **about)]
 
 
-def one(suite: PlayedSuite) -> tuple[pd.DataFrame, pd.Series]:
+def one(suite: list[Played]) -> tuple[pd.DataFrame, pd.Series]:
     """Return the scores and the row of the only cell of a suite."""
     scores, cells = joined([suite])
     (place,) = cells.index

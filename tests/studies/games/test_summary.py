@@ -14,14 +14,14 @@ from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import write_stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.losses import pure
-from dpol.studies.games.names import BEST_FIXED, ORACLE, TABLE_2, UNIFORM, InPaper
-from dpol.studies.games.scores import column, score_tables
+from dpol.studies.games.collect import cumulative_curves, schema, summarize
+from dpol.studies.games.names import BEST_FIXED, ORACLE, UNIFORM
+from dpol.studies.games.scores import score_tables
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.games.study import STUDY
-from dpol.studies.games.summary import cumulative_curves, schema, summarize
 from dpol.studies.jobs import write_results
 from dpol.studies.study import Facts
-from game_tables import joined, suite_of
+from game_tables import joined
 from runs_by_hand import runs
 
 LEVELS = math.inf, 0.5
@@ -45,7 +45,7 @@ def streams(make_stream):
 
 
 def summary_of(played, streams, main=MAIN, **facts):
-    scores, cells = joined(map(suite_of, played))
+    scores, cells = joined([it] for it in played)
     return summarize(cells, scores, streams, main, dataclasses.replace(FACTS, **facts))
 
 
@@ -65,7 +65,7 @@ def test_comparisons_count_the_shown_algorithms_and_all_linear_models(streams):
 def test_comparisons_count_the_cells_of_table_2_where_a_run_plays_it(streams):
     """RW-Meta is shown with both noises; three more cells belong to the table."""
     played = [
-        runs([[0.0]], label=label, noise=noise, in_paper=InPaper(TABLE_2 * (noise == "isotropic")))
+        runs([[0.0]], label=label, noise=noise, column=label * (noise == "isotropic"))
         for label in ("rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret", "ridge-w8-weak")
         for noise in ("isotropic", "capacity")
     ]
@@ -216,11 +216,9 @@ def test_curves_of_the_references(curves, label, gains):
 
 def test_a_table_is_written_only_if_it_matches_its_schema(streams, tmp_path, monkeypatch):
     stream = tmp_path / "stream.parquet"
-    played = suite_of(runs([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]))
+    played = [runs([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]])]
     inputs = {"stream": [str(stream)]}
-    tables = score_tables(played)
-    tables["curves"] = tables["curves"].add_column(0, "suite", column(["local"]))
-    for name, table in tables.items():
+    for name, table in score_tables(played, "local").items():
         inputs[name] = [str(tmp_path / f"scores/{name}.parquet")]
         write_frame(table, *inputs[name])
     write_stream(streams["nm"], stream)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dpol.studies.games.switches import switching_gains
+from dpol.studies.games.collect import switching_gains
 
 gains_of = st.tuples(st.integers(1, 6), st.integers(1, 3)).flatmap(
     lambda shape: arrays(float, shape, elements=st.integers(-4, 9).map(float))

@@ -23,7 +23,7 @@ from dpol.labels.hypotheses import hard_class, random_class
 from dpol.labels.registry import SELECTORS, variants
 from dpol.studies.paper3 import compute as module
 from dpol.studies.paper3.compute import COLUMNS, collect, run
-from dpol.studies.paper3.settings import ClassesPoint, Labels, Setting
+from dpol.studies.paper3.settings import ClassPoint, Labels
 from dpol.studies.paper3.study import jobs
 from dpol.studies.study import Facts, Inputs
 from labels import plain
@@ -32,17 +32,16 @@ FACTS = Facts({"PA": "Pennsylvania"}, simulated=False, confidence=0.95)
 
 MEMBERS = tuple(variants())
 CHOSEN = tuple((name, "exact") for name in SELECTORS)
-RANDOM = Setting(sweep="rounds", kind="random", K=4, M=6, T=90, epsilon=1.0)
-HARD = Setting(sweep="rounds", kind="hard", K=4, M=4, T=90, epsilon=1.0)
-LABELS = Setting(sweep="labels", kind="random", K=3, M=9, T=60, epsilon=2.0)
+RANDOM = ClassPoint(sweep="rounds", kind="random", K=4, M=6, T=90, epsilon=1.0, replicates=5)
+HARD = ClassPoint(sweep="rounds", kind="hard", K=4, M=4, T=90, epsilon=1.0, replicates=5)
+LABELS = ClassPoint(sweep="labels", kind="random", K=3, M=9, T=60, epsilon=2.0, replicates=5)
 SETTINGS = (RANDOM, HARD, LABELS)
 
 
 def rows_of(study, setting, seed, stream=None):
     """Return the rows of the point of a stream, or of a single setting."""
-    if isinstance(setting, Setting):
-        point = ClassesPoint(classes=(setting,), replicates=study.replicates)
-    else:
+    point = setting
+    if not isinstance(setting, ClassPoint):
         (point,) = jobs(study, FACTS)["hospitals-PA"].points
     with tempfile.TemporaryDirectory() as folder:
         files = {} if stream is None else {"stream": Path(folder, "stream.parquet")}
@@ -107,19 +106,20 @@ def test_points_change_one_number_each():
     assert hospitals.inputs == {"stream": "streams/PA.parquet"}
     assert [it.epsilons for it in hospitals.points] == [(0.5, 4)]
     (sweeps,) = made.values()
-    values = [[dataclasses.astuple(each) for each in it.classes] for it in sweeps.points]
-    assert values == [
-        [("rounds", "random", 4, 100, 10, 2), ("rounds", "hard", 4, 4, 10, 2)],
-        [("rounds", "random", 4, 100, 20, 2), ("rounds", "hard", 4, 4, 20, 2)],
-        [("labels", "random", 4, 7, 60, 2)],
-        [("hypotheses", "random", 8, 100, 60, 2)],
-        [("epsilons", "random", 4, 100, 60, epsilon) for epsilon in (0.5, 4)],
+    assert [dataclasses.astuple(it) for it in sweeps.points] == [
+        ("rounds", "random", 4, 100, 10, 2, 5),
+        ("rounds", "hard", 4, 4, 10, 2, 5),
+        ("rounds", "random", 4, 100, 20, 2, 5),
+        ("rounds", "hard", 4, 4, 20, 2, 5),
+        ("labels", "random", 4, 7, 60, 2, 5),
+        ("hypotheses", "random", 8, 100, 60, 2, 5),
+        *(("epsilons", "random", 4, 100, 60, epsilon, 5) for epsilon in (0.5, 4)),
     ]
     assert not jobs(config(), FACTS)
 
 
 def first_classes(study):
-    return jobs(study, FACTS)["sweeps"].points[0].classes
+    return jobs(study, FACTS)["sweeps"].points
 
 
 def test_the_hard_class_needs_enough_rounds():
@@ -139,7 +139,7 @@ def test_every_learner_has_its_row(setting):
     members = [*MEMBERS, *(CHOSEN if setting.sweep == "rounds" else ())]
     assert list(zip(table["algorithm"], table["sensitivity_rule"], strict=True)) == members
     facts = table[["sweep", "hypotheses", "K", "M", "T", "epsilon", "replicates"]]
-    assert (facts == [*vars(setting).values(), 5]).all(axis=None)
+    assert (facts == [*vars(setting).values()]).all(axis=None)
     assert set(table["origin"]) == {"paper", "standard", "ours"}
 
 

@@ -13,7 +13,7 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.losses import ConvexLosses
 from dpol.privacy.factorizations import prefix_sums_largest, prefix_sums_times
-from dpol.privacy.tree_noise import TreeNoise, tree_levels
+from dpol.privacy.tree_noise import next_nodes, tree_levels
 
 
 def gradient_descent(losses: ConvexLosses, ball: Ball) -> Iterator[Floats]:
@@ -62,10 +62,10 @@ class SumNoise:
 def _tree(
     n_rounds: int, dimension: int, scale: float, generators: ReplicateGenerators
 ) -> Iterator[Floats]:
-    noise = TreeNoise()
+    nodes: dict[int, Floats] = {}
     for _ in range(n_rounds - 1):
-        noise = noise.next(scale * generators.standard_normal(dimension))
-        yield np.asarray(noise.total())
+        nodes = next_nodes(nodes, scale * generators.standard_normal(dimension))
+        yield np.asarray(sum(nodes.values()))
 
 
 def _factorised(

@@ -16,7 +16,6 @@ from dpol.privacy.losses import Loss
 from dpol.privacy.settings import ordered_levels
 from dpol.privacy.stays import STAYS
 from dpol.show.entries import noise_entry
-from dpol.show.footers import AS_HARD_AS, SAMPLERS, describe_public
 from dpol.show.table import Table, TableCell, one_section
 from dpol.show.words import each, mu_title
 from dpol.studies.answer.systems import lines_of
@@ -73,8 +72,7 @@ def _guesses_and_epsilon(
 ) -> Iterator[tuple[str, float, int, float, float, float, float]]:
     """Yield rows with `COLUMNS`; without people who are counted, or without a mu, of one round."""
     for mu, own in private.groupby("mu", sort=False):
-        level, epsilon, delta = float(str(mu)), own["epsilon"].max(), own["delta"].max()
-        rest = epsilon, delta, own["count_noise"].max()
+        level, rest = float(str(mu)), own[["epsilon", "delta", "count_noise"]].max()
         if (own["guaranteed_mu"] == math.inf).any():
             guesses = (Loss.of_data(json.loads(it)).guess for it in own["loss"])
             yield system, level, 1, max(guesses), *rest
@@ -99,7 +97,11 @@ def _cells(own: pd.DataFrame, levels: Sequence[float]) -> Iterator[TableCell]:
 
 
 def _footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:
-    public = " ".join(["", *describe_public(private)])
+    public = "".join(
+        f" Taken as public, and not covered by any μ: {text}."
+        for text in private["taken_as_public"].unique()
+        if text
+    )
     replayed = " (also of the replay)" if facts.replayed else ""
     yield (
         f"Protected: {each(private['unit'])}. Adjacent inputs: {each(private['adjacency'])}."
@@ -107,8 +109,9 @@ def _footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:
         f" share and figure here{replayed} is computed from the true numbers."
     )
     yield (
-        f"{AS_HARD_AS} The file privacy.csv also has ε, the noise on a count, and stays of other"
-        " lengths; summary.parquet has each mechanism with its sensitivity."
+        "Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1). The"
+        " file privacy.csv also has ε, the noise on a count, and stays of other lengths;"
+        " summary.parquet has each mechanism with its sensitivity."
     )
     carried = private[private["mu_carried"].notna()]
     if len(carried):
@@ -119,4 +122,7 @@ def _footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:
             f" person is counted in up to {more}, which multiplies μ by {at_most(factor)} at"
             " most."
         )
-    yield from (SAMPLERS[name] for name in dict.fromkeys(private["sampler"]))
+    yield (
+        "Noise: seeded, so that anyone can repeat the run. Anyone with the seed can remove the"
+        " noise. The guarantee is the one that the mechanisms would give with secret noise."
+    )

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpol.core.rounding import at_most, percent
@@ -62,7 +61,7 @@ def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
     if not facts.asks_several:
         titles = sized_titles(facts.streams, standings[standings["stream"] != ""])
         groups = {title: standings[standings["stream"] == it] for it, title in titles.items()}
-    alone = len(groups) == 1
+    alone, look = len(groups) == 1, REFERENCES[BEST_FIXED]
     height = max(3.2, 0.5 + panels.NAME_LINE * (2 - alone) * (len(lines) + 1))
     size = (panels.WIDTH - 0.4 if alone else 3.1), height
     with panels.panels(len(groups), 2, size, Y_LABEL, form=facts.form, shared="y") as drawn:
@@ -71,7 +70,19 @@ def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
             fixed = reference(BEST_FIXED)
             if not named and rows["best_fixed"].iloc[0]:
                 fixed = textwrap.fill(f"always {rows['best_fixed'].iloc[0]}", 22)
-            _draw_panel(drawn, ax, rows, lines, facts, fixed)
+            panels.set_guesses(ax, [best_guess(mu) for mu in levels])
+            for share in rows["best_fixed_share"].dropna().head(1):
+                ax.axhline(share, label=reference(BEST_FIXED), **look.line)
+                end = len(levels) - 0.5
+                drawn.name_line(ax, (end, share), f"{fixed} {percent(share)}", look.colour)
+            for line in lines:
+                points = points_of(line.among(rows), levels)
+                if points.empty:
+                    continue
+                place, last = points[["place", "gain_share"]].iloc[-1]
+                panels.add_bars(ax, points, line.look, line.name)
+                name = line.name.replace(", ", ",\n")
+                drawn.name_line(ax, (place, last), f"{name} {percent(last)}", line.look.colour)
         shown = pd.concat(groups.values())
         kept = [shown["best_fixed_share"]]
         kept += [line.among(shown)["gain_share"] for line in lines]
@@ -89,40 +100,6 @@ def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
             where, mu = "" if alone else f" ({title})", levels[first_level(standings, facts)]
             drawn.find(_finding(told, rows, where, mu, best=not named))
     return drawn.figure
-
-
-def _draw_panel(
-    drawn: panels.Panels,
-    ax: Axes,
-    rows: pd.DataFrame,
-    lines: Sequence[SystemLine],
-    facts: Facts,
-    fixed: str,
-) -> None:
-    """Draw the systems of a group of rows, and the best fixed expert; each is named at its end.
-
-    Args:
-        drawn: the figure.
-        ax: the panel.
-        rows: rows of the group.
-        lines: the systems, with their rows for all groups.
-        facts: the levels.
-        fixed: name of the best fixed expert.
-    """
-    levels, look = ordered_levels(facts.levels), REFERENCES[BEST_FIXED]
-    end = len(levels) - 0.5
-    panels.set_guesses(ax, [best_guess(mu) for mu in levels])
-    for share in rows["best_fixed_share"].dropna().head(1):
-        ax.axhline(share, label=reference(BEST_FIXED), **look.line)
-        drawn.name_line(ax, (end, share), f"{fixed} {percent(share)}", look.colour)
-    for line in lines:
-        points = points_of(line.among(rows), levels)
-        if points.empty:
-            continue
-        place, last = points[["place", "gain_share"]].iloc[-1]
-        panels.add_bars(ax, points, line.look, line.name)
-        name = line.name.replace(", ", ",\n")
-        drawn.name_line(ax, (place, last), f"{name} {percent(last)}", line.look.colour)
 
 
 def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:

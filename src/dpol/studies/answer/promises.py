@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpol.core.rounding import at_most, fixed
@@ -15,7 +14,7 @@ from dpol.privacy.account import EPSILON, GUESS, PURE, SAME, best_guess, promise
 from dpol.privacy.losses import Promise
 from dpol.privacy.noise_laws import LAWS
 from dpol.show import footers, panels
-from dpol.show.entries import GREY, OUR_MARK, Look, looks_of, marked, noise_entry
+from dpol.show.entries import GREY, OUR_MARK, looks_of, marked, noise_entry
 from dpol.show.table import Column, Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title, power
 from dpol.studies.study import Facts, Frames
@@ -146,8 +145,22 @@ def draw_promises(frames: Frames, facts: Facts) -> Figure:
     labels = dict(zip(shares["noise"], of_curve, strict=True))
     looks = looks_of([*LAWS, *labels.values()])
     with panels.panels(1 + len(weeks), 2, (3.3, 2.4), form=facts.form) as drawn:
-        guess = Promise(delta=2 * best_guess(mu) - 1)
-        _draw_curves(drawn, drawn.axes[0], guess, 2 * min(weeks), looks)
+        # The smallest false negatives of any test against its false positives, for each law.
+        guess, releases, ax = Promise(delta=2 * best_guess(mu) - 1), 2 * min(weeks), drawn.axes[0]
+        panels.name_panel(ax, f"right at most {at_most(50 * (1 + guess.delta))}%")
+        positives, epsilons = np.linspace(0, 1, 401), np.linspace(0, 12, 241)
+        ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8)
+        for name, law in LAWS.items():
+            loss = law.loss(law.largest(guess, releases), releases)
+            kept = 1 - np.array([loss.delta(epsilon) for epsilon in epsilons])
+            odds = np.exp(epsilons)
+            lines = kept - odds * positives[:, None], (kept - positives[:, None]) / odds
+            negatives = np.maximum(np.max(lines, axis=(0, 2)), 0)
+            ax.plot(positives, negatives, color=looks[name].colour, linewidth=1.1)
+            drawn.name_line(ax, (positives[20], negatives[20]), name, looks[name].colour)
+        ax.set(xlabel="false positives", ylabel="false negatives", xlim=(0, 0.2), ylim=(0.6, 1))
+        panels.set_ticks(ax.xaxis, (0, 0.05, 0.1, 0.15, 0.2), "{:.0%}".format)
+        panels.set_percent(ax.yaxis)
         for ax, stay in zip(drawn.axes[1:], weeks, strict=True):
             panels.name_panel(ax, f"{counted(stay, 'week')}, {shares['algorithm'].iloc[0]}")
             own = shares[shares["weeks"] == stay]
@@ -176,26 +189,6 @@ def draw_promises(frames: Frames, facts: Facts) -> Figure:
             ]
         )
     return drawn.figure
-
-
-def _draw_curves(
-    drawn: panels.Panels, ax: Axes, guess: Promise, releases: int, looks: Mapping[str, Look]
-) -> None:
-    """Draw the smallest false negatives of any test against its false positives, for each law."""
-    panels.name_panel(ax, f"right at most {at_most(50 * (1 + guess.delta))}%")
-    positives, epsilons = np.linspace(0, 1, 401), np.linspace(0, 12, 241)
-    ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8)
-    for name, law in LAWS.items():
-        loss = law.loss(law.largest(guess, releases), releases)
-        kept = 1 - np.array([loss.delta(epsilon) for epsilon in epsilons])
-        odds = np.exp(epsilons)
-        lines = kept - odds * positives[:, None], (kept - positives[:, None]) / odds
-        negatives = np.maximum(np.max(lines, axis=(0, 2)), 0)
-        ax.plot(positives, negatives, color=looks[name].colour, linewidth=1.1)
-        drawn.name_line(ax, (positives[20], negatives[20]), name, looks[name].colour)
-    ax.set(xlabel="false positives", ylabel="false negatives", xlim=(0, 0.2), ylim=(0.6, 1))
-    panels.set_ticks(ax.xaxis, (0, 0.05, 0.1, 0.15, 0.2), "{:.0%}".format)
-    panels.set_percent(ax.yaxis)
 
 
 def _finding(shares: pd.DataFrame) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -83,15 +81,10 @@ def regrets_of(line: SystemLine, best: pd.DataFrame, mu: float) -> pd.DataFrame:
     return rows.assign(regret=reached - rows["gain_share"], half=rows["gain_share_half_width"])
 
 
-def beaten_from(regrets: pd.DataFrame) -> float:
-    """Return the smallest S at which the regret of a system is surely above 0; inf for none."""
-    above = regrets[regrets["regret"] > regrets["half"]]
-    return float(above["switches"].min()) if len(above) else math.inf
-
-
 def finding(name: str, regrets: pd.DataFrame) -> str:
     """Say from how many switches on a sequence surely gains more than a system."""
-    least = beaten_from(regrets)
-    if least == math.inf:
+    above = regrets[regrets["regret"] > regrets["half"]]
+    if above.empty:
         return f"no sequence surely gains more than {name}."
-    return f"a sequence with {least:.0f} switches or more surely gains more than {name}."
+    least = above["switches"].min()
+    return f"a sequence with {least} switches or more surely gains more than {name}."

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.rounding import at_most, percent
-from dpol.data.stream import unmeasured_in_words
 from dpol.privacy.account import best_guess
 from dpol.privacy.guarantee import NO_NOISE
 from dpol.privacy.settings import headline_level, ordered_levels
@@ -24,11 +23,16 @@ from dpol.show.entries import (
     looks_of,
     marked,
     noise_entry,
-    reference,
 )
 from dpol.show.footers import plus_minus
-from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE, THE_LEVEL, is_system
-from dpol.studies.games.names import META, REFERENCE_TOTALS
+from dpol.studies.comparison.standings import (
+    OUR_METHOD,
+    SYSTEM,
+    THE_BASELINE,
+    THE_LEVEL,
+    is_system,
+)
+from dpol.studies.games.names import META
 from dpol.studies.study import Facts
 from dpol.studies.verdicts import BEHIND, BELOW
 
@@ -92,10 +96,7 @@ def _named(rows: pd.DataFrame) -> list[SystemLine]:
     }
     parts = {name: own for name, own in parts.items() if len(own)}
     lines = []
-    strictest = {
-        name: str(own["algorithm"].to_numpy()[own["mu"].to_numpy().argmin()])
-        for name, own in parts.items()
-    }
+    strictest = {it: str(own.nsmallest(1, "mu")["algorithm"].iloc[0]) for it, own in parts.items()}
     looks, before = looks_of(strictest.values()), set[str]()
     for name, own in parts.items():
         algorithm = strictest[name]
@@ -120,8 +121,7 @@ def _all(rows: pd.DataFrame) -> list[SystemLine]:
     strictest = rows["mu"].min()
     for label, own in rows.groupby("shown_as", sort=False):
         at = own[own["mu"] == own["mu"].min()]
-        if (best := _best(at)) is None:
-            continue
+        best: Any = at.groupby(SYSTEM, sort=False)["gain_share"].mean().idxmax()
         name, model = system_title(*best), at["model"].iloc[0]
         look = looks[str(label)]
         if model == "none":
@@ -138,14 +138,6 @@ def _all(rows: pd.DataFrame) -> list[SystemLine]:
         line if place else replace(line, look=replace(line.look, width=_THICK))
         for place, (_, _, line) in enumerate(lines)
     ]
-
-
-def _best(rows: pd.DataFrame) -> tuple[str, str] | None:
-    """Return the algorithm and noise with the largest mean share; None without rows."""
-    if rows.empty:
-        return None
-    best: Any = rows.groupby(["algorithm", "noise"], sort=False)["gain_share"].mean().idxmax()
-    return best[0], best[1]
 
 
 def groups_of(standings: pd.DataFrame, facts: Facts) -> dict[str, pd.DataFrame]:
@@ -204,18 +196,6 @@ def system_title(algorithm: str, noise: str) -> str:
     return f"{algorithm}, {marked(f'{noise} noise', noise_entry(noise).ours)}"
 
 
-def describe_stream(row: Mapping[Any, Any] | pd.Series[Any]) -> str:
-    """Describe the size of a stream and its reference gains, from a row of the summary."""
-    gains = ", ".join(
-        f"{reference(label)} {row[column]:.2f}" for label, column in REFERENCE_TOTALS.items()
-    )
-    size = f"n = {row['n_experts']}, T = {row['n_rounds']}; {gains}"
-    if not row["unmeasured_periods"]:
-        return size
-    periods, share = row["unmeasured_periods"], row["unmeasured_share"]
-    return f"{size}; {unmeasured_in_words(periods, share, of=row['n_rounds'], period='round')}"
-
-
 def sized_titles(titles: Mapping[str, str], rows: pd.DataFrame) -> dict[str, str]:
     """Return the titles of the streams by label, each with its number of experts."""
     sizes = rows.groupby("stream")["n_experts"].first()
@@ -231,23 +211,33 @@ def first_level(standings: pd.DataFrame, facts: Facts) -> int:
     levels = ordered_levels(facts.levels)
     if names_ours(standings):
         return levels.index(headline_level(facts.levels))
-    rules = _rules_of(first_group(standings, facts)[1])
+    rules = chosen_rules(standings, facts)
     return levels.index(min(above_fixed(rules) or rules)) if rules else len(levels) - 1
 
 
 def chosen_rules(standings: pd.DataFrame, facts: Facts) -> dict[float, Row]:
-    """Return the row of the rule that the lead names at each level: ours, or the decision."""
+    """Return the row of the rule that the lead names at each level: ours, or the decision.
+
+    The decision is the simplest local rule that is not below the strongest system, with the noise
+    with which it keeps most.
+    """
     rows = first_group(standings, facts)[1]
-    if not names_ours(standings):
-        return _rules_of(rows)
-    return {row["mu"]: row for row in rows[rows["role"] == OUR_METHOD].to_dict("records")}
+    if names_ours(standings):
+        chosen = rows[rows["role"] == OUR_METHOD]
+    else:
+        level = rows[rows["guarantee"] == THE_LEVEL]
+        local = level[~level["to_strongest_verdict"].isin([BELOW, BEHIND])]
+        order = ["simplicity", "algorithm", "gain_share"]
+        ordered = local.sort_values(order, ascending=[True, True, False], kind="stable")
+        chosen = ordered.drop_duplicates("mu")
+    return {row["mu"]: row for row in chosen.to_dict("records")}
 
 
 def why_first(standings: pd.DataFrame, facts: Facts) -> str:
     """Say why the page tells of that level at first."""
     if names_ours(standings):
         return "Shown: the middle one of the levels with noise."
-    above = above_fixed(_rules_of(first_group(standings, facts)[1]))
+    above = above_fixed(chosen_rules(standings, facts))
     down_to = " down to which a rule is above every fixed choice" * bool(above)
     return f"Shown: the strictest level{down_to}."
 
@@ -270,18 +260,6 @@ def first_group(standings: pd.DataFrame, facts: Facts) -> tuple[str, pd.DataFram
     """Return the first group of the standings with its title."""
     title, rows = next(iter(groups_of(standings, facts).items()))
     return title, rows.dropna(subset="gain_share")
-
-
-def _rules_of(rows: pd.DataFrame) -> dict[float, Row]:
-    """Return the simplest local rule of each level that is not below the strongest system.
-
-    It has the noise with which it keeps most.
-    """
-    level = rows[rows["guarantee"] == THE_LEVEL]
-    local = level[~level["to_strongest_verdict"].isin([BELOW, BEHIND])]
-    order = ["simplicity", "algorithm", "gain_share"]
-    ordered = local.sort_values(order, ascending=[True, True, False], kind="stable")
-    return {row["mu"]: row for row in ordered.drop_duplicates("mu").to_dict("records")}
 
 
 def above_fixed(rules: Mapping[float, Row]) -> list[float]:

@@ -1,17 +1,34 @@
-"""Jobs of the standings."""
+"""Jobs of the standings: make them, and play our method and its rivals at further readings.
+
+Suppressed cells and capacities of 0 are read in one of several ways. Where they decide more than a
+little, a verdict holds only if it is the same at every reading.
+"""
 
 from __future__ import annotations
 
+from itertools import chain
+
 import pandas as pd
 
+from dpol.core.intervals import add_intervals, standard_error
 from dpol.core.schemas import read_frame
+from dpol.data.stream import MANY_UNMEASURED, read_stream, unmeasured_of
+from dpol.experts.registry import make_members
 from dpol.studies.comparison.noise_memory import compare_memories, play_memories
-from dpol.studies.comparison.readings import agreed, play_reading, with_verdicts
 from dpol.studies.comparison.settings import Comparison, ComparisonPoint, MemoryPoint, ReadingPoint
-from dpol.studies.comparison.standings import standings
-from dpol.studies.games.summary import schema
+from dpol.studies.comparison.standings import (
+    OUR_METHOD,
+    SYSTEM,
+    THE_BASELINE,
+    is_system,
+    standings,
+)
+from dpol.studies.games.collect import schema
+from dpol.studies.games.compute import play_suite
+from dpol.studies.games.scores import Played
 from dpol.studies.jobs import read_points
 from dpol.studies.study import Facts, FileLists, Inputs
+from dpol.studies.verdicts import OPPOSITE, at_this_reading, verdict_on
 
 POINT = ComparisonPoint
 RESULTS = "standings", "readings", "memory"
@@ -49,3 +66,95 @@ def collect(files: FileLists, settings: Comparison, facts: Facts) -> dict[str, p
             tables["memory"], settings.memory, delta=facts.delta, confidence=facts.confidence
         )
     return tables
+
+
+# ---- further readings ----------------------------------------------------------------------------
+
+
+def play_reading(point: ReadingPoint, inputs: Inputs) -> pd.DataFrame:
+    """Play our method, the baseline and the strongest rival of each level at a reading.
+
+    Nothing is played where the reading can hardly matter.
+
+    Returns:
+        A row per level and rival, as in the table `readings`, without intervals.
+    """
+    if unmeasured_of(read_stream(inputs.files["stream"]))["share"] <= MANY_UNMEASURED:
+        return pd.DataFrame()
+    ranked = read_points([inputs.files["ranked"]])
+    own, rows = ranked[ranked["stream"] == point.stream], []
+    stream = read_stream(inputs.files["read"])
+    members = [*chain(*map(make_members, point.entries))]
+    for mu, at in own.groupby("mu", sort=False):
+        rivals = pd.concat([at[at["role"] == THE_BASELINE], at[at["strongest"]]])
+        systems = [point.ours, *rivals[SYSTEM].itertuples(index=False, name=None)]
+        games = list[Played]()  # all that see local noise see the same in each replicate
+        for label, noise in dict.fromkeys(systems):
+            games += play_suite(
+                stream,
+                [member for member in members if member.label == label],
+                noise=noise,
+                mu=float(str(mu)),
+                seed=inputs.seed,
+                replicates=range(point.replicates),
+                memory_mb=inputs.memory_mb,
+            )
+        played, *others = games
+        for other in others:
+            ahead = played.totals - other.totals
+            rows.append(
+                {
+                    "stream": point.stream,
+                    "reading": point.reading,
+                    "level": at["level"].iloc[0],
+                    "mu": mu,
+                    "n_experts": stream.n_experts,
+                    "algorithm": played.label,
+                    "noise": played.noise,
+                    "mean_gain": float(played.totals.mean()),
+                    "other_algorithm": other.label,
+                    "other_noise": other.noise,
+                    "other_mean_gain": float(other.totals.mean()),
+                    "difference": float(ahead.mean()),
+                    "difference_error": float(standard_error(ahead)),
+                    "replicates": len(ahead),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def with_verdicts(played: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """Add intervals that hold jointly, and verdicts, to the rows of `play_reading`."""
+    if played.empty:
+        return played
+    frame = add_intervals(played, {"difference_error": "difference_half_width"}, confidence)
+    verdicts = map(verdict_on, frame["difference"], frame["difference_half_width"])
+    return frame.assign(verdict=list(verdicts))
+
+
+def agreed(ranked: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
+    """Return standings in which a verdict on our method is sure if every reading gives the same.
+
+    Args:
+        ranked: the table `standings`, whose verdicts hold at one reading where the reading matters.
+        readings: the table `readings`.
+    """
+    frame = ranked.copy()
+    if readings.empty:
+        return frame
+    key = ["stream", "mu", "other_algorithm", "other_noise"]
+    found = readings.groupby(key)["verdict"].agg(set).reset_index()
+    sure = found[found["verdict"].map(len) == 1]
+    for stream, mu, algorithm, noise, (verdict,) in sure.itertuples(index=False, name=None):
+        at = frame[(frame["stream"] == stream) & (frame["mu"] == mu)]
+        if at["unmeasured_zero_share"].max() > MANY_UNMEASURED:  # no reading plays its zeros
+            continue
+        (ours,) = at.index[at["role"] == OUR_METHOD]
+        for place, row in at[is_system(at, (algorithm, noise))].iterrows():
+            cells = [(place, "to_ours_verdict", OPPOSITE[verdict])]
+            cells += [(ours, "to_baseline_verdict", verdict)] * (row["role"] == THE_BASELINE)
+            cells += [(ours, "to_strongest_verdict", verdict)] * row["strongest"]
+            for index, column, its in cells:
+                if frame.at[index, column] == at_this_reading(its):
+                    frame.at[index, column] = its
+    return frame

@@ -20,7 +20,6 @@ from dpol.privacy.chains import Chains
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.studies.comparison.settings import MemoryPoint, NoiseMemories
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.scores import Played
 from dpol.studies.study import Inputs
 from dpol.studies.verdicts import verdicts_on
 
@@ -38,19 +37,40 @@ def play_memories(point: MemoryPoint, inputs: Inputs) -> pd.DataFrame:
     staying = stream_of_stays(stream, point.weeks)
     frames = []
     for spec, games in point.readers:
-        for noise, mu in games:
+        for name, mu in games:
             (played,) = play_suite(
                 staying,
                 make_members(spec),
-                noise=noise,
+                noise=name,
                 mu=mu,
                 seed=inputs.seed,
                 replicates=replicates,
                 memory_mb=inputs.memory_mb,
-            ).played
-            facts = {"stream": stream.label, **_facts(played, staying, point.weeks)}
-            runs = {"replicate": replicates, "total_gain": played.totals}
-            frames.append(pd.DataFrame({**facts, **runs}))
+            )
+            noise = find_noise(name)
+            memory = memory_of(noise, staying, mu, "designed")
+            b = memory.b if isinstance(memory, Chains) else np.zeros(1)
+            row = {
+                "stream": stream.label,
+                "n_experts": stream.n_experts,
+                "n_rounds": stream.n_rounds,
+                "weeks": point.weeks,
+                "unmeasured_share": unmeasured_of(staying)["share"],
+                "algorithm": played.label,
+                "noise": name,
+                "law": noise.law.name,
+                "gaussian": noise.mechanism is None,
+                "every_week": noise.memory != "releases",
+                "mu": played.mu,
+                "smallest_b": float(b.min()),
+                "largest_b": float(b.max()),
+                "best_guess": noise.best_guess(played.guarantee.mu, staying.stay),
+                **played.guarantee.as_columns(),
+                **played.guarantee.stay_columns(),
+                "replicate": replicates,
+                "total_gain": played.totals,
+            }
+            frames.append(pd.DataFrame(row))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -61,29 +81,6 @@ def stream_of_stays(stream: GainStream, weeks: int) -> GainStream:
     both releases could remove it.
     """
     return replace(stream, stay=weeks, label=f"{stream.label}, stays of {weeks}")
-
-
-def _facts(played: Played, stream: GainStream, weeks: int) -> dict[str, Any]:
-    noise, mu = find_noise(played.noise), played.guarantee.mu
-    memory = memory_of(noise, stream, played.mu, "designed")
-    b = memory.b if isinstance(memory, Chains) else np.zeros(1)
-    return {
-        "n_experts": stream.n_experts,
-        "n_rounds": stream.n_rounds,
-        "weeks": weeks,
-        "unmeasured_share": unmeasured_of(stream)["share"],
-        "algorithm": played.label,
-        "noise": played.noise,
-        "law": noise.law.name,
-        "gaussian": noise.mechanism is None,
-        "every_week": noise.memory != "releases",
-        "mu": played.mu,
-        "smallest_b": float(b.min()),
-        "largest_b": float(b.max()),
-        "best_guess": noise.best_guess(mu, stream.stay),
-        **played.guarantee.as_columns(),
-        **played.guarantee.stay_columns(),
-    }
 
 
 def compare_memories(

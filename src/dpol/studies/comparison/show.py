@@ -73,7 +73,6 @@ SECTIONS = (
                 name="league",
                 made_by="dpol.studies.answer.league:league_table",
                 title="The league",
-                place="folded",
             ),
         ),
     ),

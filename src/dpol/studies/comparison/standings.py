@@ -7,6 +7,7 @@ of systems, so a system may be named after one has seen which is the best.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -81,16 +82,15 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
     rows.loc[is_system(rows, point.ours), "role"] = OUR_METHOD
     rows["right_guesses"] = rows["mu"].map(best_guess)
     rows["guarantee"] = guaranteed(rows)
-    level = list(rows.groupby(_LEVEL, sort=False).indices.values())
+    levels: dict[Any, Any] = rows.groupby(_LEVEL, sort=False).indices
     # Every share, and the difference of every pair.
-    intervals = {True: 0, False: 0}
-    for places in level:
-        intervals[rows["stream"].iloc[places[0]] == ""] += math.comb(len(places) + 1, 2)
+    intervals = Counter[bool]()
+    for (_, stream, _), places in levels.items():
+        intervals[stream == ""] += math.comb(len(places) + 1, 2)
     parts = []
-    for places in level:
-        own = rows.iloc[places]
-        comparisons = intervals[own["stream"].iloc[0] == ""]
-        parts.append(_compared(own, [samples[it] for it in places], point.confidence, comparisons))
+    for (_, stream, _), places in levels.items():
+        own, comparisons = [samples[it] for it in places], intervals[stream == ""]
+        parts.append(_compared(rows.iloc[places], own, point.confidence, comparisons))
     return pd.concat(parts).sort_index(ignore_index=True)
 
 

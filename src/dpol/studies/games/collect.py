@@ -1,29 +1,50 @@
-"""Result tables of all games, from what the points wrote: summary, totals, replay, switches."""
+"""Result tables of all games, from what the points wrote: summary, totals, curves and others.
+
+A row of the summary is a cell: an algorithm on a stream with a noise at a level.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import math
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from dpol.core.schemas import read_frame
-from dpol.data.stream import GainStream, read_stream
-from dpol.studies.games.replay import replay_rows
-from dpol.studies.games.settings import GamesSettings
-from dpol.studies.games.summary import (
-    CURVES,
-    SCORES,
-    conclude,
-    cumulative_curves,
-    join_blocks,
-    join_jobs,
-    schema,
-    summarize,
-    totals_of,
+from dpol.core.intervals import half_width, half_width_of
+from dpol.core.randomness import Floats
+from dpol.core.schemas import Schema, read_frame
+from dpol.data.stream import GainStream, read_stream, unmeasured_of
+from dpol.privacy.guarantee import NO_NOISE
+from dpol.privacy.losses import Loss
+from dpol.privacy.settings import keeps_level, label_of_level
+from dpol.studies.games.names import (
+    BEST_FIXED,
+    CELL,
+    LINEAR,
+    ORACLE,
+    REFERENCE_TOTALS,
+    TABLE_2,
+    UNIFORM,
 )
-from dpol.studies.games.switches import best_sequences
-from dpol.studies.study import Facts, FileLists
+from dpol.studies.games.replay import dates, replay_rows
+from dpol.studies.games.settings import GamesSettings
+from dpol.studies.study import Facts, FileLists, schemas_in
+
+SCORES, CURVES = (f"games/STREAM/LEVEL/SUITE/BLOCK/{name}" for name in ("scores", "curves"))
+"""Names in `results.yaml` of the tables that points write."""
+MOST_SWITCHES = 200
+"""Largest S of the table of switches: its time grows with the rounds and with S."""
+_SETTING = ["algorithm", "family", "exhibit", "column", "variant", "noise", "level", "mu"]
+
+
+def schema(name: str) -> Schema:
+    """Return the schema of a table of the main study."""
+    return schemas_in(__package__)[name]
 
 
 def collect(files: FileLists, settings: GamesSettings, facts: Facts) -> dict[str, pd.DataFrame]:
@@ -61,3 +82,248 @@ def results_from(
     if facts.replayed:
         tables["replay"] = replay_rows(cells, streams, settings, facts)
     return tables
+
+
+# ---- from the rows of jobs to cells --------------------------------------------------------------
+
+
+def join_jobs(
+    jobs: Iterable[tuple[pd.DataFrame, pd.DataFrame]],
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Join the tables of all jobs.
+
+    Args:
+        jobs: tables `scores` and `curves` of each job.
+
+    Returns:
+        `scores`, with the number of the cell instead of its stream, algorithm, noise and mu; and
+        `curves`, a row per cell. Both are in the order of the jobs.
+    """
+    taken = [(own[["replicate", "total_gain", "hits"]], rows) for own, rows in jobs]
+    scores, cells = (pd.concat(parts, ignore_index=True) for parts in zip(*taken, strict=True))
+    return scores.assign(cell=cells.index.repeat(cells["replicates"])), cells
+
+
+def join_blocks(scores: pd.DataFrame, parts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Join the blocks of replicates of each cell; the levels of a suite and noise come together.
+
+    Args:
+        scores: of `join_jobs`, of jobs in the order of streams, suites, levels and blocks.
+        parts: likewise a row for each block of a cell, with its suite.
+
+    Returns:
+        The same, with a row per cell.
+    """
+    run = parts.groupby(["stream", "suite", "noise"], sort=False).ngroup()
+    parts = parts.loc[run.sort_values(kind="stable").index]
+    place = parts.groupby(CELL, sort=False).ngroup()
+    cells = parts[~place.duplicated()].reset_index(drop=True)
+    if len(cells) < len(parts):
+        blocks = [own for _, own in parts.groupby(place)]
+        means, deviations = zip(*map(_joined_curves, blocks), strict=True)
+        cells = cells.assign(
+            replicates=[int(own["replicates"].sum()) for own in blocks],
+            mean_cumulative_gain=pd.Series(means, dtype=object),
+            squared_deviations=pd.Series(deviations, dtype=object),
+        )
+    scores = scores.assign(cell=place[scores["cell"]].to_numpy())
+    return scores.sort_values("cell", kind="stable", ignore_index=True), cells
+
+
+def _joined_curves(blocks: pd.DataFrame) -> tuple[Floats, Floats]:
+    """Return mean and squared deviations by round over blocks; no deviation where all are equal."""
+    sizes = blocks["replicates"].to_numpy()[:, np.newaxis]
+    means = np.stack(blocks["mean_cumulative_gain"].to_list())
+    same = (means == means[0]).all(axis=0)
+    mean = np.where(same, means[0], (sizes * means).sum(axis=0) / sizes.sum())
+    between = np.where(same, 0.0, (sizes * (means - mean) ** 2).sum(axis=0))
+    return mean, np.stack(blocks["squared_deviations"].to_list()).sum(axis=0) + between
+
+
+# ---- summary, totals and curves ------------------------------------------------------------------
+
+
+def summarize(
+    cells: pd.DataFrame,
+    scores: pd.DataFrame,
+    streams: Mapping[str, GainStream],
+    main: GamesSettings,
+    facts: Facts,
+) -> pd.DataFrame:
+    """Build one row per cell (columns: docs/reference/tables.md).
+
+    The intervals of all cells that are shown or chosen from hold jointly. The page shows the best
+    of the linear models, so all of them count. If the run plays all of the first paper's
+    algorithms, the cells of its Table 2 count too.
+
+    Args:
+        cells: a row per cell, of `join_jobs`.
+        scores: its rows per cell and replicate.
+        streams: streams they were played on, by label.
+        main: the report, whose intervals hold jointly.
+        facts: privacy levels, and the delta at which epsilon is reported.
+    """
+    paper = main.has_table_2(facts)
+    named = cells["algorithm"].isin(main.report.algorithms)
+    shown = named | (cells["family"] == LINEAR)
+    comparisons = int((shown | (paper & cells["exhibit"].eq(TABLE_2))).sum())
+    half = partial(half_width, confidence=facts.confidence, comparisons=comparisons)
+    about = pd.DataFrame([_stream_facts(stream) for stream in streams.values()])
+    rows = cells.merge(about, how="left", on="stream", validate="many_to_one")
+    ends = rows["replicates"].cumsum().to_numpy()[:-1]
+    totals = np.split(scores["total_gain"].to_numpy(), ends)
+    hits = np.split(scores["hits"].to_numpy(), ends)
+    right = [own / n_rounds for own, n_rounds in zip(hits, rows["n_rounds"], strict=True)]
+    rows = rows.assign(
+        level=rows["mu"].map(label_of_level),
+        shown_as=cells["algorithm"].where(named, cells["family"].where(shown, "")).to_numpy(),
+        mean_gain=[float(own.mean()) for own in totals],
+        ci_half_width=[float(half(own)) for own in totals],
+        std_gain=[float(own.std(ddof=1)) if len(own) > 1 else math.nan for own in totals],
+        named_right=[float(own.mean()) for own in right],
+        named_right_half_width=[float(half(own)) for own in right],
+        epsilon=[Loss.of_data(json.loads(it)).epsilon(facts.delta) for it in rows["loss"]],
+        delta=facts.delta,
+        confidence=facts.confidence,
+        ci_comparisons=comparisons,
+    )
+    regret = rows["best_fixed_gain"] - rows["mean_gain"]
+    return rows.assign(
+        static_regret=regret, keeps_level=keeps_level(rows["guaranteed_mu"], rows["mu"])
+    )
+
+
+def totals_of(summary: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Build one row per cell and replicate: its total gain (docs/reference/tables.md).
+
+    Args:
+        summary: a row per cell, in the order of the cells.
+        scores: rows per cell and replicate, of `join_jobs`.
+    """
+    # Categories, since there are many rows: texts would take ten times the memory.
+    texts = summary[["stream", "algorithm", "noise", "level"]].astype("category")
+    rows = texts.assign(mu=summary["mu"]).loc[scores["cell"]].reset_index(drop=True)
+    return rows.join(scores[["replicate", "total_gain", "hits"]])
+
+
+def _stream_facts(stream: GainStream) -> dict[str, Any]:
+    return {
+        "stream": stream.label,
+        "n_experts": stream.n_experts,
+        "n_rounds": stream.n_rounds,
+        "first_period": dates(stream)[0],
+        "last_period": dates(stream)[-1],
+        "simulated": bool(stream.provenance.get("simulated", False)),
+        "best_fixed": stream.names[stream.best_fixed_expert()],
+        **{REFERENCE_TOTALS[it]: float(gains.sum()) for it, gains in _bounds(stream).items()},
+        **{f"unmeasured_{name}": value for name, value in unmeasured_of(stream).items()},
+    }
+
+
+def _bounds(stream: GainStream) -> dict[str, Floats]:
+    """Return the (T,) gains of the three references, by label."""
+    return {
+        UNIFORM: stream.gains.mean(axis=1),
+        BEST_FIXED: stream.gains[:, stream.best_fixed_expert()],
+        ORACLE: stream.gains.max(axis=1),
+    }
+
+
+def cumulative_curves(summary: pd.DataFrame, streams: Mapping[str, GainStream]) -> pd.DataFrame:
+    """Compute the mean cumulative gain by round with half-widths, and for the three references.
+
+    In each round the intervals of all cells hold jointly, as in the summary. Columns:
+    docs/reference/tables.md.
+
+    Args:
+        summary: table of `summarize`, which has the curves of each cell.
+        streams: streams they were played on, by label.
+    """
+    frames = []
+    for stream in streams.values():
+        for label, gains in _bounds(stream).items():
+            bound: dict[str, Any] = {"algorithm": label, "family": label}
+            bound |= {"exhibit": "", "column": "", "variant": False}
+            bound |= {"noise": NO_NOISE, "level": "", "mu": math.nan}
+            frames.append(_curve(stream, bound, gains.cumsum(), 0.0))
+    for cell in summary.to_dict("records"):
+        together = (cell[name] for name in ("replicates", "confidence", "ci_comparisons"))
+        half = half_width_of(cell["squared_deviations"], *together)
+        setting = {str(name): cell[name] for name in _SETTING}
+        mean = cell["mean_cumulative_gain"]
+        frames.append(_curve(streams[cell["stream"]], setting, mean, half))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _curve(
+    stream: GainStream, setting: Mapping[str, Any], mean: Floats, half: Floats | float
+) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "stream": stream.label,
+            **setting,
+            "round": np.arange(1, stream.n_rounds + 1, dtype=np.int32),
+            "period": dates(stream).astype("datetime64[ms]"),
+            "mean_cumulative_gain": mean,
+            "ci_half_width": half,
+        }
+    )
+
+
+# ---- what follows from the summary ---------------------------------------------------------------
+
+
+def conclude(summary: pd.DataFrame) -> pd.DataFrame:
+    """Add the shares of the possible gain (docs/reference/tables.md).
+
+    They are 0 for uniform random and 1 for the oracle, and empty where all experts have the same
+    gain in every round.
+
+    Args:
+        summary: table of `summarize`.
+    """
+    uniform, mean = summary["uniform_gain"], summary["mean_gain"]
+    possible = (summary["oracle_gain"] - uniform).replace(0.0, math.nan)
+    return summary.assign(
+        best_fixed_share=(summary["best_fixed_gain"] - uniform) / possible,
+        gain_share=(mean - uniform) / possible,
+        gain_share_half_width=summary["ci_half_width"] / possible,
+    )
+
+
+# ---- switches ------------------------------------------------------------------------------------
+
+
+def best_sequences(streams: Iterable[GainStream]) -> pd.DataFrame:
+    """Return a row per stream and S, up to `MOST_SWITCHES` (docs/reference/tables.md)."""
+    frames = []
+    for stream in streams:
+        best = switching_gains(stream.gains, min(stream.n_rounds - 1, MOST_SWITCHES))
+        rows = {"stream": stream.label, "switches": range(len(best)), "best_gain": best}
+        frames.append(pd.DataFrame(rows))
+    return pd.concat(frames, ignore_index=True)
+
+
+def switching_gains(gains: Floats, most: int) -> Floats:
+    """Return the largest gains of sequences of experts with at most S switches, S = 0, ..., `most`.
+
+    The first is the gain of the best fixed expert, that of T - 1 switches the gain of each round's
+    best. The regret of a game against S switches is one of them minus its own gain.
+
+    Args:
+        gains: (T, n) gains.
+        most: largest number of switches.
+
+    Returns:
+        (most + 1,) gains, which never fall with S.
+
+    >>> switching_gains(np.array([[3.0, 0.0], [0.0, 1.0], [3.0, 0.0]]), 2).tolist()
+    [6.0, 6.0, 7.0]
+    """
+    # Largest gains so far with at most S switches, by the expert of the last round. To "switch" to
+    # the same expert is never better than to stay, so the best predecessor may be any.
+    best = np.tile(gains[0], (most + 1, 1))
+    for gain in gains[1:]:
+        best[1:] = np.maximum(best[1:], best[:-1].max(axis=1, keepdims=True))
+        best += gain
+    return np.asarray(best.max(axis=1))

@@ -14,12 +14,11 @@ from dpol.core.errors import DpolError, in_one_line
 from dpol.data.stream import GainStream, read_stream
 from dpol.experts.interface import Member
 from dpol.experts.play import RawGains, Source, guarantee_of, play_rounds
-from dpol.experts.registry import make_members, simplicity_of
+from dpol.experts.registry import make_members
 from dpol.noise import MemoryChoice, find_noise, noise_scale, privatize
-from dpol.noise.seeds import Seeds
-from dpol.studies.games.in_paper import places_in_paper
-from dpol.studies.games.scores import Played, PlayedSuite, column, rounds_of, score_tables
-from dpol.studies.games.settings import GamePoint
+from dpol.noise.noisy_gains import Seeds
+from dpol.studies.games.scores import Played, rounds_of, score_tables
+from dpol.studies.games.settings import GamePoint, columns_in_paper
 from dpol.studies.study import Inputs
 
 POINT = GamePoint
@@ -39,9 +38,7 @@ def run(game: GamePoint, inputs: Inputs) -> dict[str, pa.Table]:
         memory_mb=inputs.memory_mb,
         noise_memory=game.memory,
     )
-    tables = score_tables(played)
-    suite = column([game.suite] * len(members))
-    tables["curves"] = tables["curves"].add_column(0, "suite", suite)
+    tables = score_tables(played, game.suite)
     if game.keep_rounds:
         tables["rounds"] = rounds_of(played)
     return tables
@@ -57,7 +54,7 @@ def play_suite(
     replicates: Sequence[int],
     memory_mb: float = math.inf,
     noise_memory: MemoryChoice = "designed",
-) -> PlayedSuite:
+) -> list[Played]:
     """Play all algorithms of a suite on the same data and score them on the raw gains.
 
     Local algorithms share one draw of noisy gains; other algorithms get the raw stream.
@@ -68,7 +65,7 @@ def play_suite(
         ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
     """
     model = members[0].algorithm.model
-    places = places_in_paper(members, noise)
+    columns, best = columns_in_paper(members, noise), stream.gains.max(axis=1)
     count_noise = _count_noise(stream, noise, mu) if model == "local" else math.nan
 
     def play_part(part: Sequence[int]) -> list[Played]:
@@ -88,7 +85,7 @@ def play_suite(
             replicates=tuple(part),
         )
         played = []
-        for member, place in zip(members, places, strict=True):
+        for member, (column, variant) in zip(members, columns, strict=True):
             with _named_if_it_fails(member):
                 algorithm, generators = member.algorithm, seeds.algorithm(member.label)
                 actions = play_rounds(algorithm, source, generators, name=member.label)
@@ -101,21 +98,27 @@ def play_suite(
                         family=member.family,
                         origin=member.origin,
                         guarantee=guarantee_of(algorithm, source),
+                        replicates=part,
                         actions=actions,
                         gains=stream.gains[np.arange(stream.n_rounds), actions],
-                        in_paper=place,
-                        simplicity=simplicity_of(member.family),
+                        best=best,
+                        column=column,
+                        variant=variant,
                         count_noise=count_noise,
                     )
                 )
         return played
 
     played = [play_part(part) for part in parts(stream, members, replicates, memory_mb)]
-    return PlayedSuite(
-        replicates=tuple(replicates),
-        played=tuple(join_played(own) for own in zip(*played, strict=True)),
-        best=stream.gains.max(axis=1),
-    )
+    return [
+        replace(
+            own[0],
+            replicates=replicates,
+            actions=np.concatenate([part.actions for part in own]),
+            gains=np.concatenate([part.gains for part in own]),
+        )
+        for own in zip(*played, strict=True)
+    ]
 
 
 def _count_noise(stream: GainStream, noise: str, mu: float) -> float:
@@ -137,15 +140,6 @@ def _named_if_it_fails(member: Member) -> Iterator[None]:
             f"{member.label} fails: {in_one_line(error)}; it plays code of another package, where"
             " dpol.play shows the line"
         ) from error
-
-
-def join_played(parts: Sequence[Played]) -> Played:
-    """Join one algorithm's runs of several parts of a job, which differ in their replicates."""
-    return replace(
-        parts[0],
-        actions=np.concatenate([part.actions for part in parts]),
-        gains=np.concatenate([part.gains for part in parts]),
-    )
 
 
 # ---- memory --------------------------------------------------------------------------------------

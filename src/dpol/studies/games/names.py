@@ -6,7 +6,6 @@ Jobs that draw read these and import no algorithm.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,28 +31,8 @@ ORACLE = "oracle"
 REFERENCE_TOTALS = {UNIFORM: "uniform_gain", BEST_FIXED: "best_fixed_gain", ORACLE: "oracle_gain"}
 """Columns of the summary with the total gain of each reference, by label."""
 
-
 CELL = ["stream", "algorithm", "noise", "mu"]
 """Columns that name a cell: an algorithm on a stream with a noise at a level."""
-
-
-@dataclass(frozen=True)
-class InPaper:
-    """Place of games in a paper.
-
-    Args:
-        exhibit: exhibit that shows them; empty for none.
-        column: their column of the exhibit; a variant has its label.
-        variant: whether they are a variant of the paper's, in a column beside its own.
-    """
-
-    exhibit: str = ""
-    column: str = ""
-    variant: bool = False
-
-
-NOWHERE = InPaper()
-"""Place of games that no exhibit shows."""
 
 
 def gains_by_cell(totals: pd.DataFrame) -> Mapping[Any, Floats]:

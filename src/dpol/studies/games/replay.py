@@ -10,12 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.noise import NO_NOISE, find_noise, in_order, privatize
 from dpol.privacy.settings import keeps_level, label_of_level
 from dpol.studies.games.settings import GamesSettings
-from dpol.studies.games.summary import dates
 from dpol.studies.study import Facts
 
 MOST_EXPERTS, MOST_ROUNDS = 40, 200
@@ -49,21 +47,48 @@ def replay_rows(
         for label in dict.fromkeys([*main.report.algorithms, *own["algorithm"]])
         for cell in own[own["algorithm"] == label].to_dict("records")
     ]
-    settings = _settings_played(played, facts)
-    actions = {setting: _actions_of(played, *setting) for setting in settings}
+    settings = {
+        setting: [
+            it for it in played if (it["noise"], it["mu"]) == setting or it["model"] == "none"
+        ]
+        for setting in _settings_played(played, facts)
+    }
     best = stream.gains.argmax(axis=1)
-    chosen = [best, *(own for setting in settings for own in actions[setting].values())]
-    shown = _experts_drawn(stream, chosen, _most_experts_drawn(stream, settings))
-    rows = []
-    for noise, mu in settings:
+    chosen = [best, *(cell["first_actions"] for games in settings.values() for cell in games)]
+    shown = _experts_drawn(stream, chosen, _most_experts_drawn(stream, [*settings]))
+    rounds, rows = np.arange(min(stream.n_rounds, MOST_ROUNDS)), []
+    oracle = np.zeros((len(rounds), stream.n_experts), dtype=bool)
+    oracle[rounds, best[: len(rounds)]] = True
+    for (noise, mu), games in settings.items():
         noisy, scale = stream.gains, np.zeros_like(stream.gains)
-        of_setting = [cell for cell in played if (cell["noise"], cell["mu"]) == (noise, mu)]
-        if any(cell["sees"] == "noisy" for cell in of_setting):
+        if any(cell["sees"] == "noisy" for cell in games):
             drawn = privatize(stream, noise, mu, seed=main.seed, replicates=[0], memory=main.memory)
             noisy, scale = drawn.gains[0], drawn.noise_scale
-        setting = {"stream": stream.label, "noise": noise, "level": label_of_level(mu), "mu": mu}
-        numbers = {"noisy_gain": noisy, "noise_scale": scale}
-        rows.append(_rows_of(stream, setting, numbers, actions[noise, mu], shown))
+        chosen_by = np.full(oracle.shape, "", dtype=object)
+        for cell in games:
+            at = rounds, cell["first_actions"][: len(rounds)]
+            chosen_by[at] = [f"{before} {cell['algorithm']}".strip() for before in chosen_by[at]]
+        # Experts that are shown, chosen in the round, or its best.
+        t, i = np.nonzero(shown | (chosen_by != "") | oracle)
+        row = {
+            "stream": stream.label,
+            "noise": noise,
+            "level": label_of_level(mu),
+            "mu": mu,
+            "round": t + 1,
+            "period": dates(stream)[t].astype("datetime64[ms]"),
+            "expert": i,
+            "entity": np.array(stream.entities, dtype=object)[i],
+            "name": np.array(stream.names, dtype=object)[i],
+            "gain": stream.gains[t, i],
+            "noisy_gain": noisy[t, i],
+            "noise_scale": scale[t, i],
+            "chosen_by": chosen_by[t, i],
+            "oracle": oracle[t, i],
+            "uniform_gain": stream.gains.mean(axis=1)[t],
+            "shown": shown[i],
+        }
+        rows.append(pd.DataFrame(row))
     return pd.concat(rows, ignore_index=True)
 
 
@@ -82,17 +107,6 @@ def _settings_played(played: Sequence[_Cell], facts: Facts) -> list[tuple[str, f
     kept = [noise.name for noise in noises if noise.none_at_infinity and not noise.constant]
     replayed = [(noise, mu) for noise in kept for mu in facts.levels if (noise, mu) in known]
     return replayed or [(NO_NOISE, mu) for mu in facts.levels][:1]
-
-
-def _actions_of(
-    played: Sequence[_Cell], noise: str, mu: float
-) -> dict[str, NDArray[np.integer[Any]]]:
-    """Return (T,) actions of the first replicate by algorithm, with those without privacy."""
-    return {
-        cell["algorithm"]: cell["first_actions"]
-        for cell in played
-        if (cell["noise"], cell["mu"]) == (noise, mu) or cell["model"] == "none"
-    }
 
 
 def _most_experts_drawn(stream: GainStream, settings: Sequence[tuple[str, float]]) -> int:
@@ -123,35 +137,7 @@ def _experts_drawn(
     return np.isin(np.arange(stream.n_experts), order[:most])
 
 
-def _rows_of(
-    stream: GainStream,
-    facts: Mapping[str, Any],
-    numbers: Mapping[str, Floats],
-    actions: Mapping[str, NDArray[np.integer[Any]]],
-    shown: NDArray[np.bool_],
-) -> pd.DataFrame:
-    """Return the rows of a setting: experts that are shown, chosen in the round, or its best."""
-    rounds = np.arange(min(stream.n_rounds, MOST_ROUNDS))
-    chosen_by = np.full((len(rounds), stream.n_experts), "", dtype=object)
-    for label, own in actions.items():
-        at = rounds, own[: len(rounds)]
-        chosen_by[at] = [f"{before} {label}".strip() for before in chosen_by[at]]
-    oracle = np.zeros(chosen_by.shape, dtype=bool)
-    oracle[rounds, stream.gains[: len(rounds)].argmax(axis=1)] = True
-    t, i = np.nonzero(shown | (chosen_by != "") | oracle)
-    return pd.DataFrame(
-        {
-            **facts,
-            "round": t + 1,
-            "period": dates(stream)[t].astype("datetime64[ms]"),
-            "expert": i,
-            "entity": np.array(stream.entities, dtype=object)[i],
-            "name": np.array(stream.names, dtype=object)[i],
-            "gain": stream.gains[t, i],
-            **{name: values[t, i] for name, values in numbers.items()},
-            "chosen_by": chosen_by[t, i],
-            "oracle": oracle[t, i],
-            "uniform_gain": stream.gains.mean(axis=1)[t],
-            "shown": shown[i],
-        }
-    )
+def dates(stream: GainStream) -> NDArray[np.datetime64]:
+    """Return the (T,) periods; NaT where rounds have numbers only."""
+    undated = stream.provenance.get("undated", False)
+    return np.full_like(stream.periods, "NaT") if undated else stream.periods

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence, Sized
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions
+from dpol.experts.registry import simplicity_of
 from dpol.noise import is_ours
 from dpol.privacy.guarantee import Guarantee, Origin
-from dpol.studies.games.names import CELL, NOWHERE, InPaper
+from dpol.studies.games.names import CELL, TABLE_2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +35,13 @@ class Played:
         family: registered name of the algorithm.
         origin: `paper`, `standard`, `ours` or `other`.
         guarantee: privacy of the actions.
+        replicates: numbers of the R replicates.
         actions: (R, T) experts, counted from 0.
         gains: (R, T) raw gains of the actions.
-        in_paper: place of the runs in a paper.
-        simplicity: place of the algorithm in the registry, the simplest first.
+        best: (T,) largest raw gain of each round.
+        column: their column of the first paper's Table 2, where a variant has its label; empty for
+            none.
+        variant: whether they are a variant of the paper's, in a column beside its own.
         count_noise: median standard deviation of independent local noise on a count; not a number
             where there is none.
     """
@@ -49,10 +53,12 @@ class Played:
     family: str
     origin: Origin
     guarantee: Guarantee
+    replicates: Sequence[int]
     actions: Actions
     gains: Floats
-    in_paper: InPaper = NOWHERE
-    simplicity: int = 0
+    best: Floats
+    column: str = ""
+    variant: bool = False
     count_noise: float = math.nan
 
     @property
@@ -69,8 +75,10 @@ class Played:
             "family": self.family,
             "origin": self.origin,
             "ours": self.origin == "ours" or is_ours(self.noise),
-            **asdict(self.in_paper),
-            "simplicity": self.simplicity,
+            "exhibit": TABLE_2 if self.column else "",
+            "column": self.column,
+            "variant": self.variant,
+            "simplicity": simplicity_of(self.family),
             "noise": self.noise,
             "mu": self.mu,
             "sees": "noisy" if self.guarantee.model == "local" else "raw",
@@ -79,41 +87,29 @@ class Played:
         }
 
 
-@dataclass(frozen=True)
-class PlayedSuite:
-    """Games of the algorithms of a suite on a stream, with one noise at one privacy level.
-
-    Args:
-        replicates: numbers of the replicates.
-        played: runs of each algorithm.
-        best: (T,) largest raw gain of each round.
-    """
-
-    replicates: tuple[int, ...]
-    played: tuple[Played, ...]
-    best: Floats
-
-
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def score_tables(suite: PlayedSuite) -> dict[str, pa.Table]:
-    """Tabulate the scores of a suite (docs/reference/tables.md).
+def score_tables(games: Sequence[Played], suite: str = "") -> dict[str, pa.Table]:
+    """Tabulate the scores of games (docs/reference/tables.md).
+
+    Args:
+        games: runs of some algorithms.
+        suite: label of their suite.
 
     Returns:
         `scores`, one row per algorithm and replicate, and `curves`, one row per algorithm.
     """
-    curves = [{**played.facts, **_curves(played)} for played in suite.played]
-    size = len(suite.replicates)
-    scores = {name: column([row[name] for row in curves for _ in range(size)]) for name in CELL}
-    hits = [(it.gains == suite.best).sum(axis=1, dtype=np.int32) for it in suite.played]
-    replicates = np.tile(np.asarray(suite.replicates, dtype=np.int32), len(suite.played))
+    curves = [{"suite": suite, **it.facts, **_curves(it)} for it in games]
+    runs = [row for row in curves for _ in range(row["replicates"])]
+    hits = [(it.gains == it.best).sum(axis=1, dtype=np.int32) for it in games]
+    replicates = [np.asarray(it.replicates, dtype=np.int32) for it in games]
     return {
         "scores": pa.table(
             {
-                **scores,
-                "replicate": column(replicates),
-                "total_gain": column(np.concatenate([it.totals for it in suite.played])),
+                **{name: column([row[name] for row in runs]) for name in CELL},
+                "replicate": column(np.concatenate(replicates)),
+                "total_gain": column(np.concatenate([it.totals for it in games])),
                 "hits": column(np.concatenate(hits)),
             }
         ),
@@ -135,29 +131,29 @@ def _curves(played: Played) -> dict[str, Any]:
     }
 
 
-def rounds_of(suite: PlayedSuite) -> pa.Table:
-    """Tabulate every round of a suite: one row per algorithm, replicate and round.
+def rounds_of(games: Sequence[Played]) -> pa.Table:
+    """Tabulate every round of the games of a suite: one row per algorithm, replicate and round.
 
     Columns: docs/reference/tables.md.
     """
-    replicates, n_rounds = suite.played[0].actions.shape
-    size, count = replicates * n_rounds, len(suite.played)
+    replicates, n_rounds = games[0].actions.shape
+    size, count = replicates * n_rounds, len(games)
 
     of_runs = column(np.repeat(np.arange(count), size))
     labels = {
-        name: column([played.facts[name] for played in suite.played]).dictionary_encode()
+        name: column([played.facts[name] for played in games]).dictionary_encode()
         for name in ("stream", "algorithm", "noise")
     }
-    replicate = np.repeat(np.asarray(suite.replicates, dtype=np.int32), n_rounds)
+    replicate = np.repeat(np.asarray(games[0].replicates, dtype=np.int32), n_rounds)
     round_numbers = np.arange(1, n_rounds + 1, dtype=np.int32)
     return pa.table(
         {
             **{name: values.take(of_runs) for name, values in labels.items()},
-            "mu": column(np.repeat([played.mu for played in suite.played], size)),
+            "mu": column(np.repeat([played.mu for played in games], size)),
             "replicate": column(np.tile(replicate, count)),
             "round": column(np.tile(round_numbers, count * replicates)),
-            "action": column(np.concatenate([runs.actions.ravel() for runs in suite.played])),
-            "gain": column(np.concatenate([runs.gains.ravel() for runs in suite.played])),
+            "action": column(np.concatenate([runs.actions.ravel() for runs in games])),
+            "gain": column(np.concatenate([runs.gains.ravel() for runs in games])),
         }
     )
 

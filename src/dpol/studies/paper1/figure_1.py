@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pandas as pd
 import scipy
 from matplotlib.figure import Figure
 
@@ -39,7 +38,10 @@ def draw_figure_1(frames: Frames, facts: Facts) -> Figure:
                 if kind in _CURVES:
                     errors = curve["false_positive"], curve["false_negative"]
                     ax.plot(*errors, **_CURVES[str(kind)].line, label=str(kind))
-            rises[name] = _rise(rows[rows["kind"] == "analytic"])
+            curve = rows[rows["kind"] == "analytic"]
+            # Without batches, G_mu(x) = Phi(-(Phi^-1(x) + mu)).
+            plain = scipy.special.ndtr(-scipy.special.ndtri(curve["false_positive"]) - curve["mu"])
+            rises[name] = float((curve["false_negative"] - plain).max())
             ax.set(xlim=(0, 1), ylim=(0, 1))
         for ax in drawn.grid[-1]:
             ax.set_xlabel("rate of false positives")
@@ -61,10 +63,3 @@ def draw_figure_1(frames: Frames, facts: Facts) -> Figure:
             " analytic lower bound)."
         )
     return drawn.figure
-
-
-def _rise(curve: pd.DataFrame) -> float:
-    """Return how far a trade-off curve is at most above that of its mu without batches."""
-    # G_mu(x) = Phi(-(Phi^-1(x) + mu)).
-    plain = scipy.special.ndtr(-scipy.special.ndtri(curve["false_positive"]) - curve["mu"])
-    return float((curve["false_negative"] - plain).max())

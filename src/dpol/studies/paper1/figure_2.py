@@ -9,7 +9,6 @@ from itertools import product
 
 import pandas as pd
 from matplotlib import dates
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -48,7 +47,11 @@ def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
         facts: titles of the streams, levels, and whether the data are simulated.
     """
     levels = ordered_levels(facts.levels)
-    rows = _of_the_paper(frames["cumulative"], facts)
+    curves = frames["cumulative"]
+    rows = curves[(curves["exhibit"] == TABLE_2) | (curves["algorithm"] == BEST_FIXED)]
+    rows = rows[rows["stream"].isin(facts.streams)].sort_values("round", kind="stable")
+    dated = bool(rows["period"].notna().all())
+    rows = rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])
     titles = sized_titles(facts.streams, frames["summary"])
     width = {1: 4.2, 2: 2.7}.get(len(levels), panels.WIDTH / len(levels))
     height = {1: 2.6, 2: 1.9}.get(len(facts.streams), 1.5)
@@ -72,20 +75,29 @@ def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
             wrapped = textwrap.fill(title, int(height * _BOLD_CHARACTERS_PER_INCH))
             ax.set_ylabel(wrapped, fontweight="bold", parse_math=False)
         most = 4 if len(levels) > _MANY else 5
-        _set_scales(drawn.axes[0], most, dated=bool(rows["period"].notna().all()))
-        drawn.legend(_legend_keys(rows))
-        drawn.caption(*_subtitle(rows, facts))
+        _set_scales(drawn.axes[0], most, dated=dated)
+        linear = rows.loc[rows["family"] == LINEAR, "algorithm"].nunique()
+        range_name = f"range of the {linear} linear models"
+        band = "shade in a line's colour: its interval"
+        drawn.legend(
+            [
+                *(panels.key(PAPER_1.get(it, it), **own.line) for it, own in _looks(rows).items()),
+                panels.key(reference(BEST_FIXED), **REFERENCES[BEST_FIXED].line),
+                Patch(facecolor=ENVELOPE, alpha=_RANGE_ALPHA, label=range_name),
+                Patch(facecolor=GREY, alpha=panels.BAND_ALPHA, label=band),
+            ]
+        )
+        when = f"rounds 1 to {rows['round'].max()}"
+        if dated:
+            when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
+        drawn.caption(
+            f"{panels.data_title(facts.simulated)}, {when}",
+            f"{PAPER_NOISE} noise",
+            f"joint {100 * facts.confidence:g}% intervals for the noise",
+        )
         depends = bool((frames["summary"][UNMEASURED_SHARES] > MANY_UNMEASURED).any(axis=None))
         drawn.find(_finding(rows, facts) + " This depends on unmeasured numbers." * depends)
     return drawn.figure
-
-
-def _of_the_paper(cumulative: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    """Return the paper's algorithms with its noise and the best fixed expert, with `x`."""
-    rows = cumulative[(cumulative["exhibit"] == TABLE_2) | (cumulative["algorithm"] == BEST_FIXED)]
-    rows = rows[rows["stream"].isin(facts.streams)].sort_values("round", kind="stable")
-    dated = bool(rows["period"].notna().all())
-    return rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])
 
 
 def _draw_panel(ax: Axes, rows: pd.DataFrame) -> None:
@@ -121,30 +133,6 @@ def _set_scales(ax: Axes, most: int, *, dated: bool) -> None:
     ax.xaxis.set_major_locator(locator)
     # The subtitle has the years: the formatter's own would overlap the next panel.
     ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, show_offset=False))
-
-
-def _legend_keys(rows: pd.DataFrame) -> list[Artist]:
-    fixed = panels.key(reference(BEST_FIXED), **REFERENCES[BEST_FIXED].line)
-    linear = rows.loc[rows["family"] == LINEAR, "algorithm"].nunique()
-    range_name = f"range of the {linear} linear models"
-    band = "shade in a line's colour: its interval"
-    return [
-        *(panels.key(PAPER_1.get(it, it), **look.line) for it, look in _looks(rows).items()),
-        fixed,
-        Patch(facecolor=ENVELOPE, alpha=_RANGE_ALPHA, label=range_name),
-        Patch(facecolor=GREY, alpha=panels.BAND_ALPHA, label=band),
-    ]
-
-
-def _subtitle(rows: pd.DataFrame, facts: Facts) -> tuple[str, ...]:
-    when = f"rounds 1 to {rows['round'].max()}"
-    if rows["period"].notna().all():
-        when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
-    return (
-        f"{panels.data_title(facts.simulated)}, {when}",
-        f"{PAPER_NOISE} noise",
-        f"joint {100 * facts.confidence:g}% intervals for the noise",
-    )
 
 
 def _finding(rows: pd.DataFrame, facts: Facts) -> str:

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 import pandas as pd
 
 from dpol.core.rounding import at_most
-from dpol.show.papers import EXPERTS, LAZY
 from dpol.show.table import Column, Line, Table, TableCell, one_section
+from dpol.show.words import EXPERTS, LAZY
 from dpol.studies.study import Facts, Frames
 
 

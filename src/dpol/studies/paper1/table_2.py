@@ -11,9 +11,9 @@ import pandas as pd
 
 from dpol.core.rounding import fixed
 from dpol.core.words import counted, listed
+from dpol.data.stream import unmeasured_in_words
 from dpol.show import footers
-from dpol.show.entries import PAPER_1
-from dpol.show.papers import EXPERTS, cited
+from dpol.show.entries import PAPER_1, reference
 from dpol.show.reported import (
     PAPER_FIRST,
     PAPER_LAST,
@@ -24,8 +24,7 @@ from dpol.show.reported import (
     load_reported,
 )
 from dpol.show.table import Line, Table, TableCell, one_section
-from dpol.show.words import mu_title
-from dpol.studies.answer.systems import describe_stream
+from dpol.show.words import EXPERTS, cited, mu_title
 from dpol.studies.games.names import (
     BEST_LINEAR,
     LINEAR,
@@ -33,6 +32,7 @@ from dpol.studies.games.names import (
     MIN_NOISE,
     MIN_REGRET,
     PAPER_NOISE,
+    REFERENCE_TOTALS,
     TABLE_2,
 )
 from dpol.studies.games.order import ORDER, column_pairs
@@ -163,7 +163,7 @@ def table_2(frames: Frames, facts: Facts) -> Table:
     ahead = frames["standings"].query("variant")[["stream", "algorithm", "noise", "mu", *_TO_META]]
     run = run.merge(ahead, how="left")
     sections = [
-        one_section(_lines(rows, titles), title, describe_stream(rows.iloc[0]))
+        one_section(_lines(rows, titles), title, _size_and_references(rows.iloc[0]))
         for stream, title in facts.streams.items()
         if len(rows := run[run["stream"] == stream])
     ]
@@ -186,6 +186,18 @@ def table_2(frames: Frames, facts: Facts) -> Table:
         footers=tuple(_footers(summary, facts, verdict(frames, facts))),
         numbers=pd.concat(both, ignore_index=True).astype({"ci_comparisons": "Int64"}),
     )
+
+
+def _size_and_references(row: Mapping[Any, Any] | pd.Series[Any]) -> str:
+    """Describe the size of a stream and its reference gains, from a row of the summary."""
+    gains = ", ".join(
+        f"{reference(label)} {row[column]:.2f}" for label, column in REFERENCE_TOTALS.items()
+    )
+    size = f"n = {row['n_experts']}, T = {row['n_rounds']}; {gains}"
+    if not row["unmeasured_periods"]:
+        return size
+    periods, share = row["unmeasured_periods"], row["unmeasured_share"]
+    return f"{size}; {unmeasured_in_words(periods, share, of=row['n_rounds'], period='round')}"
 
 
 def variants_of(rows: pd.DataFrame) -> list[str]:

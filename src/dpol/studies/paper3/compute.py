@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -13,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError
-from dpol.core.intervals import add_intervals
+from dpol.core.intervals import add_intervals, joined_row
 from dpol.core.logs import progress
 from dpol.core.schemas import read_schemas
 from dpol.data.stream import GainStream, read_stream
@@ -37,13 +36,11 @@ from dpol.privacy.settings import DELTA
 from dpol.studies.jobs import read_points
 from dpol.studies.paper3.settings import (
     HOSPITALS,
-    ClassesPoint,
+    ClassPoint,
     HospitalsPoint,
     Labels,
     LabelsPoint,
-    Setting,
 )
-from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = LabelsPoint
@@ -60,8 +57,7 @@ def run(point: LabelsPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     if isinstance(point, HospitalsPoint):
         rows = _hospital_rows(point, read_stream(inputs.files["stream"]), inputs.seed)
     else:
-        classes = (_class_rows(point, setting, inputs.seed) for setting in point.classes)
-        rows = itertools.chain.from_iterable(classes)
+        rows = _class_rows(point, inputs.seed)
     return {"labels": pd.DataFrame(list(rows))}
 
 
@@ -118,43 +114,34 @@ def _facts(
     }
 
 
-def _class_rows(point: ClassesPoint, setting: Setting, seed: int) -> Iterator[dict[str, Any]]:
+def _class_rows(point: ClassPoint, seed: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of one kind of synthetic classes.
 
     A random class is drawn for each replicate, and all learners play on it.
     """
-    R, half = point.replicates, setting.K // 2
-    if setting.kind == "hard":
-        hypotheses = hard_class(half, hardness(half, setting.T, setting.epsilon))
-        parts = [list(_rows_of(point, setting, hypotheses, range(R), seed))]
+    R, half = point.replicates, point.K // 2
+    if point.kind == "hard":
+        hypotheses = hard_class(half, hardness(half, point.T, point.epsilon))
+        parts = [list(_rows_of(point, hypotheses, range(R), seed))]
     else:
         parts = []
-        for replicate in progress(range(R), f"random class, {setting.sweep}, replicates"):
-            hypotheses = random_class(
-                setting.K,
-                setting.M,
-                seed=seed,
-                replicate=replicate,
-            )
-            parts.append(list(_rows_of(point, setting, hypotheses, [replicate], seed)))
+        for replicate in progress(range(R), f"random class, {point.sweep}, replicates"):
+            hypotheses = random_class(point.K, point.M, seed=seed, replicate=replicate)
+            parts.append(list(_rows_of(point, hypotheses, [replicate], seed)))
     yield from (joined_row(rows, MEANS) for rows in zip(*parts, strict=True))
 
 
 def _rows_of(
-    point: ClassesPoint,
-    setting: Setting,
-    hypotheses: HypothesisClass,
-    replicates: Sequence[int],
-    seed: int,
+    point: ClassPoint, hypotheses: HypothesisClass, replicates: Sequence[int], seed: int
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of one synthetic class, with results that need the truth in the class."""
-    K, T = setting.K, setting.T
-    lowest = lower_bound(K // 2, T, setting.epsilon) if setting.kind == "hard" else math.nan
+    K, T = point.K, point.T
+    lowest = lower_bound(K // 2, T, point.epsilon) if point.kind == "hard" else math.nan
     game = realisable(hypotheses, np.zeros(T, dtype=np.int64), replicates)
-    truth, terms = game.truths[game.truth, 0], Terms(T, setting.epsilon, DELTA)
+    truth, terms = game.truths[game.truth, 0], Terms(T, point.epsilon, DELTA)
     coins = _coins(game, terms, replicates, seed)
     for variant in variants():
-        learner, outcome, row = _played(setting.sweep, variant, game, terms, coins)
+        learner, outcome, row = _played(point.sweep, variant, game, terms, coins)
         average = outcome.mean_weights @ learner.masses[0]  # the estimate of section 6
         yield {
             **row,
@@ -162,11 +149,11 @@ def _rows_of(
             "lower_bound": lowest,
             "tv_average_runs": total_variation(average, truth),
         }
-    for name, kind in SELECTORS.items() if setting.sweep == "rounds" else ():
+    for name, kind in SELECTORS.items() if point.sweep == "rounds" else ():
         selector = kind(hypotheses, terms)
         chosen = selector.selected(game, coins(f"{name} tv_average"))
         yield {
-            **_facts(setting.sweep, name, game, selector),
+            **_facts(point.sweep, name, game, selector),
             "lower_bound": lowest,
             "tv_average_runs": total_variation(hypotheses.masses[0, chosen], truth),
         }

@@ -41,11 +41,13 @@ _RATE = Look(BLACK, SHORT, width=1.6)
 _CLASSES = {"random": "random class", "hard": "hard class"}
 _RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs"}
 """Columns with a list of the runs, by the column of their mean."""
+_Y_LABELS = {_RISK: "KL risk (nats)", "tv_average": "TV between estimate and truth"}
+"""Names of the vertical axis, likewise."""
 
 
 def risk(frames: Frames, facts: Facts) -> Figure:
     """Draw KL risk beside Theorem 5: a panel per sweep that was run, and per stream of patients."""
-    risks = frames["labels"], _RISK, "KL risk (nats)"
+    risks = frames["labels"], _RISK
     patients = {stream: f"patients of {stream}" for stream in facts.streams}
     sweeps = [*_sweeps(*risks, COLUMN_OF, _CLASSES), *_sweeps(*risks, [HOSPITALS], patients)]
     with _drawn_sweeps(sweeps, facts) as drawn:
@@ -87,8 +89,7 @@ def _change(sweep: _Sweep) -> str:
 
 def selection(frames: Frames, facts: Facts) -> Figure:
     """Draw the TV distance between estimate and truth against T, a panel for each class."""
-    y_label = "TV between estimate and truth"
-    sweeps = _sweeps(frames["labels"], "tv_average", y_label, ("rounds",), _CLASSES)
+    sweeps = _sweeps(frames["labels"], "tv_average", ("rounds",), _CLASSES)
     with _drawn_sweeps(sweeps, facts) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_slopes(drawn, ax, sweep)
@@ -114,13 +115,6 @@ def _title(rows: pd.DataFrame, what: str, how: str) -> str:
     return f"{what}{features} {means} {how} {OUR_MARK}."
 
 
-def _titles_of(rows: pd.DataFrame) -> dict[str, str]:
-    """Return the titles of the algorithms of some rows in their order, marked if ours."""
-    named = rows[["algorithm", "title", "origin"]].drop_duplicates()
-    each = named.itertuples(index=False, name=None)
-    return {name: marked(title, origin == "ours") for name, title, origin in each}
-
-
 def _fixed(row: pd.Series, swept: str) -> str:
     """Write the columns that a sweep does not change: `K = 4, M = 100, ε = 4`."""
     fixed = [name for name in ("K", "M", "T", "epsilon") if name != swept]
@@ -132,13 +126,12 @@ def _fixed(row: pd.Series, swept: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Sweep:
-    """Rows of one sweep of what is learned, and the column `y` to draw, with its label."""
+    """Rows of one sweep of what is learned, and the column `y` to draw."""
 
     rows: pd.DataFrame
     sweep: str
     what: str
     y: str
-    y_label: str
 
     @property
     def x(self) -> str:
@@ -152,7 +145,7 @@ class _Sweep:
 
 
 def _sweeps(
-    risks: pd.DataFrame, y: str, y_label: str, names: Iterable[str], learned: Mapping[str, str]
+    risks: pd.DataFrame, y: str, names: Iterable[str], learned: Mapping[str, str]
 ) -> list[_Sweep]:
     """Return the sweeps that have something to show, of what is learned, by its label."""
     sweeps = []
@@ -160,7 +153,7 @@ def _sweeps(
         rows = risks[(risks["sweep"] == name) & (risks["hypotheses"] == label)]
         rows = rows[rows[y].notna()]
         if len(rows):
-            sweeps.append(_Sweep(rows=rows, sweep=name, what=learned[label], y=y, y_label=y_label))
+            sweeps.append(_Sweep(rows=rows, sweep=name, what=learned[label], y=y))
     return sweeps
 
 
@@ -168,7 +161,9 @@ def _sweeps(
 def _drawn_sweeps(sweeps: Sequence[_Sweep], facts: Facts) -> Iterator[panels.Panels]:
     """Draw a panel for each sweep; the caller adds bounds and guides."""
     played = pd.concat([sweep.rows for sweep in sweeps])
-    titles, looks = _titles_of(played), looks_of(played["algorithm"], LABEL_LEARNERS)
+    named = played[["algorithm", "title", "origin"]].drop_duplicates().to_numpy().tolist()
+    titles = {name: marked(title, origin == "ours") for name, title, origin in named}
+    looks = looks_of(played["algorithm"], LABEL_LEARNERS)
     with panels.panels(len(sweeps), 2, (3.7, 2.45), form=facts.form) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_sweep(drawn, ax, sweep, titles, looks)
@@ -195,7 +190,7 @@ def _draw_sweep(
     # A few values are set apart, each with room for its learners side by side.
     margin = (values[-1] / values[0]) ** (0.5 if few else 0.05) if len(values) > 1 else 1.5
     name = "privacy ε of one message" if x == "epsilon" else f"{sweep.sweep} {x}"
-    ax.set(xscale="log", yscale="log", xlabel=name, ylabel=sweep.y_label)
+    ax.set(xscale="log", yscale="log", xlabel=name, ylabel=_Y_LABELS[y])
     ax.set_title(f"{sweep.what}: {_fixed(rows.iloc[0], x)}", loc="left")
     panels.set_ticks(ax.xaxis, values, power)
     panels.set_powers(ax.yaxis)

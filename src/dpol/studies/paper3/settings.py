@@ -60,8 +60,18 @@ HOSPITALS = "hospitals"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
-    """A synthetic class: K, M, T and the privacy of a message, one of them swept."""
+class ClassPoint:
+    """Learn a synthetic class: K, M, T and the privacy of a message, one of them swept.
+
+    Args:
+        sweep: name of the sweep.
+        kind: kind of the class.
+        K: number of hypotheses.
+        M: number of labels.
+        T: number of rounds.
+        epsilon: privacy epsilon of one message.
+        replicates: runs of the setting.
+    """
 
     sweep: str
     kind: Literal["random", "hard"]
@@ -69,18 +79,6 @@ class Setting:
     M: int
     T: int
     epsilon: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClassesPoint:
-    """Learn some synthetic classes.
-
-    Args:
-        classes: the classes, in the order of the rows.
-        replicates: runs of every setting.
-    """
-
-    classes: tuple[Setting, ...]
     replicates: int
 
 
@@ -99,4 +97,4 @@ class HospitalsPoint:
     replicates: int
 
 
-LabelsPoint = ClassesPoint | HospitalsPoint
+LabelsPoint = ClassPoint | HospitalsPoint

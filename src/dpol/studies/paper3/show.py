@@ -1,6 +1,6 @@
 """The section of the page on learning from private labels."""
 
-from dpol.show.papers import DISTRIBUTIONS, cited
+from dpol.show.words import DISTRIBUTIONS, cited
 from dpol.studies.study import Exhibit, Section
 
 SECTIONS = (

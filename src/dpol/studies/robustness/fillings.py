@@ -16,13 +16,11 @@ from dpol.experts.registry import make_members
 from dpol.noise import NO_NOISE
 from dpol.studies.comparison.settings import StandingsPoint
 from dpol.studies.comparison.standings import standings
-from dpol.studies.games.collect import results_from
+from dpol.studies.games.collect import join_jobs, results_from
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.in_paper import lacks_of_table_2
 from dpol.studies.games.names import LINEAR, PAPERS
 from dpol.studies.games.scores import score_tables
-from dpol.studies.games.settings import GamesSettings, Report
-from dpol.studies.games.summary import join_jobs
+from dpol.studies.games.settings import GamesSettings, Report, lacks_of_table_2
 from dpol.studies.robustness.settings import TREATMENTS, Fillings, RobustnessPoint, Table
 from dpol.studies.robustness.systems import panel_of
 from dpol.studies.study import Facts, Inputs

@@ -14,8 +14,7 @@ from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import GainStream
 from dpol.experts.games import play
 from dpol.noise import find_noise
-from dpol.noise.noisy_gains import NoisyGains, privatize, released
-from dpol.noise.seeds import Seeds
+from dpol.noise.noisy_gains import NoisyGains, Seeds, privatize, released
 from dpol.studies.comparison.standings import OUR_METHOD, THE_LEVEL, is_system, strongest
 from dpol.studies.robustness.settings import Part, RobustnessPoint
 from dpol.studies.robustness.systems import local_systems, totals_of
@@ -139,7 +138,7 @@ def noisy_world(world: str, mu: float, n_streams: int, noise: str = "capacity") 
     for run, raw in enumerate(gains):
         seeds = Seeds(seed=SEED, stream=world, noise=noise, mu=mu, replicates=(run,))
         stream = dataclasses.replace(empty, gains=raw)
-        own.append(released(stream, mechanism, mu, seeds.local_noise())[1][:, 0])
+        own.append(released(stream, mechanism, mu, seeds.local_noise())[:, 0])
     return dataclasses.replace(noisy, gains=np.stack(own))
 
 

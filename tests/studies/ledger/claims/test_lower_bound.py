@@ -15,10 +15,11 @@ from dpol.lazy.transform import LazyParameters, play_measure
 from dpol.lazy.weights import WeightsMeasure
 from dpol.studies.ledger.claims.lazy import mean_lead
 from dpol.studies.ledger.claims.lower_bound import (
-    Epochs,
     gain_of_repeating,
     games_of_lower_bound,
     most_gain,
+    play,
+    totals_of,
 )
 from ledger import SEED
 
@@ -29,6 +30,11 @@ PLAYERS = {
     "short batches": ([0, 1, 2, 4, 5, 8, 9, 11], 0.7, False),
     "blocks": (doubling_edges(T), 0.7, True),
 }
+
+
+def played(losses, *player):
+    """Return the expected loss and the gain of a player on losses (d, E) of epochs."""
+    return play(EDGES, totals_of(EDGES, losses), *player)
 
 
 def by_rounds(losses):
@@ -53,7 +59,7 @@ def test_a_game_by_epochs_is_the_game_by_rounds(player):
     gains, behind = [], []
     for bits in itertools.product((0, 1), repeat=8):
         losses = np.array(bits, dtype=np.int8).reshape(2, 4)
-        loss, gain = Epochs(EDGES, losses).play(edges, rate, last_only)
+        loss, gain = played(losses, edges, rate, last_only)
         assert loss == pytest.approx(expected_loss(by_rounds(losses), edges, rate, last_only))
         gains.append(gain)
         behind.append(T / 2 - loss)
@@ -64,27 +70,30 @@ def test_a_game_by_epochs_is_the_game_by_rounds(player):
 
 def test_batches_that_start_with_epochs_gain_nothing():
     losses = np.random.default_rng(3).integers(0, 2, (5, 4), np.int8)
-    assert Epochs(EDGES, losses).play([0, 3, 7, 11], 9.0, False)[1] == 0
+    assert played(losses, [0, 3, 7, 11], 9.0, False)[1] == 0
 
 
 def test_players_that_draw_have_the_computed_losses():
     """20,000 runs of L2P, the dartboard and limited updates; an error below 1e-6 in each."""
     losses, runs = np.random.default_rng(5).integers(0, 2, (3, 4), np.int8), 20_000
-    rounds, game = by_rounds(losses), Epochs(EDGES, losses)
+    rounds = by_rounds(losses)
     coins = replicate_generators(1, ("lower bound",), range(runs), "players")
     found = {}
     for name, more in (("L2P", {}), ("the dartboard", {"shadow": False})):
         rule = LazyParameters(4, 0.7, 0.2, **more)
         source = type("Losses", (), {"batches": lambda _, size: iter(np.split(rounds, [4, 8]))})()
         totals, _ = play_measure(WeightsMeasure(3, 0.7), rule, source, coins)
-        found[name] = totals, game.play([0, 4, 8, 11], 0.7, False)[0]
+        found[name] = totals, played(losses, [0, 4, 8, 11], 0.7, False)[0]
     edges = doubling_edges(T)
     before = np.concatenate([np.zeros((1, 3)), rounds.cumsum(axis=0)])[edges].astype(int)
     blocks = [
         Stretch(np.tile(one, (runs, 1)), np.tile(other, (runs, 1)))
         for one, other in itertools.pairwise(before)
     ]
-    found["limited updates"] = play_blocks(blocks, 1.4, coins)[0], game.play(edges, 0.7, True)[0]
+    found["limited updates"] = (
+        play_blocks(blocks, 1.4, coins)[0],
+        played(losses, edges, 0.7, True)[0],
+    )
     for name, (totals, expected) in found.items():
         assert abs(totals.mean() - expected) < 5 * totals.std() / math.sqrt(runs), name
         assert totals.std() > 0.1

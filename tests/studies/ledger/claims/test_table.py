@@ -7,8 +7,8 @@ from dataclasses import replace
 import pandas as pd
 
 from claims_by_hand import claim_by_hand, ledger_of
-from dpol.show.papers import EXPERTS
 from dpol.show.table import Mark, Table, TableCell
+from dpol.show.words import EXPERTS
 from dpol.studies.ledger.claims.core import Claim
 from dpol.studies.ledger.claims.drawn import ON_DATA, OWN, claims_table, open_claims_table
 

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from dpol.experts.registry import REGISTRY
-from dpol.show.papers import EXPERTS
 from dpol.show.table import Table
+from dpol.show.words import EXPERTS
 from dpol.studies.jobs import compute
 from dpol.studies.ledger.claims.compute import statements
 from dpol.studies.paper1.batching.drawn import amplification, batching

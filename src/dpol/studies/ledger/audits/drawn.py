@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpol.privacy.auditing import OUTSIDE, exceeds
 from dpol.show.table import Column, Line, Mark, Table, TableCell, number, one_section
-from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
+from dpol.show.words import SYMBOLS, joint_confidence, proved
 from dpol.studies.study import Facts, Frames
 
 _VERDICTS = {
@@ -17,7 +17,6 @@ _VERDICTS = {
     OUTSIDE: (OUTSIDE, Mark("outside", "open")),
     "consistent": ("stands", Mark("stands", "good")),
 }
-_METHODS = {"event": "event", "covariance": "covariance", "exact": "computed"}
 _CLOSEST = 5
 """Standing claims that the short table shows."""
 
@@ -25,8 +24,8 @@ _CLOSEST = 5
 def closest_audits(frames: Frames, facts: Facts) -> Table:
     """Build the table of audits that refute, lie outside the guarantee, or come closest."""
     audits = frames["audits"]
-    shares = audits.apply(share_of_claim, axis=1).sort_values(ascending=False, kind="stable")
-    ordered = audits.loc[shares.index]
+    shares = audits["lower_bound"] / audits["claimed"]
+    ordered = audits.loc[shares.sort_values(ascending=False, kind="stable").index]
     of = {verdict: ordered[ordered["verdict"] == verdict] for verdict in _VERDICTS}
     caption = (
         f"{len(audits)} audits: {len(of['violated'])} refuted, {len(of[OUTSIDE])} outside the"
@@ -85,14 +84,14 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
     admitted = exceeds(row["recorded"], row["claimed"])
     record = f", recorded: {row['recorded']:.3g}" if admitted else ""
     claim = f"{SYMBOLS[row['parameter']]} = {row['claimed']:.3g}{delta}{record}"
-    runs = f", {row['runs']:,} runs" if row["method"] != "exact" else ""
-    share, (verdict, mark) = share_of_claim(row), _VERDICTS[row["verdict"]]
+    sampled = f"{row['method']}, {row['runs']:,} runs"
+    share, (verdict, mark) = row["lower_bound"] / row["claimed"], _VERDICTS[row["verdict"]]
     return row["mechanism"], (
         TableCell(row["variant"]),
         TableCell(row["unit"]),
         number(row["claimed"], claim),
         number(row["lower_bound"], proved(row)),
         number(share, f"{100 * share:.0f}%"),
-        TableCell(f"{_METHODS[row['method']]}{runs}"),
+        TableCell("computed" if row["method"] == "exact" else sampled),
         TableCell(verdict, mark=mark),
     )

@@ -168,7 +168,9 @@ def audit_curator(
         generators = replicate_generators(seed, key, numbers, purpose)
         states, actions = zip(*rounds(algorithm, source, generators), strict=True)
         if isinstance(algorithm, TreeFTPL):
-            outputs = _nodes([state.prefix + state.noise.total() for state in states])
+            noisy = [state.prefix + sum(state.nodes.values()) for state in states]
+            # The node that each round closes, from the sums of its open nodes.
+            outputs = [noisy[t] - noisy[t & (t - 1)] for t in range(1, len(noisy))]
         else:
             outputs = [state.released for state in states[1:]]
         released.append(np.stack(outputs, axis=1))
@@ -183,11 +185,6 @@ def audit_curator(
         settings=settings,
         actions=lead,
     )
-
-
-def _nodes(sums: list[Floats]) -> list[Floats]:
-    """Return the node (R, n) that each round of a tree closes, from the sums of its open nodes."""
-    return [sums[t] - sums[t & (t - 1)] for t in range(1, len(sums))]
 
 
 # ---- shared parts --------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ from pydantic import TypeAdapter
 from dpol.core.logs import progress
 from dpol.core.schemas import read_frame
 from dpol.core.yaml_files import read_yaml
-from dpol.show.papers import DARTBOARD, DISTRIBUTIONS, EXPERTS, LAZY
-from dpol.studies.games.summary import schema
+from dpol.show.words import DARTBOARD, DISTRIBUTIONS, EXPERTS, LAZY
+from dpol.studies.games.collect import schema
 from dpol.studies.ledger.claims import (
     adabatch,
     dartboard,

@@ -67,8 +67,6 @@ _TINY = 1e-12
 DELTA = 1e-6
 """delta of the rows on L2P and its predecessors."""
 
-_OF_A_FAILURE = ("kind", "root", "mend")
-
 CLAIM_COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["claims"].columns)
 """Columns of the ledger (docs/reference/tables.md)."""
 
@@ -170,7 +168,7 @@ class Finding:
     def setting(self) -> str:
         """The case; by default the members that were tried and have a name or are a number."""
         said = [
-            it if isinstance(it, str) else _said(name, it)
+            it if isinstance(it, str) else f"{_symbol(name)} = {_digits(it)}"
             for name, it in self.at.items()
             if isinstance(it, str | int | float)
         ]
@@ -180,10 +178,6 @@ class Finding:
     def bounds(self) -> tuple[float, float]:
         """The interval; `measured` at both ends if nothing was sampled."""
         return self.interval or (self.measured, self.measured)
-
-
-def _said(name: str, number: float) -> str:
-    return f"{_symbol(name)} = {_digits(number)}"
 
 
 def _digits(number: float) -> str:
@@ -285,6 +279,8 @@ class Claim:
     def as_row(self) -> dict[str, Any]:
         """Return the row of the ledger, with `CLAIM_COLUMNS`."""
         finding, (lower, upper) = self.finding, self.finding.bounds
+        fails = self.verdict == ClaimVerdict.FAILS
+        about = vars(self.statement) if fails or self.verdict == ClaimVerdict.NOT_SEEN else {}
         derived = {
             "statement": self.statement.place,
             "claim": self.text("statement"),
@@ -296,19 +292,14 @@ class Claim:
             # Their difference where the claim is 0.
             "slack": finding.measured / finding.claimed if finding.claimed else finding.measured,
             "verdict": self.verdict.value,
-            "counterexample": "",
-            **dict.fromkeys(_OF_A_FAILURE, ""),
+            "counterexample": self.text("witness") if fails else "",
+            **{name: about.get(name) or "" for name in ("kind", "root", "mend")},
             "note": self.text("note"),
             "tried": "; ".join(f"{_symbol(name)}: {it}" for name, it in self.tried.items()),
             "not_varied": "; ".join(
                 f"{_symbol(name)}: {why}" for name, why in self.statement.fixed.items()
             ),
         }
-        if self.verdict in (ClaimVerdict.FAILS, ClaimVerdict.NOT_SEEN):
-            about = vars(self.statement)
-            derived |= {name: about[name] or "" for name in _OF_A_FAILURE}
-        if self.verdict == ClaimVerdict.FAILS:
-            derived["counterexample"] = self.text("witness")
         row = vars(self.statement) | vars(finding) | derived
         return {column: row[column] for column in CLAIM_COLUMNS}
 

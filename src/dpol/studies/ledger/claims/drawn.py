@@ -9,8 +9,8 @@ import pandas as pd
 
 from dpol.core.words import counted
 from dpol.show.entries import marked
-from dpol.show.papers import EXPERTS, cited
 from dpol.show.table import Column, Line, Mark, Table, TableCell, one_section
+from dpol.show.words import EXPERTS, cited
 from dpol.studies.ledger.claims.core import OF_SUBSTANCE, ClaimVerdict
 from dpol.studies.study import Facts, Frames
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -399,43 +399,29 @@ def switching(seed: int) -> Findings:
     """Check bounds on changes of the leader, and on a gap of k + l that falls below l = k."""
     for i, (gap, n, steps, eta) in enumerate(_WALKS):
 
+        def changes(position: Floats) -> NDArray[np.bool_]:
+            return np.asarray(position.argmax(axis=1) != 0)
+
         def is_small(position: Floats, least: float = gap) -> NDArray[np.bool_]:
             two = np.partition(position, -2, axis=1)
             return np.asarray(two[:, -1] - two[:, -2] < least)
 
-        z, tried = np.array(gap / (eta * math.sqrt(2 * steps))), {"n": n, "B": steps, "eta": eta}
-        start, rng = _ahead(gap, n), generator(seed, "walk", i)
-        count = _count_walks(rng, start, steps, eta, lambda walks: walks.argmax(axis=1) != 0)
-        for name, bound in BOUNDS.items():
-            yield _of_walks(f"switching-{name}", bound.tail(z, n), count, {"x": gap, **tried})
-        start, rng = _ahead(2 * gap, n), generator(seed, "dips", i)
-        count = _count_walks(rng, start, steps, eta, is_small)
-        claimed = BOUNDS["borell-tis"].tail(z, n)
-        yield _of_walks("dips-borell-tis", claimed, count, {"k": gap, **tried})
-
-
-def _count_walks(
-    rng: np.random.Generator,
-    start: Floats,
-    steps: int,
-    eta: float,
-    event: Callable[[Floats], NDArray[np.bool_]],
-) -> int:
-    """Count walks from `start` (n,) for which `event` of positions (R, n) holds after some step."""
-    position = np.tile(start, (_WALKS_EACH, 1))
-    met = np.zeros(_WALKS_EACH, dtype=bool)
-    for _ in range(steps):
-        position += eta * rng.standard_normal(position.shape)
-        met |= event(position)
-    return int(met.sum())
-
-
-def _of_walks(name: str, bound: Floats, count: int, at: Any) -> Finding:
-    """Return the share of walks that were counted, in one of the settings, with its bound."""
-    runs, numbers = _WALKS_EACH, {"R": _WALKS_EACH}
-    return of_share(
-        name, float(bound), count, runs, len(_WALKS), at=at, numbers=numbers, trivial=1.0
-    )
+        z = np.array(gap / (eta * math.sqrt(2 * steps)))
+        tails = {name: float(bound.tail(z, n)) for name, bound in BOUNDS.items()}
+        for purpose, start, event, symbol, claims in (
+            ("walk", gap, changes, "x", {f"switching-{name}": it for name, it in tails.items()}),
+            ("dips", 2 * gap, is_small, "k", {"dips-borell-tis": tails["borell-tis"]}),
+        ):
+            position, rng = np.tile(_ahead(start, n), (_WALKS_EACH, 1)), generator(seed, purpose, i)
+            met = np.zeros(_WALKS_EACH, dtype=bool)
+            for _ in range(steps):
+                position += eta * rng.standard_normal(position.shape)
+                met |= event(position)
+            at = {symbol: gap, "n": n, "B": steps, "eta": eta}
+            about: Any = {"at": at, "numbers": {"R": _WALKS_EACH}, "trivial": 1.0}
+            count = int(met.sum())
+            for name, claimed in claims.items():
+                yield of_share(name, claimed, count, _WALKS_EACH, len(_WALKS), **about)
 
 
 def _ahead(lead: float, n: int) -> Floats:

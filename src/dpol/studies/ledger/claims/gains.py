@@ -31,8 +31,8 @@ def table_two(summary: pd.DataFrame, totals: pd.DataFrame) -> Findings:
     """Check the paper's statements on its Table 2 in the summary of a run.
 
     Args:
-        summary: table of `dpol.studies.games.summary.conclude`.
-        totals: table of `dpol.studies.games.summary.totals_of`.
+        summary: table of `dpol.studies.games.collect.conclude`.
+        totals: table of `dpol.studies.games.collect.totals_of`.
     """
     rows = summary[(summary["noise"] == PAPER_NOISE) & np.isfinite(summary["ci_half_width"])]
     meta = rows[rows["algorithm"] == META]

@@ -25,7 +25,7 @@ def one_week(_: int) -> Findings:
     """Check the limit of linear Gaussian noise for one week over the best and designed chains."""
     for shares in (FAST, SLOW):
         for at, holder in _holders(shares, (12, 30, 60), (1,), _NOISY):
-            limit = holder.factor_in_mu(least_variance(holder, 1e-6).bound)
+            limit = holder.factor_in_mu(least_variance(holder, 1e-6)[1])
             yield _over("memory-one-week", 1.055, limit, _chain(holder), at, _up)
             if shares == REFERENCE:
                 b = float(designed(np.array([holder.level]), 1).b[0])
@@ -44,8 +44,8 @@ def stays(_: int) -> Findings:
     names, games = {2: "two-weeks", 4: "four-weeks"}, ((12, 1e-6), (30, 1e-3))
     for shares, (rounds, accuracy), stay in itertools.product((FAST, SLOW), games, names):
         for at, holder in _holders(shares, (rounds,), (stay,), _NOISY):
-            least, chain = least_variance(holder, accuracy), _chain(holder)
-            limit, found = map(holder.factor_in_mu, (least.bound, least.reached))
+            (design, bound), chain = least_variance(holder, accuracy), _chain(holder)
+            limit, found = map(holder.factor_in_mu, (bound, holder.mean_variance(design)))
             yield _over(f"memory-{names[stay]}", _PROVED[stay], limit, chain, at, _up)
             if rounds == 12:
                 yield _over(f"left-{names[stay]}", _FOUND[stay], found, chain, at, _down)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,45 +25,46 @@ from dpol.studies.ledger.claims.core import DELTA, At, Finding, Findings, genera
 from dpol.studies.ledger.claims.lazy import EPOCHS_POWER
 
 _RUNS = 20
+Rounds = NDArray[np.int64]
+"""Rounds, or sums of losses of 0 and 1 over rounds."""
 
 
-@dataclass(frozen=True)
-class Epochs:
-    """A game in which each loss is repeated for an epoch.
+def totals_of(epochs: Rounds, losses: NDArray[np.int8]) -> Rounds:
+    """Return the (d, E + 1) total losses before each epoch, and at the end.
 
     Args:
-        edges: (E + 1,) first round of each epoch, and T.
+        epochs: (E + 1,) first round of each epoch, and T.
         losses: (d, E) loss of each round of an epoch, 0 or 1.
     """
+    return np.cumsum(np.diff(epochs, prepend=0) * np.pad(losses, ((0, 0), (1, 0))), 1)
 
-    edges: NDArray[np.int64]
-    losses: NDArray[np.int8]
 
-    @cached_property
-    def totals(self) -> NDArray[np.int64]:
-        """(d, E + 1) total losses before each epoch, and at the end."""
-        return np.cumsum(np.diff(self.edges, prepend=0) * np.pad(self.losses, ((0, 0), (1, 0))), 1)
+def play(
+    epochs: Rounds, totals: Rounds, edges: Sequence[int], rate: float, last_only: bool
+) -> tuple[float, float]:
+    """Return a player's expected loss, and his gain on random choice by what he saw of epochs.
 
-    def play(self, edges: Sequence[int], rate: float, last_only: bool) -> tuple[float, float]:
-        """Return a player's expected loss, and his gain on random choice by what he saw of epochs.
+    An epoch that begins within a batch costs any player 1/2 a round on average. So only the rest of
+    an epoch that the start of a batch cuts can be a gain.
 
-        An epoch that begins within a batch costs any player 1/2 a round on average. So only the
-        rest of an epoch that the start of a batch cuts can be a gain.
-
-        Args:
-            edges: first round of each of his batches, and T.
-            rate: his weights are proportional to e^(-rate * loss).
-            last_only: whether weights are by the losses of the last batch only, or of all.
-        """
-        rounds = np.array(edges)
-        at = np.searchsorted(self.edges[:-1], rounds, side="right") - 1
-        before = self.totals[:, at] + (rounds - self.edges[at]) * self.losses[:, at]
-        known = np.diff(before, axis=1, prepend=0) if last_only else before
-        weights = special.softmax(-rate * known[:, :-1], axis=0)
-        rest = np.minimum(self.edges[at[:-1] + 1], rounds[1:]) - rounds[:-1]
-        cut = rest * (rounds > self.edges[at])[:-1]
-        gain = cut * (1 / 2 - (weights * self.losses[:, at[:-1]]).sum(axis=0))
-        return float((weights * np.diff(before, axis=1)).sum()), float(gain.sum())
+    Args:
+        epochs: as in `totals_of`.
+        totals: total losses by `totals_of`.
+        edges: first round of each of his batches, and T.
+        rate: his weights are proportional to e^(-rate * loss).
+        last_only: whether weights are by the losses of the last batch only, or of all.
+    """
+    rounds = np.array(edges)
+    at = np.searchsorted(epochs[:-1], rounds, side="right") - 1
+    start, end = epochs[at], epochs[at + 1]
+    losses = (totals[:, at + 1] - totals[:, at]) // (end - start)
+    before = totals[:, at] + (rounds - start) * losses
+    known = np.diff(before, axis=1, prepend=0) if last_only else before
+    weights = special.softmax(-rate * known[:, :-1], axis=0)
+    rest = np.minimum(end[:-1], rounds[1:]) - rounds[:-1]
+    cut = rest * (rounds > start)[:-1]
+    gain = cut * (1 / 2 - (weights * losses[:, :-1]).sum(axis=0))
+    return float((weights * np.diff(before, axis=1)).sum()), float(gain.sum())
 
 
 def most_gain(T: int, d: int, epochs: int, epsilon: float) -> float:
@@ -92,15 +92,15 @@ def games_of_lower_bound(seed: int) -> Findings:
         for name, choose in (("L2P", choose_parameters), ("the dartboard", choose_dartboard)):
             chosen = choose(LazyGame(T, DELTA), epsilon=epsilon, n_experts=d)
             players[name] = [*range(0, T, chosen.batch_size), T], chosen.eta, False
-        edges, rng = np.arange(E + 1) * T // E, generator(seed, "epochs", epsilon)
+        epochs, rng = np.arange(E + 1) * T // E, generator(seed, "epochs", epsilon)
         open_gain, limit = gain_of_repeating(T, d, E), most_gain(T, d, E, epsilon)
         lost, gains = np.zeros((len(players) + 2, _RUNS)), np.zeros((len(players), _RUNS))
         for run in range(_RUNS):
-            game = Epochs(edges, rng.integers(0, 2, (d, E), np.int8))
+            totals = totals_of(epochs, rng.integers(0, 2, (d, E), np.int8))
             for i, own in enumerate(players.values()):
-                lost[i, run], gains[i, run] = game.play(*own)
-            lost[-2:, run] = game.totals[:, -1].mean(), T / 2 - open_gain
-            lost[:, run] -= game.totals[:, -1].min()
+                lost[i, run], gains[i, run] = play(epochs, totals, *own)
+            lost[-2:, run] = totals[:, -1].mean(), T / 2 - open_gain
+            lost[:, run] -= totals[:, -1].min()
         names = (*players, "random choice", "the last best expert again, without privacy,")
         each = zip(names, lost, half_width(lost.T, 0.95), strict=True)
         regrets = [f"{name} {own.mean():,.0f} ± {half:,.0f}" for name, own, half in each]

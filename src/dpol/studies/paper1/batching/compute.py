@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 
@@ -22,10 +23,10 @@ from dpol.experts.switching import BOUNDS
 from dpol.noise import CONSTANT, NoisyGains, privatize
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.jobs import read_points
-from dpol.studies.paper1.batching.settings import Batching, BatchingPoint
+from dpol.studies.paper1.batching.settings import Asked, Batching
 from dpol.studies.study import Facts, FileLists, Inputs
 
-POINT = BatchingPoint
+POINT = Asked
 NOISE = CONSTANT.name
 # Most runs times rounds times experts in memory at once.
 _LARGEST_BLOCK = 25_000_000
@@ -51,16 +52,17 @@ def noisy_game(
     return noisy, unused.of([0] * len(replicates))
 
 
-def run(point: BatchingPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Return the rows of both tables for one number of experts, at every mu."""
-    curves, regrets = [], []
-    for mu in point.mus:
+def run(point: Asked, inputs: Inputs) -> dict[str, pd.DataFrame]:
+    """Return the rows of both tables for every number of experts and mu."""
+    (settings, delta), curves, regrets = point, [], []
+    for n, mu in itertools.product(settings.n_experts, settings.mus):
+        shape = settings.n_rounds, n
         played = {
-            label: _play_both(synthetic_stream(label, gains), mu, point, inputs.seed)
-            for label, gains in synthetic_gains(point.n_rounds, point.n_experts).items()
+            label: _play_both(synthetic_stream(label, gains), mu, settings, inputs.seed)
+            for label, gains in synthetic_gains(*shape).items()
         }
-        curves.append(amplified_curves(point, mu, played["all-zero"]))
-        regrets.append(batching_regrets(point, mu, played))
+        curves.append(amplified_curves(shape, mu, delta, played["all-zero"]))
+        regrets.append(batching_regrets(shape, mu, played))
     return {
         "amplification": pd.concat(curves, ignore_index=True),
         "batching": pd.concat(regrets, ignore_index=True),
@@ -80,7 +82,7 @@ def collect(files: FileLists, study: Batching, facts: Facts) -> dict[str, pd.Dat
 
 
 def _play_both(
-    stream: GainStream, mu: float, point: BatchingPoint, seed: int
+    stream: GainStream, mu: float, settings: Batching, seed: int
 ) -> dict[RWAdaBatch, pd.DataFrame]:
     """Play RW-FTPL, and RW-AdaBatch with every bound, with the same noise.
 
@@ -90,8 +92,8 @@ def _play_both(
         the game (`middle_batch`).
     """
     time = np.arange(stream.n_rounds)
-    blocks = {RWAdaBatch(point.alpha, bound): list[pd.DataFrame]() for bound in BOUNDS}
-    for game in _blocks(stream, mu, point.replicates, seed):
+    blocks = {RWAdaBatch(settings.alpha, bound): list[pd.DataFrame]() for bound in BOUNDS}
+    for game in _blocks(stream, mu, settings.replicates, seed):
         plain = stream.gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1)
         for algorithm, parts in blocks.items():
             actions, planned = play_batches(algorithm, *game)
@@ -99,35 +101,37 @@ def _play_both(
                 "plain": plain,
                 "batched": stream.gains[time, actions].sum(axis=1),
                 "mean_batch": planned.mean(axis=1),
-                "middle_batch": planned[:, _middle(point) - 1],
+                "middle_batch": planned[:, _middle(stream.n_rounds) - 1],
             }
             parts.append(pd.DataFrame(own))
     return {algorithm: pd.concat(parts, ignore_index=True) for algorithm, parts in blocks.items()}
 
 
-def _middle(point: BatchingPoint) -> int:
+def _middle(n_rounds: int) -> int:
     """Return t, the round whose protection is computed, counted from 1."""
-    return (point.n_rounds + 1) // 2
+    return (n_rounds + 1) // 2
 
 
 def amplified_curves(
-    point: BatchingPoint, mu: float, played: Mapping[RWAdaBatch, pd.DataFrame]
+    shape: tuple[int, int], mu: float, delta: float, played: Mapping[RWAdaBatch, pd.DataFrame]
 ) -> pd.DataFrame:
     """Return trade-off curves and (eps, delta) of RW-AdaBatch on all-zero gains, the worst case.
 
     There is a row per bound, kind and test, with `threshold` (log likelihood ratio,
     and also epsilon if not negative), `false_positive`, `false_negative`, `epsilon`, `delta` at
-    that epsilon, `epsilon_at_delta` at the point's delta, and `mean_batch`.
+    that epsilon, `epsilon_at_delta`, and `mean_batch`.
 
     Args:
-        point: the point.
+        shape: numbers of rounds and experts, (T, n).
         mu: Gaussian-DP parameter of one round.
+        delta: delta at which epsilon is reported.
         played: runs on all-zero gains.
     """
-    frames, t = [], _middle(point)
+    (T, n), frames = shape, []
+    t = _middle(T)
     alone = BatchMixture(mu, np.array([1]), np.array([1.0]))
     for algorithm, games in played.items():
-        rule = rule_of(algorithm, (point.n_rounds, point.n_experts), mu)
+        rule = rule_of(algorithm, shape, mu)
         kinds = {
             "un-amplified": alone,
             "analytic": containing_batch(t, rule, mu),
@@ -135,10 +139,25 @@ def amplified_curves(
         }
         if not rule.switching.ours:  # The heuristic exists for the paper's bound only.
             kinds["heuristic"] = heuristic_batch(t, rule, mu)
-        setting = {"t": t, "bound": algorithm.bound, "alpha": algorithm.alpha}
         for kind, mixture in kinds.items():
-            frames.append(_curve(mixture, point.delta).assign(**setting, kind=kind))
-    return pd.concat(frames, ignore_index=True).assign(T=point.n_rounds, n=point.n_experts, mu=mu)
+            threshold = _THRESHOLDS * mixture.mu
+            false_positive, false_negative = mixture.trade_off_at(threshold)
+            reported = threshold >= 0
+            curve = {
+                "bound": algorithm.bound,
+                "alpha": algorithm.alpha,
+                "kind": kind,
+                "threshold": threshold,
+                "false_positive": false_positive,
+                "false_negative": false_negative,
+                "epsilon": np.where(reported, threshold, np.nan),
+                "delta": np.where(reported, mixture.delta(np.maximum(threshold, 0.0)), np.nan),
+                "delta_reported": delta,
+                "epsilon_at_delta": mixture.epsilon(delta),
+                "mean_batch": mixture.mean(),
+            }
+            frames.append(pd.DataFrame(curve))
+    return pd.concat(frames, ignore_index=True).assign(T=T, n=n, mu=mu, t=t)
 
 
 def _blocks(
@@ -146,7 +165,7 @@ def _blocks(
 ) -> Iterator[tuple[NoisyGains, ReplicateGenerators]]:
     size = max(1, _LARGEST_BLOCK // stream.gains.size)
     for start in range(0, replicates, size):
-        yield noisy_game(stream, mu, seed, range(start, min(start + size, replicates)))
+        yield noisy_game(stream, mu, seed, range(replicates)[start : start + size])
 
 
 def analytic_mixture(
@@ -162,26 +181,8 @@ def rule_of(algorithm: RWAdaBatch, shape: tuple[int, int], mu: float) -> BatchRu
     return algorithm.rule(setup_of(privatize(stream, NOISE, mu, seed=0, replicates=[0])))
 
 
-def _curve(mixture: BatchMixture, delta: float) -> pd.DataFrame:
-    threshold = _THRESHOLDS * mixture.mu
-    false_positive, false_negative = mixture.trade_off_at(threshold)
-    reported = threshold >= 0
-    return pd.DataFrame(
-        {
-            "threshold": threshold,
-            "false_positive": false_positive,
-            "false_negative": false_negative,
-            "epsilon": np.where(reported, threshold, np.nan),
-            "delta": np.where(reported, mixture.delta(np.maximum(threshold, 0.0)), np.nan),
-            "delta_reported": delta,
-            "epsilon_at_delta": mixture.epsilon(delta),
-            "mean_batch": mixture.mean(),
-        }
-    )
-
-
 def batching_regrets(
-    point: BatchingPoint, mu: float, played: Mapping[str, Mapping[RWAdaBatch, pd.DataFrame]]
+    shape: tuple[int, int], mu: float, played: Mapping[str, Mapping[RWAdaBatch, pd.DataFrame]]
 ) -> pd.DataFrame:
     """Return the regret of RW-AdaBatch and RW-FTPL on synthetic streams, with the same noise.
 
@@ -190,24 +191,23 @@ def batching_regrets(
     the mean batch size.
 
     Args:
-        point: the point.
+        shape: numbers of rounds and experts, (T, n).
         mu: Gaussian-DP parameter of one round.
         played: runs on each synthetic stream.
     """
-    rows = []
-    T, n = point.n_rounds, point.n_experts
+    (T, n), rows = shape, []
     eta = math.sqrt(n) / mu
     limit = (eta + 2 / eta) * math.sqrt(2 * T * math.log(n))
-    factor = 1 + point.alpha / 2
     for label, by_algorithm in played.items():
         best = synthetic_gains(T, n)[label].sum(axis=0).max()
         for algorithm, games in by_algorithm.items():
             plain, batched = (games[name].to_numpy() for name in ("plain", "batched"))
-            extra = plain - batched
+            extra, factor = plain - batched, 1 + algorithm.alpha / 2
             row = {
                 "stream": label,
                 "alpha": algorithm.alpha,
                 "bound": algorithm.bound,
+                "replicates": len(games),
                 "mean_batch": float(games["mean_batch"].to_numpy().mean()),
                 "ftpl_regret": best - plain.mean(),
                 "adabatch_regret": best - batched.mean(),
@@ -218,5 +218,4 @@ def batching_regrets(
             for name, sample in zip(_BATCHING_MEANS, (plain, batched, extra), strict=True):
                 row[f"{name}_standard_error"] = float(standard_error(sample))
             rows.append(row)
-    setting = {"n": n, "T": T, "mu": mu, "replicates": point.replicates}
-    return pd.DataFrame(rows).assign(**setting, ftpl_bound=limit)
+    return pd.DataFrame(rows).assign(n=n, T=T, mu=mu, ftpl_bound=limit)

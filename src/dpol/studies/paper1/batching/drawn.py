@@ -9,9 +9,8 @@ import pandas as pd
 from dpol.core.rounding import at_most, fixed
 from dpol.show import footers
 from dpol.show.entries import BATCHES, OUR_MARK
-from dpol.show.papers import EXPERTS
 from dpol.show.table import Group, Line, Table, TableCell, TableSection
-from dpol.show.words import mu_title
+from dpol.show.words import EXPERTS, mu_title
 from dpol.studies.study import Facts, Frames
 
 PAPER = f"“{EXPERTS}”"

@@ -1,6 +1,6 @@
 """The section of the page on RW-AdaBatch: amplified privacy, and the cost of batching."""
 
-from dpol.show.papers import EXPERTS, cited
+from dpol.show.words import EXPERTS, cited
 from dpol.studies.study import Exhibit, Section
 
 SECTIONS = (
@@ -30,19 +30,16 @@ SECTIONS = (
                 name="table-1",
                 made_by="dpol.studies.paper1.table_1:table_1",
                 title="The paper’s Table 1",
-                place="folded",
             ),
             Exhibit(
                 name="amplification",
                 made_by="dpol.studies.paper1.batching.drawn:amplification",
                 title="Amplified privacy",
-                place="folded",
             ),
             Exhibit(
                 name="batching",
                 made_by="dpol.studies.paper1.batching.drawn:batching",
                 title="The cost of batching",
-                place="folded",
             ),
         ),
     ),

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from dpol.studies.paper1.batching.settings import Batching, BatchingPoint
+from dpol.studies.paper1.batching.settings import Asked, Batching
 from dpol.studies.study import Facts, Job, Study
 
 
-def jobs(settings: Batching, facts: Facts) -> dict[str, Job[BatchingPoint]]:
-    """Return a job for each number of experts."""
+def jobs(settings: Batching, facts: Facts) -> dict[str, Job[Asked]]:
+    """Return a job for each number of experts, whose point has no other number."""
     return {
-        f"n-{n}": Job(
-            points=(
-                BatchingPoint(
-                    n_rounds=settings.n_rounds,
-                    n_experts=n,
-                    mus=tuple(settings.mus),
-                    alpha=settings.alpha,
-                    replicates=settings.replicates,
-                    delta=facts.delta,
-                ),
-            )
-        )
+        f"n-{n}": Job(points=((settings.model_copy(update={"n_experts": [n]}), facts.delta),))
         for n in settings.n_experts
     }
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any
 
 import pandas as pd
 
+from dpol.core.intervals import joined_row
 from dpol.core.randomness import ReplicateGenerators, SeedKey, replicate_generators
 from dpol.lazy.convex.accounting import (
     ConvexGame,
@@ -25,45 +26,74 @@ from dpol.lazy.transform import play_measure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.settings import DELTA
 from dpol.studies.jobs import read_points
-from dpol.studies.paper2.convex.settings import Convex, ConvexPoint
+from dpol.studies.paper2.convex.settings import Convex, LossName
 from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, compared, regrets
-from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
-POINT = ConvexPoint
+POINT = Convex
 DIAMETER, LIPSCHITZ = 2.0, 1.0
 """Diameter D of the ball, and Lipschitz constant L of the losses."""
 
 
-def run(point: ConvexPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Return a row per epsilon and algorithm, without intervals.
+def run(point: Convex, inputs: Inputs) -> dict[str, pd.DataFrame]:
+    """Return a row per T, d, kind of losses, epsilon and algorithm, without intervals.
 
     There is no row if no parameters of L2P reach epsilon. Each replicate has losses of its own, on
     which all algorithms play.
     """
-    parts = [list(_rows(point, replicate, inputs.seed)) for replicate in range(point.replicates)]
-    return {"convex": pd.DataFrame([joined_row(rows, MEANS) for rows in zip(*parts, strict=True)])}
+    rows = []
+    for T, d, loss in itertools.product(point.n_rounds, point.dimensions, point.losses):
+        parts = [
+            list(_rows(T, d, loss, point.epsilons, replicate, inputs.seed))
+            for replicate in range(point.replicates)
+        ]
+        rows += [joined_row(own, MEANS) for own in zip(*parts, strict=True)]
+    return {"convex": pd.DataFrame(rows)}
 
 
-def _rows(point: ConvexPoint, replicate: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a replicate."""
-    T, d, ball = point.n_rounds, point.dimension, Ball(point.dimension, DIAMETER)
+def _rows(
+    T: int, d: int, loss: LossName, epsilons: Sequence[float], replicate: int, seed: int
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a replicate of the games of T rounds in d dimensions."""
+    ball = Ball(d, DIAMETER)
     losses: ConvexLosses = drifting_losses(T, d, LIPSCHITZ, seed, replicate)
-    if point.loss == "logistic":
+    if loss == "logistic":
         losses = LogisticLosses(losses.vectors, LIPSCHITZ)
     least = losses.least_total(ball)
     free = regrets(total_loss(losses, gradient_descent(losses, ball)) - least)
     still = total_loss(losses, itertools.repeat(ball.centre[None], T)) - least
-    for epsilon in point.epsilons:
-        key = ("convex", point.loss, T, d, float(epsilon))
+    game = ConvexGame(n_rounds=T, dimension=d, diameter=DIAMETER, lipschitz=LIPSCHITZ, delta=DELTA)
+    for epsilon in epsilons:
+        key = ("convex", loss, T, d, float(epsilon))
 
         def coins(name: str, key: SeedKey = key) -> ReplicateGenerators:
             return replicate_generators(seed, key, [replicate], f"algorithm {name}")
 
-        private = _private(point, losses, ball, epsilon, coins, least)
-        for algorithm, row in (*private, ("gradient-descent", free)):
+        found = {}
+        for name, parameters in _parameters(game, epsilon).items():
+            measure = measure_for(
+                losses, ball, beta=parameters.beta, regulariser=parameters.regulariser
+            )
+            total, redraws = play_measure(measure, parameters, losses, coins(name))
+            guarantee = central_guarantee(
+                "lazy resampling from regularised multiplicative weights (L2P)",
+                LIPSCHITZ,
+                "Lipschitz constant, loss",
+                epsilon_delta=(parameters.epsilon, DELTA),
+            )
+            row = regrets(total - least, redraws, guarantee, parameters)
+            found[name] = {**row, "accountant": "sound"}
+        mu = mu_of_epsilon(epsilon, DELTA)
+        for name, noise in NOISES.items():
+            regulariser = best_regulariser(losses, ball, noise, mu)
+            points = private_ftrl(
+                losses, ball, noise, mu=mu, regulariser=regulariser, generators=coins(name)
+            )
+            guarantee = central_guarantee(noise.mechanism, 2 * LIPSCHITZ, "L2, gradient", mu=mu)
+            found[name] = regrets(total_loss(losses, points) - least, guarantee=guarantee)
+        for algorithm, row in {**found, "gradient-descent": free}.items():
             yield {
-                "loss": point.loss,
+                "loss": loss,
                 "T": T,
                 "d": d,
                 "epsilon": epsilon,
@@ -94,50 +124,3 @@ def _parameters(game: ConvexGame, epsilon: float) -> Mapping[str, ConvexParamete
         with suppress(ValueError):  # No parameters reach epsilon.
             chosen[name] = search(game, epsilon=epsilon)
     return chosen
-
-
-def _private(
-    point: ConvexPoint,
-    losses: ConvexLosses,
-    ball: Ball,
-    epsilon: float,
-    coins: Callable[[str], ReplicateGenerators],
-    least: float,
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each private algorithm with the columns of its regret.
-
-    `coins` makes the generators of an algorithm; `least` is the total loss of the best point.
-    """
-    L = losses.lipschitz
-    game = ConvexGame(
-        n_rounds=losses.n_rounds,
-        dimension=losses.dimension,
-        diameter=DIAMETER,
-        lipschitz=L,
-        delta=DELTA,
-    )
-    for name, parameters in _parameters(game, epsilon).items():
-        measure = measure_for(
-            losses, ball, beta=parameters.beta, regulariser=parameters.regulariser
-        )
-        total, redraws = play_measure(measure, parameters, losses, coins(name))
-        guarantee = central_guarantee(
-            "lazy resampling from regularised multiplicative weights (L2P)",
-            L,
-            "Lipschitz constant, loss",
-            epsilon_delta=(parameters.epsilon, DELTA),
-        )
-        found = regrets(total - least, redraws, guarantee, parameters)
-        yield name, {**found, "accountant": "sound"}
-    mu = mu_of_epsilon(epsilon, DELTA)
-    for name, noise in NOISES.items():
-        points = private_ftrl(
-            losses,
-            ball,
-            noise,
-            mu=mu,
-            regulariser=best_regulariser(losses, ball, noise, mu),
-            generators=coins(name),
-        )
-        guarantee = central_guarantee(noise.mechanism, 2 * L, "L2, gradient", mu=mu)
-        yield name, regrets(total_loss(losses, points) - least, guarantee=guarantee)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -30,22 +29,3 @@ class Convex(Settings):
     """Kinds of losses."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
     """Runs of every setting."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConvexPoint:
-    """Games of T rounds in d dimensions at several epsilons.
-
-    Args:
-        n_rounds: number of rounds T.
-        dimension: dimension d.
-        loss: kind of losses.
-        epsilons: privacy epsilon for a change of one round's loss.
-        replicates: runs of every setting.
-    """
-
-    n_rounds: int
-    dimension: int
-    loss: LossName
-    epsilons: tuple[float, ...]
-    replicates: int

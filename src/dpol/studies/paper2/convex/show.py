@@ -1,6 +1,6 @@
 """The section of the page on L2P for convex losses."""
 
-from dpol.show.papers import LAZY, cited
+from dpol.show.words import LAZY, cited
 from dpol.studies.study import Exhibit, Section
 
 SECTIONS = (
@@ -30,7 +30,6 @@ SECTIONS = (
                 name="convex-stated-rates",
                 made_by="dpol.studies.paper2.lazy.rates:rates_table",
                 title="The paper’s Table 1, convex losses",
-                place="folded",
             ),
         ),
     ),

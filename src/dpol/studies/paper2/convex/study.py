@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
-
-from dpol.studies.paper2.convex.settings import Convex, ConvexPoint
+from dpol.studies.paper2.convex.settings import Convex
 from dpol.studies.study import Facts, Job, Study
 
 
-def jobs(settings: Convex, facts: Facts) -> dict[str, Job[ConvexPoint]]:
-    """Return a job for each T, with a point for each d and kind of losses.
+def jobs(settings: Convex, facts: Facts) -> dict[str, Job[Convex]]:
+    """Return a job for each T, whose point is the settings with no other T.
 
     >>> facts = Facts({}, simulated=True, confidence=0.95)
     >>> sizes = {"n_rounds": [100, 200], "dimensions": [2]}
     >>> list(jobs(Convex(**sizes, epsilons=[1], losses=["linear", "logistic"]), facts))
     ['T100', 'T200']
     """
-    kinds = list(itertools.product(settings.dimensions, settings.losses))
     return {
         f"T{T}": Job(
-            points=tuple(
-                ConvexPoint(
-                    n_rounds=T,
-                    dimension=d,
-                    loss=loss,
-                    epsilons=tuple(settings.epsilons),
-                    replicates=settings.replicates,
-                )
-                for d, loss in kinds
-            ),
-            seconds=3.0 * len(kinds),
+            points=(settings.model_copy(update={"n_rounds": [T]}),),
+            seconds=3.0 * len(settings.dimensions) * len(settings.losses),
         )
         for T in settings.n_rounds
     }

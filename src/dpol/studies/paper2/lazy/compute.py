@@ -6,14 +6,14 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dpol.core.randomness import Floats, replicate_generators
+from dpol.core.intervals import joined_row
+from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.experts.limited_updates import LimitedUpdates
 from dpol.lazy.accounting import NORMALISERS, Accountant, LazyGame
 from dpol.lazy.algorithm import LazyWeights
@@ -41,7 +41,6 @@ from dpol.studies.paper2.lazy.settings import (
     Lazy,
     LazyPoint,
 )
-from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = LazyPoint
@@ -55,7 +54,7 @@ def run(point: LazyPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """
     size = max(1, MOST_SUMS // (point.n_rounds * point.n_experts))
     parts = [
-        list(_played(point, range(first, min(first + size, point.replicates)), inputs.seed))
+        list(_played(point, range(point.replicates)[first : first + size], inputs.seed))
         for first in range(0, point.replicates, size)
     ]
     return {"lazy": pd.DataFrame([joined_row(rows, MEANS) for rows in zip(*parts, strict=True)])}
@@ -102,110 +101,74 @@ def open_losses(losses: PairedLosses, eta: float) -> Floats:
     return totals
 
 
-@dataclass(frozen=True)
-class _Game:
-    """Losses for some replicates of a point, which play at some epsilons."""
-
-    point: LazyPoint
-    adversary: str
-    epsilons: tuple[float, ...]
-    losses: PairedLosses
-
-    @cached_property
-    def without_privacy(self) -> Mapping[str, Floats]:
-        """(R,) expected regret of each algorithm without privacy."""
-        eta = math.sqrt(8 * math.log(self.point.n_experts) / self.point.n_rounds)
-        rates = {WEIGHTS: eta, LEADER: math.inf}
-        return {name: open_losses(self.losses, eta) - self.least for name, eta in rates.items()}
-
-    @property
-    def least(self) -> Floats:
-        """(R,) total losses of the best fixed experts in hindsight."""
-        return np.asarray(self.losses.totals.min(axis=1))
-
-    def row(self, epsilon: float, algorithm: str, result: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the row of an algorithm, with the expected regret of uniform random."""
-        return {
-            "adversary": self.adversary,
-            "T": self.point.n_rounds,
-            "d": self.point.n_experts,
-            "epsilon": epsilon,
-            "uniform_regret": self.losses.totals.mean(axis=1) - self.least,
-            "delta": DELTA,
-            "algorithm": algorithm,
-            "limit": math.nan,
-            **result,
-        }
-
-
 def _played(point: LazyPoint, replicates: Sequence[int], seed: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of some replicates."""
+    """Yield the rows of some replicates, each with the expected regret of uniform random."""
     T, d = point.n_rounds, point.n_experts
     by_gap = [
         PairedLosses(tuple(GapLosses(T, d, gap, seed, r) for r in replicates))
         for gap in (GAP, close_gap(T, d))
     ]
     turns = PairedLosses((TurnLosses(T, d, TURN),), len(replicates))
-    played = zip(
-        ADVERSARIES,
-        (point.epsilons, point.close_epsilons, point.alternating_epsilons),
-        (*by_gap, turns),
-        strict=True,
-    )
-    games = [_Game(point, *game) for game in played]
-    for game in games:
-        for epsilon, algorithm in itertools.product(game.epsilons, point.algorithms):
-            if algorithm not in LEADERS:
-                yield from _alone(game, epsilon, algorithm, replicates, seed)
-    for algorithm in point.algorithms:
-        if algorithm in LEADERS:
-            yield from _led(games, algorithm, replicates, seed)
+    asked = point.epsilons, point.close_epsilons, point.alternating_epsilons
+    games = [it for it in zip(ADVERSARIES, asked, (*by_gap, turns), strict=True) if it[1]]
+    cells = {
+        (adversary, epsilon): (losses, mu_of_epsilon(epsilon, DELTA))
+        for adversary, epsilons, losses in games
+        for epsilon in epsilons
+    }
+    led = {}  # all games share the noise of a leader
+    for algorithm in [it for it in LEADERS if it in point.algorithms]:
+        coins = replicate_generators(seed, (T, d), replicates, f"algorithm {algorithm}")
+        outcomes = play_leaders(algorithm, [*cells.values()], coins)
+        led[algorithm] = dict(zip(cells, outcomes, strict=True))
+    for adversary, epsilons, losses in games:
+        least = np.asarray(losses.totals.min(axis=1))
+        rates = {WEIGHTS: math.sqrt(8 * math.log(d) / T), LEADER: math.inf}
+        free = {name: open_losses(losses, eta) - least for name, eta in rates.items()}
+        for epsilon, algorithm in itertools.product(epsilons, point.algorithms):
+            if algorithm in free:
+                found = regrets(free[algorithm])
+            elif algorithm in led:
+                total, switches = led[algorithm][adversary, epsilon]
+                mechanism, mu = NOISY_LEADERS[algorithm][0], cells[adversary, epsilon][1]
+                guarantee = central_guarantee(mechanism, math.sqrt(d), "L2, loss", mu=mu)
+                found = regrets(total - least, switches, guarantee)
+            else:
+                key = adversary, T, d, float(epsilon)
+                coins = replicate_generators(seed, key, replicates, f"algorithm {algorithm}")
+                found = _alone(algorithm, losses, epsilon, coins)
+            if found:
+                yield {
+                    "adversary": adversary,
+                    "T": T,
+                    "d": d,
+                    "epsilon": epsilon,
+                    "uniform_regret": losses.totals.mean(axis=1) - least,
+                    "delta": DELTA,
+                    "algorithm": algorithm,
+                    "limit": math.nan,
+                    **found,
+                }
 
 
 def _alone(
-    game: _Game, epsilon: float, algorithm: str, replicates: Sequence[int], seed: int
-) -> Iterator[dict[str, Any]]:
-    """Yield the row of an algorithm, none of `LEADERS`, if it reaches epsilon."""
-    T, d = game.point.n_rounds, game.point.n_experts
-    coins = replicate_generators(
-        seed, (game.adversary, T, d, float(epsilon)), replicates, f"algorithm {algorithm}"
-    )
+    algorithm: str, losses: PairedLosses, epsilon: float, coins: ReplicateGenerators
+) -> dict[str, Any]:
+    """Return the columns of limited updates, L2P or a dartboard; empty without parameters."""
+    T, d = losses.sequences[0].n_rounds, losses.sequences[0].n_experts
     chosen, reached = None, (epsilon, 0.0)
-    if algorithm in game.without_privacy:
-        yield game.row(epsilon, algorithm, regrets(game.without_privacy[algorithm]))
-        return
     if algorithm == LIMITED:
-        total, moved = play_blocks(list(game.losses.between(doubling_edges(T))), epsilon, coins)
+        total, moved = play_blocks(list(losses.between(doubling_edges(T))), epsilon, coins)
         mechanism = LimitedUpdates.mechanism
     else:
         chosen = _parameters(T, d, algorithm, epsilon)
         if chosen is None:
-            return
-        total, moved = play_measure(PairedWeights(d, chosen.eta), chosen, game.losses, coins)
+            return {}
+        total, moved = play_measure(PairedWeights(d, chosen.eta), chosen, losses, coins)
         mechanism = (LazyWeights if chosen.shadow else ShrinkingDartboard).mechanism
         reached = chosen.epsilon, DELTA
     guarantee = central_guarantee(mechanism, 1.0, "L-infinity, loss", epsilon_delta=reached)
-    yield game.row(epsilon, algorithm, regrets(total - game.least, moved, guarantee, chosen))
-
-
-def _led(
-    games: Sequence[_Game], algorithm: str, replicates: Sequence[int], seed: int
-) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a noisy leader in all games, at every epsilon."""
-    point = games[0].point
-    coins = replicate_generators(
-        seed, (point.n_rounds, point.n_experts), replicates, f"algorithm {algorithm}"
-    )
-    cells = [
-        (game, epsilon, mu_of_epsilon(epsilon, DELTA))
-        for game in games
-        for epsilon in game.epsilons
-    ]
-    outcomes = play_leaders(algorithm, [(game.losses, mu) for game, _, mu in cells], coins)
-    for (game, epsilon, mu), (total, switches) in zip(cells, outcomes, strict=True):
-        mechanism, sensitivity = NOISY_LEADERS[algorithm][0], math.sqrt(point.n_experts)
-        guarantee = central_guarantee(mechanism, sensitivity, "L2, loss", mu=mu)
-        yield game.row(epsilon, algorithm, regrets(total - game.least, switches, guarantee))
+    return regrets(total - losses.totals.min(axis=1), moved, guarantee, chosen)
 
 
 _SEARCHES: Mapping[str, tuple[Callable[..., AccountedParameters], Accountant]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,8 @@ from matplotlib.figure import Figure
 from dpol.core.randomness import Floats
 from dpol.show import panels
 from dpol.show.entries import BAND, REFERENCES
-from dpol.show.papers import LAZY
-from dpol.show.table import Column, Group, Table, TableCell, TableSection
+from dpol.show.table import Column, Group, Line, Table, TableCell, TableSection
+from dpol.show.words import LAZY
 from dpol.studies.study import Facts, Frames
 
 
@@ -126,11 +127,7 @@ def rates_table(frames: Frames, facts: Facts) -> Table:
         footers=(
             "Not measured. Constants, and logarithms of T and 1/δ, are left out: the values compare"
             " rates, they are not bounds.",
-            *(
-                ["Footnote 1 also leaves out d and the rate without privacy."]
-                if name == "lazy"
-                else []
-            ),
+            *["Footnote 1 also leaves out d and the rate without privacy."] * (name == "lazy"),
             f"“{LAZY}”, Table 1.",
         ),
         numbers=sizes,
@@ -138,21 +135,18 @@ def rates_table(frames: Frames, facts: Facts) -> Table:
 
 
 def _by_rounds(rows: pd.DataFrame) -> tuple[Group, ...]:
-    """Return a group for each T, with a line of cells for each epsilon."""
+    """Return a group for each T, with a line for each epsilon."""
     return tuple(
-        Group(
-            f"{T:,}",
-            tuple((f"ε = {at:g}", _values(of_line)) for at, of_line in of_T.groupby("epsilon")),
-        )
+        Group(f"{T:,}", tuple(map(_line, of_T.itertuples(index=False, name=None))))
         for T, of_T in rows.groupby("T")
     )
 
 
-def _values(of_line: pd.DataFrame) -> tuple[TableCell, ...]:
+def _line(row: tuple[Any, ...]) -> Line:
     """Return the rates at one size, and the rate of prior work over that of L2P."""
-    ((_, _, _, *values),) = of_line.itertuples(index=False, name=None)
+    _, _, epsilon, *values = row
     cells = (TableCell(f"{value:,.0f}") for value in values)
-    return (*cells, TableCell(f"{values[1] / values[0]:.2f}"))
+    return f"ε = {epsilon:g}", (*cells, TableCell(f"{values[1] / values[0]:.2f}"))
 
 
 _NEW, _PRIOR = REFERENCES["l2p-rate"], REFERENCES["prior-rate"]

@@ -1,6 +1,6 @@
 """The section of the page on L2P for experts."""
 
-from dpol.show.papers import LAZY, cited
+from dpol.show.words import LAZY, cited
 from dpol.studies.paper2.lazy.settings import GAP, TURN
 from dpol.studies.study import Exhibit, Section
 
@@ -45,7 +45,6 @@ SECTIONS = (
                 name="lazy-stated-rates",
                 made_by="dpol.studies.paper2.lazy.rates:rates_table",
                 title="The paper’s Table 1, experts",
-                place="folded",
             ),
         ),
     ),
