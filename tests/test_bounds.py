@@ -56,7 +56,7 @@ def axis():
 
 WAYS = {
     "lead": lambda: " ".join(
-        " ".join(it) for it in leads_of(frames()["standings"], FACTS, config())
+        " ".join(it.values()) for it in leads_of(frames()["standings"], FACTS, config())
     ),
     "finding": lambda: attacked(MU),
     "level": lambda: level_title(MU),
@@ -64,7 +64,7 @@ WAYS = {
     "axis": axis,
     "answer": lambda: texts_of_table(answer_table(frames(), FACTS)),
     "privacy": lambda: texts_of_table(privacy_table(frames(), FACTS)),
-    "page": lambda: json.dumps(answer_widget(frames(), FACTS).data),
+    "page": lambda: json.dumps(answer_widget(frames(), FACTS)[0]),
     "promise": lambda: promise_in_words("guess", Promise(delta=2 * 0.8413447 - 1)),
 }
 

@@ -129,18 +129,14 @@ class Plan:
         return source.file if source.kind == "web" else ""
 
     @cached_property
-    def query(self) -> dict[str, str]:
-        """Query of the web source, as SoQL."""
-        return self._query.soql
+    def query(self) -> Query:
+        """Query of the web source."""
+        return query_for(self.config.dataset, self.wanted_groups)
 
     @property
     def must_fetch(self) -> bool:
         """Whether the table is missing, or was fetched by another query."""
-        return bool(self.fetched) and must_fetch(self._query, Path(self.fetched))
-
-    @property
-    def _query(self) -> Query:
-        return query_for(self.config.dataset, self.wanted_groups)
+        return bool(self.fetched) and must_fetch(self.query, Path(self.fetched))
 
     def refuse_twins(self, others: Mapping[str, Plan]) -> None:
         """Check that no other import of the rules into the workflow fetches another table.
@@ -152,7 +148,8 @@ class Plan:
             ConfigError: two imports have different tables in the same file.
         """
         for name, other in others.items():
-            if other.fetched == self.fetched and self.must_fetch and other.query != self.query:
+            together = other.fetched == self.fetched and self.must_fetch
+            if together and other.query.soql != self.query.soql:
                 raise ConfigError(
                     f"{self.place}: dataset.source.file = {self.fetched}: module {name} fetches"
                     " other groups, columns or periods into it; give each module its own file"

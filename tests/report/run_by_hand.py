@@ -22,8 +22,7 @@ from dpol.data.stream import write_stream
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.decision import decision_of
-from dpol.report.door import RunFiles
-from dpol.report.finished import CONFIG, CRATE
+from dpol.report.door import CONFIG, CRATE, RunFiles
 from dpol.report.page import build_page
 from dpol.report.provenance import Params, Provenance
 from dpol.reruns.code_hashes import code_of_results

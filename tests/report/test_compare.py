@@ -21,7 +21,7 @@ from dpol.core.intervals import student_factor, welch_half_width
 from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream, write_stream
 from dpol.report.compare import RunComparison, compare_runs
-from dpol.report.finished import CONFIG, CRATE
+from dpol.report.door import CONFIG, CRATE
 from dpol.reruns.code_hashes import code_of_results
 from dpol.studies.games import collect as summaries
 from dpol.studies.games.scores import Played

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpol.report.finished import CRATE
+from dpol.report.door import CRATE
 from dpol.reruns.code_hashes import code_of_results
 from report.crates import changed_files, checked_crate
 from report.run_by_hand import CLEANING, PROVENANCE, config, write_files

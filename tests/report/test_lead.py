@@ -46,7 +46,7 @@ def attacked(mu: float) -> str:
 
 def leads(frame: pd.DataFrame, facts: Facts = FACTS, **changes: Any) -> list[str]:
     """Return each answer, which is short, and what stands below it; the config may be changed."""
-    told = leads_of(frame, facts, config(**changes))
+    told = [[*it.values()] for it in leads_of(frame, facts, config(**changes))]
     for answer, against, rest, *_ in told:
         assert len(answer.split()) <= 60
         assert len(against.split()) <= 20
@@ -205,14 +205,14 @@ def test_what_speaks_against_a_rule_stands_beside_it() -> None:
         spread = 14 * (row["algorithm"] == "persistence")
         row["totals"] = [row["mean_gain"] + (-1) ** k * spread for k in range(20)]
     free, low, high = leads_of(standings_of(rows), FACTS, config())
-    assert free.against == ""
-    assert low.answer.startswith("Let persistence with capacity")
+    assert free["against"] == ""
+    assert low["answer"].startswith("Let persistence with capacity")
     rival = "ridge-w8-weak with isotropic noise keeps 80: the runs do not show which is"
-    assert low.against == f"{rival} better."
-    assert high.answer.startswith("Let persistence with capacity")
-    assert high.against == NONE_ABOVE.replace("no rule is", "it is not")
+    assert low["against"] == f"{rival} better."
+    assert high["answer"].startswith("Let persistence with capacity")
+    assert high["against"] == NONE_ABOVE.replace("no rule is", "it is not")
     ours = standings_of(compared([30.0, 36.0, 24.0]), MINE)
-    assert leads_of(ours, FACTS, config())[2].against == NONE_ABOVE
+    assert leads_of(ours, FACTS, config())[2]["against"] == NONE_ABOVE
 
 
 @pytest.mark.parametrize(("totals", "is_above"), [([36.0, 36.0], True), ([32.0, 40.0], False)])
@@ -301,7 +301,8 @@ def nexts(frame: pd.DataFrame, facts: Facts = FACTS, file: str = "my wards.yaml"
         mu: played_rule(rule, first_group(frame, facts)[1], RELEASED_NOISES)
         for mu, rule in chosen_rules(frame, facts).items()
     }
-    return [it[3:] for it in leads_of(frame, facts, config(run="mine"), played, file)]
+    told = leads_of(frame, facts, config(run="mine"), played, file)
+    return [(it["next"], it["command"]) for it in told]
 
 
 def test_the_level_shown_ends_with_the_commands_of_its_owner() -> None:

@@ -16,7 +16,7 @@ import yaml
 import dpol
 from dpol.core.files import write_text
 from dpol.core.schemas import write_frame
-from dpol.report.finished import CONFIG
+from dpol.report.door import CONFIG
 from dpol.studies.comparison.standings import OUR_METHOD
 from in_process import command
 from report.run_by_hand import config, record

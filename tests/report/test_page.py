@@ -16,8 +16,7 @@ import pytest
 import yaml
 
 from dpol.core.errors import DpolError
-from dpol.report.door import read_fragment
-from dpol.report.finished import read_crate
+from dpol.report.door import read_crate, read_fragment
 from dpol.report.page import write_report
 from dpol.reruns.notes import Note, checksums, digest, write_note
 from dpol.studies.paper1.table_2 import Verdict

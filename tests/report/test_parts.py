@@ -22,7 +22,7 @@ def test_the_data_have_what_to_check_in_the_table(tmp_path: Path) -> None:
     write_json(tmp_path / "data/cleaning.json", CLEANING)
     (tmp_path / "data/understood.svg").write_text(SVG)
     files = files_of(tmp_path)
-    told = {"files": files, "dataset": config().dataset, "period": "week"}
+    told = {"files": files, "dataset": config().dataset}
     part = data_part(**told, provenance=CLEANING["provenance"], shown=False)
     assert part.widget == "", "a private table is only linked"
     assert part.files["heat map of what plays"] == "../data/understood.svg"
@@ -43,25 +43,27 @@ def test_the_data_say_what_zeros_may_hide(tmp_path: Path) -> None:
     hides = CLEANING | {"streams": [stream | {"unmeasured": found}]}
     write_json(tmp_path / "data/cleaning.json", hides)
     dataset = config().dataset.model_copy(update={"caveat": "Zeros may hide counts."})
-    part = data_part(files_of(tmp_path), dataset, hides["provenance"], period="week", shown=False)
+    part = data_part(files_of(tmp_path), dataset, hides["provenance"], shown=False)
     said = "9% of the possible gain; with 19%, a zero would be the best if it hid a count"
     assert f"nm: 13 of 148 ({said})" in dict(part.facts).values()
     assert ("what to know", "Zeros may hide counts.") in part.facts
 
 
 def test_the_source_has_only_recorded_facts() -> None:
-    assert [term for term, _ in source_facts(CLEANING["provenance"])] == [
+    dataset = config().dataset
+    assert [term for term, _ in source_facts(CLEANING["provenance"], dataset)] == [
         *("table", "data", "SHA-256", "retrieved", "address"),
     ]
     local = {"file": "t.csv", "sha256": "00", "simulated": True}
-    assert source_facts(local) == (
+    assert source_facts(local, dataset) == (
         ("table", "t.csv"),
         ("data", "simulated, not measured"),
         ("SHA-256", "00"),
     )
     stated = {**local, "fetched": {"licence": "of the endpoint"}}
-    assert dict(source_facts(stated)).items() >= {("licence", "of the endpoint")}
-    assert dict(source_facts(stated, licence="CC0", citation="By us")).items() >= {
+    assert dict(source_facts(stated, dataset)).items() >= {("licence", "of the endpoint")}
+    own = dataset.model_copy(update={"licence": "CC0", "citation": "By us"})
+    assert dict(source_facts(stated, own)).items() >= {
         *(("licence", "CC0"), ("citation", "By us")),
     }
 
@@ -128,7 +130,8 @@ def test_all_versions_of_the_jobs_are_listed(tmp_path: Path) -> None:
         for began, versions in enumerate((before | {"numpy": "2.2.0"}, before, before))
     ]
     provenance = provenance_of(PROVENANCE.params, jobs, tmp_path)
-    assert provenance.described() == "Python 3.11.2, dpol 0.1.0, numpy 2.1.0 and 2.2.0"
+    versions = {"Python": "3.11.2", "dpol": "0.1.0", "numpy": "2.1.0 and 2.2.0"}
+    assert provenance.by_package == versions
     assert (provenance.began, provenance.ended) == (0, 3)
 
 

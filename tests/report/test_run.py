@@ -16,7 +16,7 @@ import dpol
 from dpol.core.files import read_json, sha256, write_json, write_text
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
-from dpol.report.finished import CODE, CONFIG, CRATE, disagreements, read_config, read_crate
+from dpol.report.door import CODE, CONFIG, CRATE, disagreements, read_config, read_crate
 from report.run_by_hand import config, note_sums, record, write_run
 from streams_by_hand import stream
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import dpol
-from dpol.report.finished import CRATE
+from dpol.report.door import CRATE
 from in_process import command
 from pipeline import ROOT, fail, snakemake, succeed, write_config
 

@@ -18,7 +18,7 @@ import yaml
 
 import dpol
 from dpol.data.stream import PUBLIC
-from dpol.report.finished import disagreements
+from dpol.report.door import disagreements
 from pipeline import ROOT, run, snakemake, succeed, write_config
 from report.crates import checked_crate
 from report.test_monday import Own, by_the_game

@@ -22,7 +22,7 @@ if plan.must_fetch and not any(plan.fetched in known.output for known in workflo
         params:
             dataset=settings.dataset.untitled.model_dump(mode="json"),
             groups=lambda wildcards: plan.wanted_groups,
-            query=plan.query,
+            query=plan.query.soql,
         message:
             "Fetching {output.file}"
         script:

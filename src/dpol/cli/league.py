@@ -49,7 +49,7 @@ def _league(options: argparse.Namespace) -> int:
     from dpol.core.schemas import write_frame
     from dpol.core.yaml_files import parse_yaml
     from dpol.experts.registry import make_members
-    from dpol.report.finished import read_crate
+    from dpol.report.door import read_crate
     from dpol.report.league import league_of_run
     from dpol.report.rows import refuse_to_send, write_rows
     from dpol.report.run import Run

@@ -87,7 +87,7 @@ def _verify(options: argparse.Namespace) -> int:
     if not options.folder:
         sys.stdout.flush()
         os.execv(sys.executable, [sys.executable, str(pipeline() / "verify/verify.py")])
-    from dpol.report.finished import disagreements
+    from dpol.report.door import disagreements
 
     lines = [f"{how}: {options.folder / name}" for how, name in disagreements(options.folder)]
     for line in lines or [f"{options.folder}: all files are as the run made them"]:

@@ -1,4 +1,4 @@
-"""Chapters and sections of the page, as values for the template."""
+"""Sections of the page, as values for the template."""
 
 from __future__ import annotations
 
@@ -10,53 +10,14 @@ from dpol.studies.study import Exhibit
 
 Links = Mapping[str, str]
 """Addresses by their texts; code that nobody can link has none."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Picture:
-    """Figure on the page.
-
-    Args:
-        spec: its name, its texts and its place.
-        image: image as base64.
-        width: its width, in points.
-        finding: sentence on what it shows.
-        files: links to its files and its code.
-    """
-
-    spec: Exhibit
-    image: str
-    width: float
-    finding: str
-    files: Links
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """Table on the page: its title, its HTML, and links to its files and its code."""
-
-    title: str
-    html: str
-    files: Links
-
-
-@dataclass(frozen=True, kw_only=True)
-class Widget:
-    """An interactive figure of a section, above its pictures.
-
-    Args:
-        name: name of the template, style and script here that draw it.
-        data: what the script reads, as plain values.
-        values: values for the template.
-        title: heading of the section; by default its own.
-        intro: first paragraph of the section; by default its own.
-    """
-
-    name: str
-    data: Mapping[str, Any]
-    values: Mapping[str, Any] = field(default_factory=dict)
-    title: str = ""
-    intro: str = ""
+Shown = tuple[str, str, Links]
+"""A table on the page: its title, its HTML, and links to its files and its code."""
+Picture = tuple[Exhibit, tuple[str, float, str], Links]
+"""A figure on the page: its words; its image, as `dpol.report.door.read_image` returns it; and
+links to its files and its code."""
+Widget = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""An interactive figure: what its script reads, as plain values, and the `widget` of its section,
+perhaps with another `title` and `intro`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,13 +49,3 @@ class Part:
     verbatim: tuple[tuple[str, str], ...] = ()
     files: Links = field(default_factory=dict)
     widget: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chapter:
-    """Chapter of the page: its anchor, its heading, its paper, and its sections."""
-
-    key: str
-    title: str
-    paper: Links = field(default_factory=dict)
-    parts: list[Part] = field(default_factory=list)

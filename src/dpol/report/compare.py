@@ -95,17 +95,20 @@ def compare_runs(old: Path | str, new: Path | str, *, confidence: float = 0.95) 
     paths = [Path(old), Path(new)]
     if paths[0].resolve() == paths[1].resolve():
         raise DataError(f"{old} and {new} are the same folder; name different runs")
-    one, two = map(_read_run, paths)
+    runs = list[_Run]()
+    for run in map(open_run, paths):
+        with run.told_release():
+            runs.append(_parts_of(run))
+    one, two = runs
     shared = one.verdicts.keys() & two.verdicts.keys()
-    verdicts = [
-        {name: run.verdicts[name] for name in run.verdicts if name in shared} for run in (one, two)
-    ]
+    verdicts = [{name: it.verdicts[name] for name in it.verdicts if name in shared} for it in runs]
+    streams = *one.streams.values(), *two.streams.values()
     return RunComparison(
         settings=tuple(differences(one.settings, two.settings)),
         provenance=tuple(differences(one.provenance, two.provenance)),
         cells=_compare_cells(one, two, confidence),
         verdicts=tuple(differences(*verdicts)),
-        warning=warning_of(one.private or two.private, COMPUTED),
+        warning=warning_of(any(it.private for it in streams), COMPUTED),
     )
 
 
@@ -118,24 +121,16 @@ class _Run:
         provenance: versions, code, commit and data by name.
         summary: its numbers.
         verdicts: verdict of each row of the ledger and the audits, by name.
-        data: checksum of what is played, by label of the stream.
+        streams: its streams with numbers, by label.
         totals: its total gains, of each replicate of each cell.
-        private: whether a stream is private.
     """
 
     settings: Mapping[str, Any]
     provenance: Mapping[str, Any]
     summary: pd.DataFrame
     verdicts: Mapping[str, str]
-    data: Mapping[str, str]
+    streams: Mapping[str, GainStream]
     totals: pd.DataFrame
-    private: bool
-
-
-def _read_run(folder: Path) -> _Run:
-    run = open_run(folder)
-    with run.told_release():
-        return _parts_of(run)
 
 
 def _parts_of(run: Run) -> _Run:
@@ -150,7 +145,6 @@ def _parts_of(run: Run) -> _Run:
     frame = frame[[name for name in frame if name in columns]]
     frame = Schema("summary", "", columns).check(frame, str(summary))
     gaussian = (frame["guaranteed_mu"] < math.inf) | (frame["epsilon"] == math.inf)
-    streams = {label: run.stream(label) for label in frame["stream"].unique()}
     return _Run(
         settings=settings | {"seed": values.pop("seed")},
         provenance=values
@@ -169,8 +163,7 @@ def _parts_of(run: Run) -> _Run:
             if f"{name}.parquet" in crate.files
             for row, verdict in _verdicts(crate.file(f"{name}.parquet"), naming)
         },
-        data={label: checksum(stream) for label, stream in streams.items()},
-        private=any(stream.private for stream in streams.values()),
+        streams={label: run.stream(label) for label in frame["stream"].unique()},
         totals=read_frame(crate.file("totals.parquet"), schema("totals")),
     )
 
@@ -186,7 +179,7 @@ def _compare_cells(one: _Run, two: _Run, confidence: float) -> pd.DataFrame:
     cells = _matched(one.summary, two.summary)
     gap = cells["mean_gain_new"] - cells["mean_gain_old"]
     streams = cells.loc[gap.notna(), "stream"].unique()
-    same_data = {stream for stream in streams if one.data[stream] == two.data[stream]}
+    same_data = {it for it in streams if checksum(one.streams[it]) == checksum(two.streams[it])}
     comparisons = int((gap.notna() & cells["stream"].isin(same_data)).sum())
     pairs = _pairs(one.totals, two.totals) if one.settings["seed"] == two.settings["seed"] else {}
 

@@ -21,8 +21,7 @@ from dpol.core.files import sha256
 from dpol.data.leaving import HOLDS, warning_of
 from dpol.data.settings import Dataset
 from dpol.report.data import read_source
-from dpol.report.door import RunFiles
-from dpol.report.finished import CODE, CONFIG
+from dpol.report.door import CODE, CONFIG, RunFiles
 from dpol.report.provenance import Provenance
 
 WORKFLOW = "provenance/Snakefile"
@@ -104,10 +103,6 @@ def build_crate(
 
 def _add_workflow(crate: ROCrate, folder: Path, provenance: Provenance) -> Any:
     """Add the Snakefile with the software that ran it."""
-
-    def versions_of(package: str) -> str:
-        return " and ".join(version for name, version in provenance.versions if name == package)
-
     software = [
         _add(
             crate,
@@ -123,13 +118,13 @@ def _add_workflow(crate: ROCrate, folder: Path, provenance: Provenance) -> Any:
         WORKFLOW,
         main=True,
         lang="snakemake",
-        lang_version=versions_of("snakemake") or None,
+        lang_version=provenance.by_package.get("snakemake"),
         properties=_described(folder, WORKFLOW, sha256(folder / WORKFLOW))
         | {
             "name": "dpol",
             "description": "Main file of the workflow; rules and scripts are in this version of"
             " dpol.",
-            "version": versions_of("dpol"),
+            "version": provenance.by_package.get("dpol", ""),
             "softwareRequirements": software,
         },
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from dpol.config.models import Config
@@ -36,7 +36,7 @@ def read_source(files: RunFiles, config: Config) -> dict[str, Any]:
 
 
 def data_part(
-    files: RunFiles, dataset: Dataset, provenance: Mapping[str, Any], *, period: str, shown: bool
+    files: RunFiles, dataset: Dataset, provenance: Mapping[str, Any], *, shown: bool
 ) -> Part:
     """Build the part on the origin of the data and on cleaning; gains are not cleaned.
 
@@ -44,11 +44,9 @@ def data_part(
         files: files of the run.
         dataset: how the table is read.
         provenance: its origin, from `read_source`.
-        period: what a period is called.
         shown: whether the page may show raw counts; else it only links to their picture.
     """
-    words = {"licence": dataset.licence, "citation": dataset.citation, "caveat": dataset.caveat}
-    source = source_facts(provenance, **words)
+    source = source_facts(provenance, dataset)
     if dataset.columns is None:
         intro = "The table of gains was used as it is, without cleaning."
         return Part(key="data", title="Data", intro=intro, facts=source)
@@ -56,12 +54,13 @@ def data_part(
     with readable(path):
         cleaning = read_json(path)
         check = tuple(("check in the table", text) for text in cleaning["warnings"])
-        best = (f"{period}s in which nobody measured the best number",
+        best = (f"{dataset.period}s in which nobody measured the best number",
                 "; ".join(map(_decided, cleaning["streams"])))  # fmt: skip
-        idle = tuple(
-            ("left out", f"{drop['name']} ({drop['entity']}): {drop['reason']}")
-            for drop in _once(cleaning["streams"])
-        )
+        dropped = (drop for stream in cleaning["streams"] for drop in stream["dropped"])
+        # Left out for counts beside no capacity, each once.
+        idle = {it["entity"]: it for it in dropped if IDLE in it["reason"]}.values()
+        left = (("left out", f"{it['name']} ({it['entity']}): {it['reason']}") for it in idle)
+        facts = *source, best, *left, *check
         intro = rows_read_of(cleaning)
     return Part(
         key="data",
@@ -74,7 +73,7 @@ def data_part(
             "heat map of what plays": "../data/understood.svg",
         },
         widget=_picture(files, dataset.columns) if shown else "",
-        facts=(*source, best, *idle, *check),
+        facts=facts,
     )
 
 
@@ -100,19 +99,7 @@ def _decided(stream: Mapping[str, Any]) -> str:
     return f"{stream['stream']}: {found['periods']} of {stream['periods']} ({share})"
 
 
-def _once(streams: Iterable[Mapping[str, Any]]) -> list[Mapping[str, str]]:
-    """Return the entities left out for counts beside no capacity, each once."""
-    dropped = [drop for stream in streams for drop in stream["dropped"]]
-    return [*{drop["entity"]: drop for drop in dropped if IDLE in drop["reason"]}.values()]
-
-
-def source_facts(
-    provenance: Mapping[str, Any],
-    *,
-    licence: str | None = None,
-    citation: str | None = None,
-    caveat: str | None = None,
-) -> tuple[tuple[str, str], ...]:
+def source_facts(provenance: Mapping[str, Any], dataset: Dataset) -> tuple[tuple[str, str], ...]:
     """Turn a provenance of `dpol.data.panel.provenance_of_table` into terms and texts."""
     fetched = provenance.get("fetched", {})
     capacities = provenance.get("capacities", {})
@@ -124,8 +111,8 @@ def source_facts(
         "SHA-256": provenance["sha256"],
         "retrieved": fetched.get("retrieved"),
         "address": fetched.get("url"),
-        "licence": licence or fetched.get("licence"),
-        "citation": citation,
-        "what to know": caveat,
+        "licence": dataset.licence or fetched.get("licence"),
+        "citation": dataset.citation,
+        "what to know": dataset.caveat,
     }
     return tuple((term, str(text)) for term, text in every.items() if text)

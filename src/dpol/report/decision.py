@@ -24,7 +24,7 @@ from dpol.noise.keyed import make_secret, read_secret
 from dpol.noise.noisy_gains import noise_scale
 from dpol.noise.release import RELEASED_COLUMNS, RELEASED_NOISES, Release, release
 from dpol.privacy.settings import ordered_levels
-from dpol.report.finished import CONFIG, read_crate
+from dpol.report.door import CONFIG, read_crate
 from dpol.report.lead import leads_of
 from dpol.studies.answer.systems import (
     chosen_rules,
@@ -85,7 +85,7 @@ def decision_of(standings: pd.DataFrame, experiment: Experiment, file: str) -> d
         "shown": first_level(standings, facts),
         "levels": [
             {
-                **lead._asdict(),
+                **lead,
                 "mu": mu,
                 "decision": plain(rules.get(mu)),
                 "played": plain(played.get(mu)),

@@ -1,6 +1,7 @@
 """The one door to the files of a run: a reader gets those that answer its request.
 
-An error names the file, and the remedy.
+Of a finished run these are the files that its RO-Crate lists. An error names the file, and the
+remedy.
 """
 
 from __future__ import annotations
@@ -9,11 +10,29 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
-from dpol.core.errors import DataError
-from dpol.core.schemas import readable
-from dpol.reruns.notes import Checksums, Note, checksums, made_as_asked
+from dpol.core.errors import ConfigError, DataError
+from dpol.core.files import read_json, sha256
+from dpol.core.schemas import readable, unreadable
+from dpol.core.yaml_files import parse_yaml
+from dpol.reruns.notes import (
+    Checksums,
+    Note,
+    changed_files,
+    checksums,
+    made_as_asked,
+    noted_sums,
+    read_notes,
+)
+
+CRATE = "ro-crate-metadata.json"
+CONFIG = "provenance/config.yaml"
+CODE = "hash of the code of dpol"
+_BESIDE = "logs", "benchmarks"
+"""Folders of a run that no crate lists."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +75,99 @@ def answers(folder: Path, notes: Mapping[Path, Note], jobs: Mapping[str, str]) -
         ready = [note for note in made.values() if note.read.items() <= files.items()]
         files |= {file: value for note in ready for file, value in note.wrote.items()}
     return RunFiles(folder=folder, files=files)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crate(RunFiles):
+    """What the crate of a run says; its files include the crate, as its job noted it.
+
+    Args:
+        folder: results/<run>.
+        files: SHA-256 of each file that the crate lists, by its path below the folder.
+        data: SHA-256 of the raw table.
+        values: seed, hash of the code and commit, by name.
+        versions: names and versions of the packages behind the results.
+    """
+
+    data: str
+    values: Mapping[str, Any]
+    versions: tuple[tuple[str, str], ...]
+
+    def file(self, name: str) -> Path:
+        """Return the path of a file that the crate lists, as `RunFiles.file` does.
+
+        Raises:
+            DataError: the crate does not list it, it or the crate has changed since the run, or
+                cannot be read.
+        """
+        super().file(CRATE)
+        return super().file(name)
+
+
+def read_crate(folder: Path) -> Crate:
+    """Read the crate of a run.
+
+    Args:
+        folder: results/<run>.
+
+    Raises:
+        DataError: the run is not finished, or its crate cannot be read.
+    """
+    crate = folder / CRATE
+    if not crate.exists():  # it is written last
+        raise DataError(
+            f"{crate} is missing: not a finished run; name another folder results/RUN, or finish it"
+            " with dpol run CONFIG"
+        )
+    with readable(crate):
+        nodes = read_json(crate)["@graph"]
+        listed = {unquote(it["@id"]): it["sha256"] for it in nodes if "contentSize" in it}
+        (data,) = (it["sha256"] for it in nodes if it["@id"] == "#data-0")
+        versions = ((it["name"], it["softwareVersion"]) for it in nodes if "softwareVersion" in it)
+        return Crate(
+            folder=folder,
+            files={CRATE: noted_sums(read_notes(folder)).get(CRATE) or sha256(crate), **listed},
+            data=data,
+            values={it["name"]: it["value"] for it in nodes if it["@type"] == "PropertyValue"},
+            versions=tuple(versions),
+        )
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """Read the config of a run as plain values.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    path = folder / CONFIG
+    try:
+        with readable(path):
+            return dict(cast(Any, parse_yaml(path.read_text(encoding="utf-8"), CONFIG)))
+    except ConfigError as error:
+        raise unreadable(path, str(error).partition("\n")[0]) from None
+
+
+def disagreements(folder: Path) -> list[tuple[str, str]]:
+    """Compare the files of a run with its crate, and the crate with its noted checksum.
+
+    Files that another config left are not new: the note of their job lists them.
+
+    Returns:
+        `changed`, `missing` or `new`, and the file below the folder, for each difference.
+
+    Raises:
+        DataError: the run is not finished, or its crate cannot be read.
+    """
+    crate = read_crate(folder)
+    below = (it.relative_to(folder).as_posix() for it in folder.rglob("*") if it.is_file())
+    present = {name for name in below if name.partition("/")[0] not in _BESIDE}
+    noted = noted_sums(read_notes(folder))
+    return [
+        *(("changed", name) for name in changed_files(folder, crate.files)),
+        *(("missing", name) for name in sorted(crate.files.keys() - present)),
+        *(("new", name) for name in sorted(present - crate.files.keys() - noted.keys())),
+        *([] if CRATE in noted else [("missing", "logs")]),
+    ]
 
 
 def read_fragment(path: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -44,31 +44,13 @@ _Said = tuple[list[str], list[str]]
 """Sentences of the answer, and sentences below it."""
 
 
-class Lead(NamedTuple):
-    """What a page says of a level, in short sentences.
-
-    Args:
-        answer: what a system keeps, and how well it hides a person.
-        against: the sentence that speaks against it; empty if none does.
-        rest: what is decided, and what bounds the answer.
-        next: for when commands choose, or why there are none.
-        command: the commands.
-    """
-
-    answer: str
-    against: str
-    rest: str
-    next: str
-    command: str
-
-
 def leads_of(
     standings: pd.DataFrame,
     facts: Facts,
     config: Config,
     played: Mapping[float, Row | None] | None = None,
     owner: str = "",
-) -> list[Lead]:
+) -> list[dict[str, str]]:
     """Say what a system keeps at each level and how well it hides a person, and what else to know.
 
     A run that names our method compares it with the paper's and with the strongest rival. Any other
@@ -80,6 +62,12 @@ def leads_of(
         config: config of the run.
         played: the row that commands play at each level at which they can.
         owner: file of the config, if its owner decides by it in every period.
+
+    Returns:
+        Texts of each level: `answer`, what a system keeps, and how well it hides a person;
+        `against`, the sentence that speaks against it, if one does; `rest`, what is decided, and
+        what bounds the answer; `next`, for when commands choose, or why there are none; and
+        `command`, the commands.
     """
     title, rows = first_group(standings, facts)
     where = f" in {title}" if len(facts.streams) > 1 else ""
@@ -93,23 +81,29 @@ def leads_of(
     whose = "Our" if chosen else "Your"
     scale = f"of 100 points{where}: 0 is a random choice, 100 the best of every {period}."
     compares, rules, leads = names_ours(standings), chosen_rules(standings, facts), []
-    for mu in ordered_levels(facts.levels):
-        rule, more = rules.get(mu), list[str]()
+    shown = first_level(standings, facts)
+    for k, mu in enumerate(ordered_levels(facts.levels)):
+        rule, at, more = rules.get(mu), rows[rows["mu"] == mu], list[str]()
         if rule is None:
             answer = [f"No private algorithm was played at {privacy_title(mu)}."]
         elif compares:
-            answer, more = _of_ours(rule, rows[rows["mu"] == mu], whose, scale)
+            answer, more = _of_ours(rule, at, whose, scale)
         else:
             answer, more = _of_the_rule(rule, rules, config, where, scale)
         if rule is not None:
             answer.append(_attacked(rule))
             unit = rule["unit"].replace("round", period)
             more.append(f"The attacker guesses about {unit}.")
-        rest = filter(None, (*more, *bounds))
-        against = _against(rule, rows[rows["mu"] == mu])
-        shown = owner * (mu == ordered_levels(facts.levels)[first_level(standings, facts)])
-        following = _next(rule, (played or {}).get(mu), facts, config, shown)
-        leads.append(Lead(" ".join(answer), against, " ".join(rest), *following))
+        by_them = (played or {}).get(mu)
+        following, command = _next(rule, by_them, facts, config, owner * (k == shown))
+        told = {
+            "answer": " ".join(answer),
+            "against": _against(rule, at),
+            "rest": " ".join(filter(None, (*more, *bounds))),
+            "next": following,
+            "command": command,
+        }
+        leads.append(told)
     return leads
 
 

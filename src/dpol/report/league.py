@@ -51,7 +51,7 @@ class League:
     summary: pd.DataFrame = field(repr=False)
     facts: Facts = field(repr=False)
     warning: str = ""
-    refused: tuple[str, ...] = ()
+    refused: Sequence[str] = ()
 
     def _repr_html_(self) -> str:
         """Return the table of the page, as a notebook shows it."""
@@ -139,9 +139,8 @@ def league(
     questions = {stream.label: ""}
     point = StandingsPoint(ours=None, questions=questions, apart=False, confidence=confidence)
     warning = warning_of(stream.private, COMPUTED)
-    return League(
-        _ranked(played, point, senders), played["summary"], facts, warning, tuple(refused)
-    )
+    ranked = _ranked(played, point, senders)
+    return League(ranked, played["summary"], facts, warning, refused)
 
 
 def league_of_run(run: Run, rows: Sequence[Path | str] = ()) -> League:
@@ -160,14 +159,13 @@ def league_of_run(run: Run, rows: Sequence[Path | str] = ()) -> League:
     senders, sent, refused = read_rows(rows, streams, facts.levels, asked, run=config.run)
     if not sent:
         own = run.table("standings").assign(sender="")
-        return League(own, run.table("summary"), facts, warning, tuple(refused))
+        return League(own, run.table("summary"), facts, warning, refused)
     theirs = results_from(*_scores_of(sent), streams, config.games, facts)
     tables = ("summary", "totals")
     played = {it: pd.concat([run.table(it), theirs[it]], ignore_index=True) for it in tables}
     point = STUDY.jobs(config.standings, config.facts)["standings"].points[0]
-    return League(
-        _ranked(played, point, senders), played["summary"], facts, warning, tuple(refused)
-    )
+    ranked = _ranked(played, point, senders)
+    return League(ranked, played["summary"], facts, warning, refused)
 
 
 def _scores_of(games: Sequence[Played]) -> tuple[pd.DataFrame, pd.DataFrame]:

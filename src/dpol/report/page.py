@@ -19,12 +19,11 @@ from dpol.core.files import write_json, write_text
 from dpol.core.yaml_files import read_yaml
 from dpol.data.leaving import HOLDS, warning_of
 from dpol.data.panel import last_warnings
-from dpol.report.chapters import Chapter, Part, Picture, Shown, Widget
+from dpol.report.chapters import Part, Shown
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
 from dpol.report.decision import DECISION, decision_of
-from dpol.report.door import RunFiles, answers, read_fragment, read_image
-from dpol.report.finished import CONFIG, CRATE
+from dpol.report.door import CONFIG, CRATE, RunFiles, answers, read_fragment, read_image
 from dpol.report.lead import game_of
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.replay import replay_widget
@@ -34,7 +33,7 @@ from dpol.show.pages import load_template
 from dpol.show.words import ARXIV, DISTRIBUTIONS, EXPERTS, LAZY, cited
 from dpol.studies.paper1.table_2 import verdict
 from dpol.studies.showing import frames_of
-from dpol.studies.study import Exhibit, Frames, Section
+from dpol.studies.study import Frames, Section
 
 
 def write_report(
@@ -130,36 +129,33 @@ def build_page(
     Raises:
         DataError: a file of the run is missing or invalid.
     """
-    facts, period, first = config.facts, config.dataset.period, decision["shown"]
+    facts, first = config.facts, decision["shown"]
     leads, shown = _texts(decision), decision["levels"][first]
     rule = shown["decision"]
     led = (rule["algorithm"], rule["noise"], shown["mu"]) if rule else None
     interactive = {
-        "privacy-utility": partial(answer_widget, facts=facts),
-        "replay": partial(replay_widget, facts=facts, config=config, led=led),
+        "privacy-utility": ("answer", partial(answer_widget, facts=facts)),
+        "replay": ("replay", partial(replay_widget, facts=facts, config=config, led=led)),
     }
-    chapters = {
-        key: Chapter(key=key, title=title, paper=_paper(_PAPERS.get(key, "")))
-        for key, title in _titles(period).items()
-    }
+    titles = _titles(config.dataset.period)
+    chapters: dict[str, list[Part]] = {key: [] for key in titles}
     widgets = dict[str, str]()
     for study, settings in config.studies():
         tables = study.results_of(settings, facts)
         for section in study.sections_of(settings, facts):
             titled = replace(section, title=section.title or study.title)
             part = _part(files, titled, provenance.source)
-            if draw := interactive.get(section.name):
-                widget = draw(_frames(files, study.package, tables))
-                part = _with_widget(part, widget)
-                widgets[widget.name] = _json(widget.data)
-            chapters[section.chapter].parts.append(part)
+            if section.name in interactive:
+                name, draw = interactive[section.name]
+                read, changes = draw(_frames(files, study.package, tables))
+                part, widgets[name] = replace(part, **changes), _json(read)
+            chapters[section.chapter].append(part)
     if not facts.replayed:
         why = "It shows every count, so private tables have none unless report.replay is true."
-        chapters["replay"].parts.append(Part(key="replay", title="Not shown", intro=why))
+        chapters["replay"].append(Part(key="replay", title="Not shown", intro=why))
     source = read_source(files, config)
-    data = data_part(files, config.dataset, source, period=period, shown=facts.replayed)
-    chapters["data"].parts.append(data)
-    chapters["origin"].parts.append(provenance_part(config, provenance))
+    chapters["data"].append(data_part(files, config.dataset, source, shown=facts.replayed))
+    chapters["origin"].append(provenance_part(config, provenance))
     return load_template("report.html.j2", "dpol.report").render(
         verdict=decision.get("verdict"),
         game=game_of(config),
@@ -167,7 +163,9 @@ def build_page(
         lead=leads[first],
         leads=_json(leads),
         run=config.run,
-        chapters=[chapter for chapter in chapters.values() if chapter.parts],
+        chapters={key: parts for key, parts in chapters.items() if parts},
+        titles=titles,
+        papers=_PAPERS,
         widgets=widgets,
         simulated=facts.simulated,
         titled=config.report.titles,
@@ -206,13 +204,11 @@ def _titles(period: str) -> dict[str, str]:
     }
 
 
-_PAPERS = {"paper1": EXPERTS, "paper2": LAZY, "paper3": DISTRIBUTIONS}
-"""Title of the paper of a chapter."""
-
-
-def _paper(title: str) -> dict[str, str]:
-    """Return the address of a paper by its title; nothing without a title."""
-    return {cited(title): f"https://arxiv.org/abs/{ARXIV[title]}"} if title else {}
+_PAPERS = {
+    key: {cited(title): f"https://arxiv.org/abs/{ARXIV[title]}"}
+    for key, title in (("paper1", EXPERTS), ("paper2", LAZY), ("paper3", DISTRIBUTIONS))
+}
+"""The paper of a chapter, and its address."""
 
 
 def _json(data: Any) -> str:
@@ -238,27 +234,26 @@ def _part(files: RunFiles, section: Section, source: str) -> Part:
         table = read_fragment(files.file(f"{stem}.html"))
         place = spec.place or ("folded" if section.figures else "seen")
         place = "folded" if table.count("<tr") > LONGEST_TABLE else place
-        shown[place].append(Shown(title=spec.title, html=table, files=made))
+        shown[place].append((spec.title, table, made))
     return Part(
         key=section.name,
         title=section.title,
         intro=section.about,
         first=shown["first"],
         pictures=[
-            _picture(files, it, results | _code(it.function, source)) for it in section.figures
+            (
+                it,
+                read_image(files.file(f"figures/{it.name}.svg")),
+                results
+                | _code(it.function, source)
+                | _files(f"figures/{it.name}", ("png", "pdf", "svg")),
+            )
+            for it in section.figures
         ],
         tables=shown["seen"],
         folded=shown["folded"],
         files=links,
     )
-
-
-def _picture(files: RunFiles, figure: Exhibit, beside: dict[str, str]) -> Picture:
-    stem = f"figures/{figure.name}"
-    image, width, finding = read_image(files.file(f"{stem}.svg"))
-    made = beside | _files(stem, ("png", "pdf", "svg"))
-    finding = finding or figure.title
-    return Picture(spec=figure, image=image, width=width, finding=finding, files=made)
 
 
 def _files(stem: str, kinds: Iterable[str]) -> dict[str, str]:
@@ -269,13 +264,3 @@ def _code(function: Callable[..., Any], source: str) -> dict[str, str]:
     """Return the place of a function, as editors open it, and its address if the source has one."""
     line, place = getsourcelines(function)[1], f"src/{function.__module__.replace('.', '/')}.py"
     return {f"{place}:{line}": source and f"{source}/{place}#L{line}"}
-
-
-def _with_widget(part: Part, widget: Widget) -> Part:
-    template = load_template(f"{widget.name}.html.j2", "dpol.report")
-    return replace(
-        part,
-        title=widget.title or part.title,
-        intro=widget.intro or part.intro,
-        widget=template.render(widget.values),
-    )

@@ -54,13 +54,13 @@ class Provenance:
     began: int
     ended: int
 
-    def described(self) -> str:
-        """Name the versions, each package once."""
+    @property
+    def by_package(self) -> dict[str, str]:
+        """The versions of each package, in words."""
         of_package: dict[str, list[str]] = {}
         for name, version in self.versions:
             of_package.setdefault(name, []).append(version)
-        parts = [f"{name} {' and '.join(versions)}" for name, versions in of_package.items()]
-        return ", ".join(parts)
+        return {name: " and ".join(versions) for name, versions in of_package.items()}
 
 
 def provenance_of(params: Params, jobs: Collection[Note], checkout: Path) -> Provenance:
@@ -124,7 +124,7 @@ def provenance_part(config: Config, provenance: Provenance) -> Part:
     terms = {
         "run": config.run,
         "seed": str(config.seed),
-        "versions": provenance.described(),
+        "versions": ", ".join(map(" ".join, provenance.by_package.items())),
         "commit when this page was made": provenance.commit,
     }
     return Part(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import takewhile
 from typing import Any
 
@@ -12,13 +12,12 @@ import pandas as pd
 
 from dpol.config.models import Config
 from dpol.core.intervals import NORMAL_95
-from dpol.core.randomness import Floats
 from dpol.core.words import counted
-from dpol.data.tables.settings import Columns
 from dpol.noise import find_noise
 from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE
 from dpol.report.chapters import Widget
 from dpol.show.entries import looks_of, noise_entry
+from dpol.show.pages import load_template
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
 from dpol.studies.study import Facts, Frames
@@ -41,21 +40,21 @@ def replay_widget(frames: Frames, facts: Facts, config: Config, led: System | No
         config: config of the run.
         led: the system of which the lead tells at first.
     """
-    replay, summary = frames["replay"], frames["summary"]
-    shares = next(iter(config.gains.values())).of != "count"
-    period, columns = config.dataset.period, config.dataset.columns if shares else None
-    words = _words(columns, period)
+    replay, summary, period = frames["replay"], frames["summary"], config.dataset.period
+    # A table of gains has experts and gains.
+    words = {"period": period, "entity": "expert", "count": "", "capacity": ""}
+    columns, gain = config.dataset.columns, next(iter(config.gains.values()))
+    if columns and gain.of != "count":
+        words |= {name: columns.called(name) for name in ("entity", "count", "capacity")}
+    models = dict(zip(summary["algorithm"], summary["model"], strict=True))
     labels = dict.fromkeys([*config.report.algorithms, *(led or ())[:1]])
-    data = replay_data(replay, summary, [*labels], words, led)
+    data = _data(replay, {it: models[it] for it in labels if it in models}, words, led)
     noisy = any(setting["noisy"] for setting in data["settings"])
-    values = {"words": data["words"], "noisy": noisy}
-    return Widget(
-        name="replay",
-        data=data,
-        values=values,
-        title=f"{period.capitalize()} by {period}",
-        intro=replay_intro(replay, summary, words, facts.streams),
-    )
+    return data, {
+        "title": f"{period.capitalize()} by {period}",
+        "intro": replay_intro(replay, summary, words, facts.streams),
+        "widget": load_template("replay.html.j2", "dpol.report").render(words=words, noisy=noisy),
+    }
 
 
 def replay_intro(
@@ -100,12 +99,8 @@ def _missing(periods: pd.Series) -> int:
     return int((steps / steps.min()).round().sub(1).sum()) if len(steps) else 0
 
 
-def replay_data(
-    replay: pd.DataFrame,
-    summary: pd.DataFrame,
-    algorithms: Sequence[str],
-    words: Mapping[str, str],
-    led: System | None,
+def _data(
+    replay: pd.DataFrame, models: Mapping[str, str], words: Mapping[str, str], led: System | None
 ) -> dict[str, Any]:
     """Return the data of the script `replay.js`; noisy gains are integers in units of 1 / `one`.
 
@@ -115,8 +110,7 @@ def replay_data(
 
     Args:
         replay: table of `dpol.studies.games.replay.replay_rows`.
-        summary: summary of the run; it says which algorithms see noisy gains only.
-        algorithms: labels of the algorithms, in their order.
+        models: what each algorithm sees, by label, in their order.
         words: names of a period, an entity, a count and a capacity; gains have no count.
         led: the system of which the lead tells at first.
     """
@@ -130,8 +124,7 @@ def replay_data(
     rows = rows.sort_values(["round", "at"], kind="stable")
     known = rows[rows["unseen"]].drop_duplicates(["round", "at"])
     first = rows.loc[rows.index.intersection(first.index, sort=False)]
-    models = summary.drop_duplicates("algorithm").set_index("algorithm")["model"]
-    labels = [it for it in algorithms if it in models.index]
+    labels = [*models]
     looks, settings = looks_of(labels), _settings(rows, one, labels)
     rounds = first.drop_duplicates("round")
     return {
@@ -159,18 +152,8 @@ def _start(settings: list[dict[str, Any]], labels: list[str], lead: System) -> l
     ranks = [(it["noise"] == noise, it["mu"] == f"{mu:g}", bool(it["noisy"])) for it in settings]
     place = ranks.index(max(ranks))
     played = [k for k, chosen in enumerate(settings[place]["actions"]) if chosen]
-    return [
-        place,
-        labels.index(led) if led in labels and labels.index(led) in played else played[0],
-    ]
-
-
-def _words(columns: Columns | None, period: str) -> dict[str, str]:
-    """Return the words of the table; a table of gains has experts and gains."""
-    if columns is None:
-        return {"period": period, "entity": "expert", "count": "", "capacity": ""}
-    called = {name: columns.called(name) for name in ("entity", "count", "capacity")}
-    return {"period": period, **called}
+    theirs = [k for k in played if labels[k] == led]
+    return [place, (theirs or played)[0]]
 
 
 def short_names(experts: pd.DataFrame) -> list[str]:
@@ -193,6 +176,11 @@ def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> list[dict[st
         noisy, scale = one * shown["noisy_gain"], one * shown["noise_scale"].to_numpy()
         factor, told = _bar_of(noise) if scale.any() else (0.0, "")
         edges = np.quantile(noisy, [_EDGE, 1 - _EDGE])
+        half = factor * scale.reshape(n_rounds, -1)
+        if (half == half[:, :1]).all():  # equal for all experts of a round
+            half = half[:, 0]
+        chosen = own.assign(label=own["chosen_by"].str.split()).explode("label")
+        actions = {label: its["at"].tolist() for label, its in chosen.groupby("label")}
         settings.append(
             {
                 "noise": noise,
@@ -200,10 +188,10 @@ def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> list[dict[st
                 "level": privacy_title(mu),
                 "mu": f"{mu:g}",
                 "noisy": _whole(noisy) if scale.any() else None,
-                "halves": _packed(factor * scale.reshape(n_rounds, -1)) if factor else None,
+                "halves": _whole(half.ravel()) if factor else None,
                 "bar": told,
                 "edges": _whole([min(0.0, edges[0]), max(one * shown["gain"].max(), edges[1])]),
-                "actions": _actions(own, labels),
+                "actions": [actions.get(label) for label in labels],  # None if it did not play
             }
         )
     return settings
@@ -221,18 +209,6 @@ def _bar_of(name: str) -> tuple[float, str]:
         return 0.0, f"No bar is drawn for {noise.law.words}."
     size = f"±{factor:.2f} standard deviations of the noise, which are public"
     return factor, f"{size}: the truth lies within them 95 times in 100."
-
-
-def _packed(half: Floats) -> list[int]:
-    """Pack half-widths by round if they are equal for all experts, else by round and expert."""
-    return _whole(half[:, 0] if (half == half[:, :1]).all() else half.ravel())
-
-
-def _actions(rows: pd.DataFrame, labels: list[str]) -> list[list[int] | None]:
-    """Return the choices of each algorithm; None for one that did not play."""
-    chosen = rows.assign(label=rows["chosen_by"].str.split()).explode("label")
-    by_label: Mapping[Any, pd.DataFrame] = dict(iter(chosen.groupby("label")))
-    return [by_label[label]["at"].tolist() if label in by_label else None for label in labels]
 
 
 def _whole(values: Any) -> list[int]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
@@ -18,13 +18,15 @@ from dpol.core.schemas import readable
 from dpol.core.words import counted, listed, nearest, short_repr
 from dpol.data.leaving import COMPUTED, warning_of
 from dpol.data.stream import PUBLIC, GainStream, read_stream
-from dpol.report.finished import CODE, CONFIG, Crate, disagreements, read_config, read_crate
+from dpol.report.door import CODE, CONFIG, Crate, disagreements, read_config, read_crate
 from dpol.reruns.code_hashes import code_of_results
 from dpol.show.style import write_below
 from dpol.studies.showing import frames_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Run:
     def stream(self, label: str) -> GainStream:
         """Read a gain stream. Raises DataError if the run has none with this label."""
         there = self._files("streams", ".parquet")
-        stream = read_stream(self.crate.file(there[self._one_of("stream", label, there)]))
+        stream = read_stream(self.crate.file(self._one_of("stream", label, there)))
         public = self.config["dataset"].get("public", False)
         return replace(stream, provenance={**stream.provenance, PUBLIC: public})
 
@@ -65,7 +67,7 @@ class Run:
         Raises:
             DataError: the run has no such table, or it has changed since or cannot be read.
         """
-        file = self._tables[self._one_of("table", name, self._tables)]
+        file = self._one_of("table", name, self._tables)
         with self.told_release(), readable(path := self.crate.file(file)):
             return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
 
@@ -102,7 +104,7 @@ class Run:
                 for section in study.sections_of(block, facts)
                 for figure in section.figures
             }
-            study, section, figure = figures[self._one_of("figure", name, figures)]
+            study, section, figure = self._one_of("figure", name, figures)
             files = {it: self.crate.file(f"{it}.parquet") for it in section.results}
             facts = replace(facts, form=(width or style.width, titled, words or {}))
             drawn: Figure = figure.function(frames_of(study.package, files), facts)
@@ -122,10 +124,8 @@ class Run:
         except (ConfigError, DataError) as error:
             if self.crate.values.get(CODE) == code_of_results():
                 raise
-            release, commit = (
-                dict(self.crate.versions).get("dpol", ""),
-                self.crate.values.get("commit"),
-            )
+            release = dict(self.crate.versions).get("dpol", "")
+            commit = self.crate.values.get("commit")
             wrong = str(error).partition("; delete it")[0].partition("\n")[0]
             raise DataError(
                 f"{wrong}: {self.folder} was made by dpol {release} (commit {commit}), and this one"
@@ -146,11 +146,11 @@ class Run:
             if file.parent == Path(below) and file.suffix == suffix
         }
 
-    def _one_of(self, what: str, name: str, there: Collection[str]) -> str:
-        """Return the name, or raise DataError if it is not among those there."""
+    def _one_of(self, what: str, name: str, there: Mapping[str, _Found]) -> _Found:
+        """Return what has a name, or raise DataError if nothing there has."""
         if name not in there:
             raise DataError(f"{self.folder}: no {what} {name}{nearest(name, there)}")
-        return name
+        return there[name]
 
 
 def open_run(folder: Path | str) -> Run:

@@ -13,6 +13,7 @@ from dpol.privacy.account import best_guess
 from dpol.privacy.settings import ordered_levels
 from dpol.report.chapters import Widget
 from dpol.show.entries import OUR_MARK
+from dpol.show.pages import load_template
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
 from dpol.studies.answer.privacy_utility import level_title
@@ -48,9 +49,11 @@ def answer_widget(frames: Frames, facts: Facts) -> Widget:
             for title, rows in groups_of(standings, facts).items()
         ],
     }
-    kind = "question" if facts.asks_several else "stream"
-    mark = f"{OUR_MARK}." * any(OUR_MARK[0] in line.name for line in lines)
-    return Widget(name="answer", data=data, values={"kind": kind, "mark": mark})
+    widget = load_template("answer.html.j2", "dpol.report").render(
+        kind="question" if facts.asks_several else "stream",
+        mark=f"{OUR_MARK}." * any(OUR_MARK[0] in line.name for line in lines),
+    )
+    return data, {"widget": widget}
 
 
 def _panel(
@@ -72,13 +75,9 @@ def _panel(
                 ],
             }
         )
-    fixed = rows[["best_fixed", "best_fixed_share"]].iloc[0]
-    share = float(fixed.iloc[1])
-    return {
-        "lines": drawn,
-        "fixed": fixed.iloc[0],
-        "share": None if math.isnan(share) else round(share, 6),
-    }
+    fixed, share = rows[["best_fixed", "best_fixed_share"]].iloc[0]
+    kept = None if math.isnan(share) else round(float(share), 6)
+    return {"lines": drawn, "fixed": fixed, "share": kept}
 
 
 def _point(row: Any, *, told: bool) -> list[float | str | None]:

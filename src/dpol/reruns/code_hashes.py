@@ -35,8 +35,6 @@ _NO_RESULTS = {"checks", "cli", "plan", "report", "show"}
 _NO_DATA = {".py", ".pyi", ".typed"}
 _TARGET = re.compile(rf"\b({NAME}[.\w]+):\w")
 """A class as a data file names it; who reads the file may import it."""
-_RECORDED = {it.replace("-", "_") for it in PACKAGES}
-"""Packages whose versions are in the notes of jobs."""
 
 
 def code_of_job(script: str, *named: str) -> Mapping[str, Any]:
@@ -153,7 +151,7 @@ def _imports_of(part: str) -> set[str]:
     if not is_foreign(part):
         names.add(part.rpartition(".")[0])  # Python runs its package first
         return names & _modules().keys()
-    tops = {it.partition(".")[0] for it in names} - _RECORDED - sys.stdlib_module_names
+    tops = {it.partition(".")[0] for it in names} - {*PACKAGES} - sys.stdlib_module_names
     return {_as_counted(it) for it in tops if is_installed(it)}
 
 

@@ -44,7 +44,8 @@ def job_log(
     log = Path(path)
     with log_of_job(log, hold_job(log)), sums_of_written() as written:
         began, asks = time.time_ns(), dict(params.items() if params else ())
-        folder = _folder_of(log)
+        # A run or a stream may be called `logs`, too.
+        folder = next(it.parent for it in reversed(log.parents) if it.match("results/*/logs"))
         inside, made = (
             [it for it in map(Path, files) if folder in it.parents] for files in (inputs, outputs)
         )
@@ -77,8 +78,3 @@ def _state_of(file: Path) -> tuple[int, int, int] | None:
     """Return what any change of a file changes: size, and times of its content and its entry."""
     found = file.stat() if file.exists() else None
     return found and (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-
-
-def _folder_of(log: Path) -> Path:
-    """Return results/<run>; a run or a stream may be called `logs`, too."""
-    return next(it.parent for it in reversed(log.parents) if it.match("results/*/logs"))

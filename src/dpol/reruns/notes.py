@@ -25,10 +25,9 @@ from dpol.core.errors import DataError
 from dpol.core.files import set_time, sha256, write_text
 from dpol.core.schemas import readable
 
-PACKAGES = (
-    *("dpol", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "pydantic", "snakemake"),
-)
-"""Packages that results depend on, in the order in which the report names them."""
+PACKAGES = "dpol", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "pydantic", "snakemake"
+"""Packages that results depend on, in the order in which the report names them; each is imported
+by its name."""
 
 _LONGEST = 60
 """Number of characters of a param that a note repeats."""
@@ -194,7 +193,7 @@ def loaded_versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that this process has loaded."""
     versions = {"Python": platform.python_version()}
     for name in PACKAGES:
-        if name.replace("-", "_") in sys.modules:
+        if name in sys.modules:
             with suppress(metadata.PackageNotFoundError):
                 versions[name] = metadata.version(name)
     return versions

@@ -44,7 +44,7 @@ def league(frame: pd.DataFrame, facts: Facts = LOW) -> Table:
 
 def listed(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the lines of the list of the first panel."""
-    panels: Any = answer_widget({"standings": frame}, LOW).data["panels"]
+    panels: Any = answer_widget({"standings": frame}, LOW)[0]["panels"]
     return [*panels[0]["lines"]]
 
 
@@ -104,7 +104,7 @@ def test_the_finding_is_of_the_level_of_the_first_lead(ours: tuple[str, str] | N
     made = (it for name, gain in gains.items() for it in at_levels(name, 45.0, 40.0, gain))
     frame = standings_of(made, ours)
     level = first_level(frame, FACTS)
-    answer, *_ = leads_of(frame, FACTS, config())[level]
+    answer = leads_of(frame, FACTS, config())[level]["answer"]
     finding = drawn(frame, FACTS).get_label()
     assert level == 2
     assert finding.startswith("At μ = 0.25 ")
@@ -223,7 +223,7 @@ def test_means_over_the_streams_of_a_question_have_a_section_and_a_panel() -> No
     for shown in (table(frame, facts), league(frame, facts)):
         assert [section.title for section in shown.sections] == [*titles.values()]
     assert [line[2] for line in texts(table(frame, facts))[::2]] == ["35.0%", "95.0%"]
-    data = answer_widget({"standings": frame}, facts).data
+    data = answer_widget({"standings": frame}, facts)[0]
     assert [panel["lines"][0]["points"][1][0] for panel in data["panels"]] == [0.35, 0.95]
 
 
@@ -237,7 +237,7 @@ def shown_where(frame: pd.DataFrame, name: str, at: int) -> dict[str, bool]:
     columns = [own for own in section.groups[0].lines if own[1][at].text != "—"]
     of_figure = lines(drawn(frame).axes[0]).items()
     return {
-        "lead": name in " ".join(leads_of(frame, LOW, config())[at]),
+        "lead": name in " ".join(leads_of(frame, LOW, config())[at].values()),
         "figure": any(name in label and len(points(it)) > at for label, it in of_figure),
         "list": any(name in f"{it['name']} {it['points'][at][3]}" for it in widget),
         "answer": any(name in " ".join([title, *cells[at].notes]) for title, cells in columns),

@@ -82,7 +82,8 @@ def texts_of(levels: Sequence[str], noises: Sequence[str], kinds: Sequence[str])
     questions = dict.fromkeys(STREAMS, "")
     point = StandingsPoint(ours=None, questions=questions, apart=True, confidence=0.95)
     frames["standings"] = standings(frames["summary"], frames["totals"], point)
-    texts = {"lead": " ".join(itertools.chain(*leads_of(frames["standings"], facts, CONFIG)))}
+    leads = leads_of(frames["standings"], facts, CONFIG)
+    texts = {"lead": " ".join(text for lead in leads for text in lead.values())}
     for study, block in ((GAMES, main), (STANDINGS, ComparisonSettings())):
         for section in study.sections_of(block, facts):
             for spec in section.figures:

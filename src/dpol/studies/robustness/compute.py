@@ -33,6 +33,8 @@ def run(point: RobustnessPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
 
 def collect(files: FileLists, settings: Robustness, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the result tables."""
-    tables = {name: read_points(paths) for name, paths in files.items() if name in _PLAYS}
-    columns = {name: list(schemas_in(__package__)[name].columns) for name in tables}
-    return {name: frame[columns[name]] for name, frame in tables.items()}
+    return {
+        name: read_points(files[name])[[*schema.columns]]
+        for name, schema in schemas_in(__package__).items()
+        if name in files
+    }

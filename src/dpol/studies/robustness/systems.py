@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from dpol.core.randomness import Floats
 from dpol.core.shipped import place_of
 from dpol.data.cleaning import clean_table
 from dpol.data.stream import GainStream
-from dpol.experts.interface import Actions, Member
+from dpol.experts.interface import Actions
 from dpol.experts.registry import make_members
 from dpol.noise.noisy_gains import privatize
 from dpol.privacy.settings import keeps_level
@@ -21,29 +22,19 @@ from dpol.studies.games.settings import Suite
 from dpol.studies.robustness.settings import Table
 
 
-def systems_of(suites: Mapping[str, Suite]) -> list[tuple[str, Member]]:
-    """Return noise and algorithm of all systems that suites play."""
-    return [
-        (noise, member)
-        for suite in suites.values()
-        for noise, entries in suite.by_noise.items()
-        for entry in entries
-        for member in make_members(entry)
-    ]
-
-
 def local_systems(suites: Mapping[str, Suite], stream: GainStream, mu: float) -> pd.DataFrame:
     """Return a row, with its `guarantee`, for each system of suites that sees noisy gains
     and keeps the level.
     """
     rows = []
-    for noise, member in systems_of(suites):
-        if member.algorithm.model == "local":
-            made = privatize(stream, noise, mu, seed=1, replicates=1).guarantee
-            names = {"algorithm": member.label, "family": member.family, "noise": noise}
-            if keeps_level(made.mu, mu):
-                facts = {"mu": mu, "sees": "noisy", **made.stay_columns(), "member": member}
-                rows.append({**names, **facts})
+    for noise, entries in chain(*(suite.by_noise.items() for suite in suites.values())):
+        for member in chain(*map(make_members, entries)):
+            if member.algorithm.model == "local":
+                made = privatize(stream, noise, mu, seed=1, replicates=1).guarantee
+                names = {"algorithm": member.label, "family": member.family, "noise": noise}
+                if keeps_level(made.mu, mu):
+                    facts = {"mu": mu, "sees": "noisy", **made.stay_columns(), "member": member}
+                    rows.append({**names, **facts})
     return pd.DataFrame(rows).assign(guarantee=guaranteed)
 
 

@@ -8,7 +8,7 @@ the weeks. The hospitals that play, and the noise of a run, are the same in all 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,18 +45,19 @@ MARK = -999999
 ENDS = ("", "_least", "_most")
 
 
-def hidden_averages(file: Path | str, average: str, read_as: float = 2) -> Floats:
+def hidden_averages(file: Path | str, average: str) -> Floats:
     """Return the hidden averages of a table in which sums and days are published.
+
+    A hidden sum, of 1 to 3, is read as 2.
 
     Args:
         file: path of the table.
         average: its column of averages, which ends in `_avg`.
-        read_as: what a hidden sum, of 1 to 3, is read as.
     """
     names = [average, *(average.removesuffix("avg") + name for name in ("sum", "coverage"))]
     rows = pd.read_parquet(file, columns=names).set_axis(["average", "sum", "days"], axis=1)
     rows = rows[(rows["average"] == MARK) & (rows["days"] > 0)]
-    return np.asarray(rows["sum"].where(rows["sum"] != MARK, read_as) / rows["days"])
+    return np.asarray(rows["sum"].where(rows["sum"] != MARK, 2) / rows["days"])
 
 
 def with_hidden(rows: pd.DataFrame, known: Floats, hidden: float, draw: int) -> pd.DataFrame:
@@ -186,10 +187,6 @@ def play_zeros(block: Zeros, point: RobustnessPoint, inputs: Inputs) -> pd.DataF
 
     The first draw of each share is played by all systems, the others by those in reach in it.
     """
-    return pd.DataFrame(_rows(block, point))
-
-
-def _rows(block: Zeros, point: RobustnessPoint) -> Iterator[dict[str, Any]]:
     table = block.tables[point.of]
     assert table.dataset.columns is not None
     known = hidden_averages(place_of(block.told_by), str(table.dataset.columns.count))
@@ -237,9 +234,11 @@ def _rows(block: Zeros, point: RobustnessPoint) -> Iterator[dict[str, Any]]:
         ]
         for label, of in streams.items()
     ]
+    rows = []
     for hidden, of in zip(block.hidden, zip(*shares, strict=True), strict=True):
         key = {"run": point.of, "question": point.question, "hidden": hidden, "mu": point.mu}
         mean = summed_up(at, np.mean(of, axis=0), point.confidence, together)
-        yield {**key, "stream": "", **mean}
+        rows.append({**key, "stream": "", **mean})
         for label, own in zip(streams, of, strict=True):
-            yield {**key, "stream": label, **summed_up(at, own, point.confidence, many)}
+            rows.append({**key, "stream": label, **summed_up(at, own, point.confidence, many)})
+    return pd.DataFrame(rows)
