@@ -30,12 +30,7 @@ def test_the_default_treatment_of_unmeasured_cells_is_the_recorded_run() -> None
     run = recorded_numbers.recorded("central-texas", "summary").set_index([*key, "mu"])
     for cell, gain in fillings.items():
         if cell in run.index:  # the best of the linear models with capacity noise is not played
-            if cell[1] in ("budget-distribution", "budget-absorption", "pegasus") and cell[2] < 9:
-                # The table of fillings has them with more noise than they need, until it is played
-                # again. Then this fails, and they are as all others.
-                assert gain < run["mean_gain"][cell] - 0.1
-            else:
-                assert gain == pytest.approx(run["mean_gain"][cell], rel=1e-5)
+            assert gain == pytest.approx(run["mean_gain"][cell], rel=1e-5)
 
 
 def test_the_regression_on_time_is_the_recorded_run() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from dpol.studies.robustness.settings import TREATMENTS, Robustness, RobustnessPoint
 from dpol.studies.study import Facts, Job, Study
 
-_SECONDS = {"worlds": 75.0, "regressors": 15.0, "fillings": 25.0, "zeros": 70.0}
+_SECONDS = {"worlds": 40.0, "regressors": 5.0, "fillings": 7.0, "zeros": 60.0}
 """Expected seconds of a job of config/robustness.yaml, by its block."""
 
 
