@@ -60,8 +60,8 @@ _OPTIONS = {
 }
 _REPEATED = "strip", "missing", "suppressed", "drop_where", "keep", "identifiers", "checked"
 _LARGEST = {
-    **{"at_most": 1e12, "per_person": 1e3, "skip_last": 1e4, "skip_rows": 1e4, "max_zeroed": 1}
-}
+    "at_most": 1e12, "per_person": 1e3, "skip_last": 1e4, "skip_rows": 1e4, "max_zeroed": 1,
+}  # fmt: skip
 _LOOK = re.compile("(,? or|[.] Or) let dpol look at the table: dpol new dataset TABLE")
 _BLOCKS = "dataset.columns", "dataset.format", "dataset.cleaning", "gain", "privacy"
 """Blocks of a config with keys for which an option stands."""
