@@ -102,9 +102,9 @@ def test_public_and_simulated_data_are_replayed_and_others_on_request(
 def test_a_study_shows_only_the_figures_it_asks_for(
     folder: Path, asked: dict[str, Any], figures: list[str]
 ) -> None:
-    main = ["figure-privacy-utility", "figure-figure-2"]
-    shown = Elements(page(folder, **asked)).values("id", "figure")
-    assert shown == [*main, *figures, "figure-switches", "figure-league"]
+    main, shown = (Elements(page(folder, **it)).values("id", "figure") for it in ({}, asked))
+    assert [it for it in shown if it not in main] == figures
+    assert [it for it in shown if it in main] == main
 
 
 def test_the_contents_name_every_chapter_in_its_order(whole: str) -> None:
@@ -140,14 +140,15 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
 def test_only_the_papers_figures_have_numbers_and_all_have_their_findings(whole: str) -> None:
     """The finding in the file of an image is its caption and alternative text."""
     images = Elements(whole).of("img")
-    assert len(images) == 11  # with the heat map of the table
+    figures = len(Elements(whole).of("figure"))
+    assert len(images) == figures + 1  # with the heat map of the table
     assert re.findall(r"(?<!The paper’s )Figure \d\.", whole) == []
     titles = r"<(?:b|summary)>The paper’s (Figure \d)[.<]"
     assert re.findall(titles, whole) == ["Figure 2", *["Figure 1"] * 2]
     for attrs in images:
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
-    assert whole.count("12 of 34 &lt;b&gt; hold.</span></p>") == 10
+    assert whole.count("12 of 34 &lt;b&gt; hold.</span></p>") == figures >= 10
 
 
 def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:

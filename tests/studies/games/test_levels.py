@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -22,6 +23,7 @@ from dpol.studies.games.collect import results_from
 from dpol.studies.games.scores import Played
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.games.study import STUDY as GAMES
+from dpol.studies.study import Facts, Frames, Section
 from game_tables import joined, suite
 from replays import stream_of
 from report.run_by_hand import config
@@ -55,8 +57,10 @@ def all_games() -> list[tuple[str, list[Played]]]:
     return played
 
 
-def texts_of(levels: Sequence[str], noises: Sequence[str], kinds: Sequence[str]) -> dict[str, str]:
-    """Return the lead, the findings and the tables of a run."""
+def run_of(
+    levels: Sequence[str], noises: Sequence[str], kinds: Sequence[str]
+) -> tuple[dict[str, pd.DataFrame], Facts, list[Section]]:
+    """Return the result tables of a run, its facts, and its sections."""
     specs = {kind: SUITES[kind] for kind in kinds}
     own = [
         played
@@ -82,17 +86,23 @@ def texts_of(levels: Sequence[str], noises: Sequence[str], kinds: Sequence[str])
     questions = dict.fromkeys(STREAMS, "")
     point = StandingsPoint(ours=None, questions=questions, apart=True, confidence=0.95)
     frames["standings"] = standings(frames["summary"], frames["totals"], point)
+    asking = ((GAMES, main), (STANDINGS, ComparisonSettings()))
+    return frames, facts, [it for study, own in asking for it in study.sections_of(own, facts)]
+
+
+def texts_of(levels: Sequence[str], noises: Sequence[str], kinds: Sequence[str]) -> dict[str, str]:
+    """Return the lead, the findings and the tables of a run."""
+    frames, facts, sections = run_of(levels, noises, kinds)
     leads = leads_of(frames["standings"], facts, CONFIG)
     texts = {"lead": " ".join(text for lead in leads for text in lead.values())}
-    for study, block in ((GAMES, main), (STANDINGS, ComparisonSettings())):
-        for section in study.sections_of(block, facts):
-            for spec in section.figures:
-                figure = spec.function(frames, facts)
-                texts[f"{spec.name}: finding"] = figure.get_label()
-                texts[spec.name] = " ".join(_texts_in(figure))
-                pyplot.close(figure)
-            for table in section.tables:
-                texts[table.name] = str(table.function(frames, facts))
+    for section in sections:
+        for spec in section.figures:
+            figure = spec.function(frames, facts)
+            texts[f"{spec.name}: finding"] = figure.get_label()
+            texts[spec.name] = " ".join(_texts_in(figure))
+            pyplot.close(figure)
+        for table in section.tables:
+            texts[table.name] = str(table.function(frames, facts))
     return texts
 
 
@@ -137,3 +147,43 @@ def test_a_finding_follows_from_what_was_played() -> None:
     findings = [name for name in one if name.endswith(": finding")]
     assert len(findings) >= 3
     assert [name for name in findings if one[name] == two[name]] == []
+
+
+HALVES = {"gain_share": "gain_share_half_width", "mean_cumulative_gain": "ci_half_width"}
+
+
+def _points(figure: Any) -> list[Any]:
+    """Return where all lines and shades of a figure run, and close it."""
+    paths = [
+        path.vertices.tolist()
+        for it in figure.findobj(lambda it: hasattr(it, "get_paths") or hasattr(it, "get_path"))
+        for path in (it.get_paths() if hasattr(it, "get_paths") else [it.get_path()])
+    ]
+    pyplot.close(figure)
+    return paths
+
+
+def without_interval(draw: Any, frames: Frames, facts: Facts) -> bool:
+    """Return whether a figure moves with a mean that was measured, and not with its interval."""
+    wider, higher = dict(frames), dict(frames)
+    for name, frame in frames.items():
+        for mean, half in HALVES.items():
+            if {mean, half} <= {*frame}:
+                wider[name] = wider[name].assign(**{half: 2 * frame[half]})
+                higher[name] = higher[name].assign(**{mean: 0.9 * frame[mean]})
+    before, moved, widened = (_points(draw(it, facts)) for it in (frames, higher, wider))
+    return before != moved and before == widened
+
+
+def test_a_figure_of_what_was_measured_has_its_intervals() -> None:
+    frames, facts, sections = run_of(("weak", "strict"), NOISES, ("local", "central"))
+    figures = [it for section in sections for it in section.figures]
+    assert len(figures) >= 3
+    assert [it.name for it in figures if without_interval(it.function, frames, facts)] == []
+
+    def bare(frames: Frames, facts: Facts) -> Any:
+        figure, ax = pyplot.subplots()
+        ax.plot(frames["standings"]["gain_share"], "o")
+        return figure
+
+    assert without_interval(bare, frames, facts)
