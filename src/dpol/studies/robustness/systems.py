@@ -28,13 +28,14 @@ def local_systems(suites: Mapping[str, Suite], stream: GainStream, mu: float) ->
     """
     rows = []
     for noise, entries in chain(*(suite.by_noise.items() for suite in suites.values())):
-        for member in chain(*map(make_members, entries)):
-            if member.algorithm.model == "local":
-                made = privatize(stream, noise, mu, seed=1, replicates=1).guarantee
-                names = {"algorithm": member.label, "family": member.family, "noise": noise}
-                if keeps_level(made.mu, mu):
-                    facts = {"mu": mu, "sees": "noisy", **made.stay_columns(), "member": member}
-                    rows.append({**names, **facts})
+        local = [it for it in chain(*map(make_members, entries)) if it.algorithm.model == "local"]
+        if not local:  # nothing can be made with the noise of algorithms without privacy
+            continue
+        made = privatize(stream, noise, mu, seed=1, replicates=1).guarantee
+        if keeps_level(made.mu, mu):
+            facts = {"noise": noise, "mu": mu, "sees": "noisy", **made.stay_columns()}
+            for it in local:
+                rows.append({"algorithm": it.label, "family": it.family, **facts, "member": it})
     return pd.DataFrame(rows).assign(guarantee=guaranteed)
 
 
