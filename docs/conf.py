@@ -103,7 +103,6 @@ explanation/what-runs-again
 :caption: Do
 how-to/add-dataset
 how-to/extend
-how-to/send-a-row
 how-to/verify
 how-to/elsewhere
 how-to/release
@@ -127,7 +126,6 @@ MORE = {
 OUTSIDE = {
     "reference/config": "config/README.md",
     "reference/recorded": "verify/runs/README.md",
-    "reference/league": "league/README.md",
 }
 """Pages that stand elsewhere in the repository, where a code host shows them."""
 HOMES = {

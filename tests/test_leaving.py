@@ -19,7 +19,6 @@ from matplotlib import colormaps
 from matplotlib.image import imread
 
 import dpol
-from dpol.core.errors import DataError
 from dpol.data.leaving import COMPUTED, HOLDS, warning_of
 from dpol.data.stream import PUBLIC
 from in_process import command
@@ -29,13 +28,11 @@ from streams_by_hand import stream
 
 WRITERS = {
     *("write_text", "write_bytes", "write_json", "write_frame", "write_table", "write_stream"),
-    *("atomic_path", "save_figure", "savefig", "to_csv", "to_parquet", "to_json", "write_rows"),
+    *("atomic_path", "save_figure", "savefig", "to_csv", "to_parquet", "to_json"),
     "answer",
 }
 """Calls that write a file, or print what may be sent (`answer`: --json)."""
 ASKS = {
-    "dpol.report.rows.write_rows": "refuses",
-    "dpol.cli.league._league": "refuses to record before it plays; prints the league's warning",
     "dpol.cli.dataset.new_dataset": "prints the warning; the picture goes below results/",
     "dpol.cli.compare._compare": "lines and JSON",
     "dpol.report.page.write_report": "page and crate",
@@ -116,11 +113,9 @@ def test_every_door_is_listed_and_a_new_one_is_found() -> None:
         assert unlisted(doors(planted, "dpol.report.new")) == {name}
 
 
-def test_the_one_function_warns_or_refuses() -> None:
-    assert warning_of(False, HOLDS, never="never") == ""
+def test_the_one_function_warns() -> None:
+    assert warning_of(False, HOLDS) == ""
     assert warning_of(True, HOLDS) == "This folder holds your raw counts. Share nothing of it."
-    with pytest.raises(DataError, match=r"A row, which gives it away\. .* write public: true"):
-        warning_of(True, "A row", never="which gives it away")
 
 
 def test_lines_json_and_figures_of_a_private_run_carry_the_warning(tmp_path: Path) -> None:
@@ -224,9 +219,6 @@ def test_no_count_and_no_name_leaves_results(tmp_path: Path) -> None:
     mine = "{algorithm: persistence, label: mine}", "--on", "wards.yaml", "--cores", "2"
     said = succeed(dpol_("league", *mine))
     assert "987123" in said, "the warning quotes a count, on the terminal"
-    refused = dpol_("league", *mine, "--write", "ann.parquet")
-    assert refused.returncode == 1
-    assert "a row has the choices and the seed, which gives the table away" in refused.stderr
     broken = table.assign(patients=table["patients"].astype(str).where(table.index != 9, "123456x"))
     broken.to_csv(tmp_path / "wards.csv", index=False)
     assert "123456x" in dpol_("run", "wards.yaml", "--cores", "1").stderr

@@ -1,18 +1,13 @@
-"""An algorithm of another package whose proof is in zCDP: checked, ranked and sent."""
+"""An algorithm of another package whose proof is in zCDP: checked and ranked."""
 
 from __future__ import annotations
-
-import math
 
 import pytest
 
 import dpol
 from checks.broken import zcdp_of
 from dpol.checks.check import check
-from dpol.experts.play import RawGains
 from dpol.privacy.losses import mu_of_zcdp
-from dpol.report.rows import read_rows, write_rows
-from report.test_rows import ABOUT, ASKED, GAMES, run_of
 
 NAME = "checks.broken:SoundInZcdp"
 ENTRY = {"algorithm": NAME, "label": "mine"}
@@ -40,17 +35,3 @@ def test_it_stands_among_those_of_its_level_and_its_mu_is_marked(random_stream):
     assert "mine, capacity noise, numerical μ" in league._repr_html_() or (
         "mine, isotropic noise, numerical μ" in league._repr_html_()
     )
-
-
-def test_it_goes_through_a_sent_row_and_back(random_stream, tmp_path):
-    stream, file = random_stream(20, 5), tmp_path / "sent.parquet"
-    write_rows([run_of(stream, "mine", [("isotropic", 0.5)])], file, ENTRY, ABOUT)
-    _, (played,), refused = read_rows([file], {stream.label: stream}, [0.5], ASKED)
-    assert not refused
-    own = dpol.play(ENTRY, RawGains(stream, 0.5, seed=1)).guarantee
-    assert played.guarantee.loss == own.loss
-    assert played.guarantee.stays == own.stays
-    assert played.guarantee.in_rounds is None
-    assert played.guarantee.of_rounds(3) == own.of_rounds(4)
-    assert math.isclose(played.guarantee.mu, 0.5, rel_tol=1e-6)
-    assert GAMES["replicates"] == 6

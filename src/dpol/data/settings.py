@@ -109,8 +109,7 @@ class Dataset(Settings):
     public: bool = False
     """Whether anyone may see the counts, as with simulated data.
 
-    If not, the results carry a warning, no run is replayed unless `report.replay` is true, and
-    `dpol league --write` writes no row."""
+    If not, the results carry a warning, and no run is replayed unless `report.replay` is true."""
     format: Format = DEFAULT
     columns: Columns | None = None
     periods: Periods = Periods()
