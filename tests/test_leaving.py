@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import base64
 import io
-import json
 import re
 import secrets
 import sys
@@ -21,9 +20,7 @@ from matplotlib.image import imread
 import dpol
 from dpol.data.leaving import COMPUTED, HOLDS, warning_of
 from dpol.data.stream import PUBLIC
-from in_process import command
 from pipeline import ROOT, run, succeed
-from report.test_compare import write
 from streams_by_hand import stream
 
 WRITERS = {
@@ -34,7 +31,6 @@ WRITERS = {
 """Calls that write a file, or print what may be sent (`answer`: --json)."""
 ASKS = {
     "dpol.cli.dataset.new_dataset": "prints the warning; the picture goes below results/",
-    "dpol.cli.compare._compare": "lines and JSON",
     "dpol.report.page.write_report": "page and crate",
     "dpol.report.run.Run.plot": "below the figure",
     "dpol.report.league.League.plot": "below the figure",
@@ -45,7 +41,6 @@ NO_COUNTS = {
     "dpol.cli.choose": "names of periods and places; the answer from released numbers",
     "dpol.core": "writes what its caller gives",
     "dpol.report.decision.release_ended": "noisy counts, which are made to be shown",
-    "dpol.cli.compare._plain": "for its only caller, _compare",
     "dpol.cli.config": "a config that comes with dpol",
     "dpol.cli.extensions": "a template of a package; verdicts on simulated games",
     "dpol.config.league": "a config",
@@ -118,18 +113,10 @@ def test_the_one_function_warns() -> None:
     assert warning_of(True, HOLDS) == "This folder holds your raw counts. Share nothing of it."
 
 
-def test_lines_json_and_figures_of_a_private_run_carry_the_warning(tmp_path: Path) -> None:
+def test_a_league_of_a_private_table_carries_the_warning() -> None:
     """Page and crate: tests/workflow/test_own_table.py."""
     said = f"{COMPUTED}. Share nothing of it."
-    open_table, own = (stream(label="nm", provenance={PUBLIC: it}) for it in (True, False))
-    local = {"source": {"kind": "local"}}
-    first = write(tmp_path / "first", dataset={**local, "public": True})
-    for name, warning in (("public", ""), ("private", said)):
-        second = write(tmp_path / name, dataset={**local, "public": name == "public"})
-        assert (said in command("compare", first, second)[1]) is bool(warning)
-        told = json.loads(command("compare", first, second, "--json")[1])
-        assert told["warning"] == warning
-    for data in (open_table, own):
+    for data in (stream(label="nm", provenance={PUBLIC: it}) for it in (True, False)):
         league = dpol.league(["persistence"], data, replicates=2, levels=[1.0])
         texts = [it.get_text() for it in league.plot().texts]
         assert (said in texts, said in league._repr_html_()) == (data.private, data.private)

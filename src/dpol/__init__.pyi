@@ -40,8 +40,6 @@ from .noise.noisy_gains import privatize as privatize
 from .privacy.account import Protection as Protection
 from .privacy.account import account as account
 from .privacy.guarantee import Guarantee as Guarantee
-from .report.compare import RunComparison as RunComparison
-from .report.compare import compare_runs as compare_runs
 from .report.league import League as League
 from .report.league import league as league
 from .report.run import Run as Run

@@ -1,4 +1,4 @@
-"""Confidence intervals for means (Student, Welch) and probabilities (Clopper-Pearson).
+"""Confidence intervals for means (Student) and probabilities (Clopper-Pearson).
 
 Intervals shown together, in a table or a figure, hold together: the error is divided by their
 number (Bonferroni). They cover the randomness of the runs on the given data, not other data.
@@ -46,40 +46,8 @@ def student_factor(confidence: float, comparisons: int, replicates: int) -> floa
 
 
 def _factor(degrees: float, confidence: float, comparisons: int) -> float:
-    """Return Student's quantile with Bonferroni's correction; `degrees` may be fractional."""
+    """Return Student's quantile with Bonferroni's correction."""
     return float(-scipy.special.stdtrit(degrees, (1 - confidence) / (2 * max(comparisons, 1))))
-
-
-def welch_half_width(
-    deviations: Sequence[float], sizes: Sequence[int], confidence: float, comparisons: int = 1
-) -> float:
-    """Return the half-width of Welch's interval for the difference of two independent means.
-
-    Degrees of freedom are Satterthwaite's. It is infinite if a sample has one value, and 0 if both
-    deviations are 0. Source: Welch, The generalization of 'Student's' problem when several
-    different population variances are involved (1947).
-
-    Args:
-        deviations: standard deviation of each sample (ddof = 1).
-        sizes: number of values in each sample.
-        confidence: confidence of all intervals together.
-        comparisons: number of intervals that hold together.
-
-    Raises:
-        ValueError: as `student_factor`.
-
-    >>> welch_half_width([2.0, 2.0], [8, 8], 0.95) == student_factor(0.95, 1, 15)
-    True
-    """
-    if student_factor(confidence, comparisons, min(sizes)) == math.inf:
-        return math.inf
-    squares = [deviation**2 / size for deviation, size in zip(deviations, sizes, strict=True)]
-    error = math.sqrt(sum(squares))
-    if error == 0:
-        return 0.0
-    shares = [square / sum(squares) for square in squares]
-    inverse = sum(share**2 / (size - 1) for share, size in zip(shares, sizes, strict=True))
-    return _factor(1 / inverse, confidence, comparisons) * error
 
 
 def half_width(values: Floats, confidence: float, comparisons: int = 1) -> Floats:
