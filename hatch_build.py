@@ -1,4 +1,4 @@
-"""What a package index shows of dpol and of dpol-weekly: README.md, with links that work there.
+"""What a package index shows of dpol: README.md, with links that work there.
 
 Environment variables that a release sets say where the project is. DPOL_REPOSITORY is an address
 such as https://host/owner/dpol; without it links stay as they are. DPOL_DOCUMENTATION is the
@@ -23,7 +23,6 @@ class IndexPage(MetadataHookInterface):
         if repository := os.environ.get("DPOL_REPOSITORY", "").rstrip("/"):
             tag = f"v{metadata['version']}"
             documentation = f"{repository}/blob/{tag}/docs/index.md"
-            folder = f"{tag}/{self.config.get('folder', '')}"
             metadata["urls"] = {
                 "Repository": repository,
                 "Documentation": os.environ.get("DPOL_DOCUMENTATION") or documentation,
@@ -32,7 +31,7 @@ class IndexPage(MetadataHookInterface):
             }
             text = LINK.sub(
                 lambda it: (
-                    f"{it[1]}{it[2]}({repository}/{'raw' if it[1] else 'blob'}/{folder}{it[3]})"
+                    f"{it[1]}{it[2]}({repository}/{'raw' if it[1] else 'blob'}/{tag}/{it[3]})"
                 ),
                 text,
             )

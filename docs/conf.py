@@ -151,8 +151,6 @@ def add_contents(app: Sphinx, page: str, text: list[str]) -> None:
             docs = f"{'../' * path.count('/')}docs/"
             text[0] = f"```{{include}} ../../{path}\n:relative-docs: {docs}\n```\n"
         text[0] = re.sub(rf"\((?:\.\./)+{path}#", f"(/{name}.md#", text[0])
-    # A page outside this folder is not built; it is given as a file.
-    text[0] = re.sub(r"\[(.+?)\]\((\.\./weekly/.+?)\)", r"{download}`\1 <\2>`", text[0])
 
 
 def add_play(app: Sphinx, error: Exception | None) -> None:

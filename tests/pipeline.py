@@ -69,7 +69,7 @@ def written_as_before(file: Path) -> Iterator[None]:
     os.utime(file, (time, time))
 
 
-def build(target: str, folder: Path, project: Path = ROOT) -> None:
-    """Build the wheel or sdist of a project into a folder, with the installed packages."""
+def build(target: str, folder: Path) -> None:
+    """Build the wheel or sdist of dpol into a folder, with the installed packages."""
     words = [sys.executable, "-m", "hatchling", "build", "--target", target]
-    succeed(run(*words, "--directory", str(folder), folder=project))
+    succeed(run(*words, "--directory", str(folder), folder=ROOT))

@@ -16,19 +16,15 @@ import yaml
 import dpol
 
 ROOT = Path(__file__).parents[1]
-PROJECT, WEEKLY = (
-    tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
-    for folder in (".", "weekly")
-)
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def test_version_is_the_same_everywhere() -> None:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"]
     (label,) = re.findall(r'image\.version="(.*?)"', (ROOT / "Containerfile").read_text())
     (rules,) = re.findall(r'^RELEASE = "(.*)"', (ROOT / "workflow/Snakefile").read_text(), re.M)
-    named = {cited, label, rules, PROJECT["version"], WEEKLY["version"]}
+    named = {cited, label, rules, PROJECT["version"]}
     assert named == {dpol.__version__}
-    assert f"dpol=={dpol.__version__}" in WEEKLY["dependencies"]
 
 
 def test_the_citation_says_what_the_package_says() -> None:
@@ -48,13 +44,12 @@ def test_conda_has_the_python_of_the_package() -> None:
     files = ROOT / "environment.yml", ROOT / "environment-dev.yml", conda_env.FILE
     named = {re.search(r"\bpython(>=\S+)", file.read_text())[1] for file in files}
     assert named == {conda_env.PYTHON}
-    assert PROJECT["requires-python"] == WEEKLY["requires-python"] == conda_env.PYTHON.split(",")[0]
+    assert PROJECT["requires-python"] == conda_env.PYTHON.split(",")[0]
 
 
 def test_all_licence_texts_of_the_code_are_one() -> None:
-    """Hosts, wheels and REUSE each look for it in a place of their own."""
-    texts = [ROOT / "LICENSE", ROOT / "LICENSES/MIT.txt", ROOT / "weekly/LICENSE"]
-    assert len({text.read_bytes() for text in texts}) == 1
+    """Hosts and REUSE each look for it in a place of their own."""
+    assert (ROOT / "LICENSE").read_bytes() == (ROOT / "LICENSES/MIT.txt").read_bytes()
 
 
 def test_the_conda_environment_of_the_rules_is_that_of_the_lock() -> None:

@@ -31,7 +31,7 @@ def source(pattern: str, *ends: str) -> set[str]:
 
 
 TARGETS = source(r"(?m)^([\w-]+):", "Makefile")
-CLI = (name for name in FILES if re.match(r"src/dpol/cli/|weekly/src/dpol_weekly/commands/", name))
+CLI = (name for name in FILES if re.match(r"src/dpol/cli/", name))
 COMMANDS = source(r"\"([a-z-]+)\"", *CLI)
 MADE = "".join(sorted(source(r"(?ms)^ *```.*?^ *```", ".md")))
 """Code blocks of all pages, which make files of a reader's own."""

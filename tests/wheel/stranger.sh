@@ -1,6 +1,6 @@
 #!/bin/sh
 # A stranger's first hour with the files of a release: stranger.sh DIST, in an empty folder. DIST holds
-# the wheels of dpol and dpol-weekly; nothing else of the project is here.
+# the wheel of dpol; nothing else of the project is here.
 set -eu
 dist=$(cd "$1" && pwd)
 [ -z "$(ls -A)" ] || { echo "error: this folder is not empty" >&2; exit 1; }
@@ -10,7 +10,7 @@ said "Install"
 python3 -m venv .venv
 PATH="$PWD/.venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1
-pip install --no-compile "$(echo "$dist"/dpol-*.whl)[pipeline]" "$dist"/dpol_weekly-*.whl
+pip install --no-compile "$(echo "$dist"/dpol-*.whl)[pipeline]"
 pip check
 dpol --version
 
@@ -45,32 +45,3 @@ mine="$mine, {algorithm: rw-meta, label: medians, learners: [my-learner]}"
 sed "s/^run: wards$/run: mine/; s/isotropic, capacity\]/capacity, my-noise]/
     s/rw-meta, random-effects\]/rw-meta, random-effects, $mine]/" wards.yaml >mine.yaml
 dpol run mine.yaml --cores 2
-
-said "The first week of three hospitals"
-cat >agreement.yaml <<'END'
-name: valley
-periods: {first: 2024-01-01}
-entities:
-  north: {capacity: 120}
-  south: {capacity: 300}
-  east: {capacity: 60}
-mu: 0.5
-budget_mu: 2
-affirmed: true
-END
-hash=$(dpol deployment check agreement.yaml | sed -n 2p)
-mkdir inbox
-for hospital in north south east; do
-    mkdir $hospital
-    printf 'period,count\n2024-01-01,31\n2024-01-08,29\n' >$hospital/counts.csv
-    dpol privatize $hospital/hospital.yaml --init $hospital/counts.csv \
-        --deployment agreement.yaml --entity $hospital \
-        --column zero=written decimal=. thousands=none
-    dpol privatize $hospital/hospital.yaml --agree "$hash"
-    cp $hospital/released/*.json inbox
-    sed -n "s/^# Public half of the key.*: /$hospital: /p" $hospital/hospital.yaml >>keys.yaml
-done
-dpol collect inbox --into state --deployment agreement.yaml --known-keys keys.yaml
-dpol decide state
-test -s state/index.html
-dpol recompute */released/*.json --deployment agreement.yaml

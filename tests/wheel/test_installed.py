@@ -74,17 +74,16 @@ def test_the_sdist_holds_what_the_documentation_is_built_from(tmp_path: Path) ->
     build("sdist", tmp_path)
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as packed:
         held = {name.partition("/")[2] for name in packed.getnames()}
-    assert {*tracked(":!weekly"), "weekly/README.md"} <= held
+    assert {*tracked()} <= held
 
 
 PIPELINE = "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "snakemake"
-WEEKLY = "cryptography", "dpol_weekly"
 MOST_MB = 350
 
 
 def test_a_light_install_is_small_and_holds_the_library_alone(light: Path) -> None:
     (packages,) = light.parent.glob("lib/python*/site-packages")
-    assert not [name for name in (*PIPELINE, *WEEKLY) if (packages / name).exists()]
+    assert not [name for name in PIPELINE if (packages / name).exists()]
     size = sum(file.stat().st_blocks for file in packages.rglob("*") if not file.is_symlink()) * 512
     assert size < MOST_MB * 1e6, f"{size / 1e6:.0f} MB"
 

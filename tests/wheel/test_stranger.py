@@ -13,21 +13,17 @@ import pytest
 
 from pipeline import ROOT, build, run, succeed
 
-LOCKS = "requirements/run.txt", "weekly/requirements.txt"
-
-
 def pins() -> list[str]:
-    """Return the lines of the locks, without hashes."""
-    texts = ((ROOT / lock).read_text() for lock in LOCKS)
-    return [pin for it in texts for pin in re.findall(r"^([a-z0-9][^\\\n]*?) *\\$", it, re.M)]
+    """Return the lines of the lock, without hashes."""
+    lock = (ROOT / "requirements/run.txt").read_text()
+    return re.findall(r"^([a-z0-9][^\\\n]*?) *\\$", lock, re.M)
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The stranger's folder, with the locked versions, as PyPI has newer ones every day."""
     folder = tmp_path_factory.mktemp("stranger")
-    for project in (ROOT, ROOT / "weekly"):
-        build("wheel", folder / "dist", project)
+    build("wheel", folder / "dist")
     (folder / "pins.txt").write_text("\n".join(pins()))
     (folder / "home").mkdir()
     variables = {"PIP_CONSTRAINT": str(folder / "pins.txt"), "PYTHONPATH": ""}
@@ -39,7 +35,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
         check=False,
     )
-    assert succeed(done).count("\n== ") == 5
+    assert succeed(done).count("\n== ") == 4
     return folder / "home"
 
 

@@ -8,7 +8,6 @@ generators that acts for all its learners at once.
 # ----------
 # A live game is played while its rounds happen: each step reads what was reported so far, the
 # number of rounds may be unknown, and an expert may report nothing in a round, or join late.
-# `dpol.choose` and the package for weekly decisions (weekly/ in the repository) play such games.
 # Members that only they need stand last in their class, below the line "For live games".
 
 from __future__ import annotations

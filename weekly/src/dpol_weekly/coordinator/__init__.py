@@ -1,1 +1,0 @@
-"""The coordinator's side: collect reports into a log, replay decisions from it."""

@@ -1,1 +1,0 @@
-"""The holder's side, `dpol privatize`: add noise to counts before anybody else sees them."""
