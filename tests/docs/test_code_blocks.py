@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from code_blocks import ROOT, Reader, blocks, copy_project, matches, pages, run_page
+from pipeline import run, succeed
 
 
 def readers() -> dict[str, list[Path]]:
@@ -26,9 +27,15 @@ def plays_shelters(page: Path) -> bool:
 @pytest.mark.workflow
 @pytest.mark.parametrize("reader", READERS := readers())
 def test_code_blocks_run(reader: str, tmp_path: Path) -> None:
+    """What the commands of a page write, git does not show; what a reader pastes, it may show."""
     project = copy_project(tmp_path)
+    for words in ("init --quiet", "add --all"):
+        succeed(run("git", *words.split(), folder=project))
     for page in READERS[reader]:
         run_page(page, Reader(project))
+    pasted = {block.file for page in READERS[reader] for block in blocks(page)}
+    shown = succeed(run("git", "ls-files", "--others", "--exclude-standard", folder=project))
+    assert {*shown.splitlines()} <= pasted
 
 
 @pytest.fixture(scope="module")
