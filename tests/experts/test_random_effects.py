@@ -127,7 +127,9 @@ def test_it_equals_conditioning_on_the_whole_history(play_with, memory):
     for r in range(noisy.n_replicates):
         predicted, spread, noise, shares, level = by_loops(noisy, r)
         np.testing.assert_allclose(state.level[r], level, rtol=1e-8)
-        np.testing.assert_allclose(BANK.scores(state)[0][r], unit[r] * predicted, rtol=1e-8)
+        np.testing.assert_allclose(
+            (state.typical.unit * state.predicted)[r], unit[r] * predicted, rtol=1e-8
+        )
         np.testing.assert_allclose(state.predicted[r], predicted, rtol=1e-8)
         np.testing.assert_allclose(state.spread[r], spread, rtol=1e-8)
         np.testing.assert_allclose(state.noise[r], noise, rtol=1e-8, atol=1e-12)

@@ -41,12 +41,6 @@ def test_exact_gains_weigh_more():
     assert one.unit.item() == pytest.approx(weights @ [8.0, 2.0] / weights.sum())
 
 
-def test_who_reports_nothing_does_not_count():
-    one = START.after(seen((3.0, 99.0), reported=np.array([1.0, 0.0])))
-    assert one.unit.item() == pytest.approx(3)
-    assert one.after(seen((7.0, 7.0), reported=np.zeros(2))) is one
-
-
 def test_gains_of_0_without_noise_have_the_unit_1():
     assert START.after(seen((0.0, 0.0), (0.0, 0.0))).unit.item() == 1
 

@@ -79,7 +79,6 @@ class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
     bound: Bound = "borell-tis"
 
     constant_noise = True
-    needs_rounds = True
 
     def __post_init__(self) -> None:
         check_choice("bound", self.bound, BOUNDS)

@@ -15,12 +15,11 @@ from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observat
 class RecentRounds:
     """Scores of the next round (R, n), and the rounds they come from, oldest first.
 
-    Of each round there are the noisy gains (R, n), the variances (n,) of their noise, and 1 for
-    gains that were reported; those that were not are 0.
+    Of each round there are the noisy gains (R, n) and the variances (n,) of their noise.
     """
 
     scores: Floats
-    rounds: tuple[tuple[Floats, Floats, Floats | float], ...] = ()
+    rounds: tuple[tuple[Floats, Floats], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -30,9 +29,7 @@ class CautiousMean(LocalAlgorithm[RecentRounds]):
     The largest of many noisy means is often that of the noisiest expert, so `caution` standard
     errors of the noise are subtracted from each. Such a lower confidence bound plays the noisiest
     expert only if its mean is far above the others. Noise of one size on all experts takes the same
-    off every mean, and leaves the plain mean. A mean of one round reads any noise. A missing report
-    is left out of its mean; an expert without any in the window comes last. Rounds in which nobody
-    reports do not count.
+    off every mean, and leaves the plain mean. A mean of one round reads any noise.
 
     Args:
         window: w, rounds in the mean.
@@ -46,7 +43,6 @@ class CautiousMean(LocalAlgorithm[RecentRounds]):
     caution: float = 1.0
 
     origin = "standard"
-    skips_gaps = True
 
     def __post_init__(self) -> None:
         check_whole("window", self.window)
@@ -59,19 +55,13 @@ class CautiousMean(LocalAlgorithm[RecentRounds]):
     def init(self, setup: LocalSetup) -> RecentRounds:
         return RecentRounds(np.zeros((setup.n_replicates, setup.n_experts)))
 
-    def scores(self, state: RecentRounds) -> Floats:
-        return state.scores
-
     def step(
         self, state: RecentRounds, observation: Observation | None, generators: ReplicateGenerators
     ) -> tuple[RecentRounds, Actions]:
-        if observation is not None and not observation.silent:
-            now = observation.known
-            seen = now * observation.gains, now * observation.noise_scale**2, now
+        if observation is not None:
+            seen = observation.gains, observation.noise_scale**2
             rounds = (*state.rounds, seen)[-self.window :]
-            gains, variances, reports = map(sum, zip(*rounds, strict=True))
-            error = np.sqrt(variances) / np.maximum(reports, 1)
-            scores = gains / np.maximum(reports, 1) - self.caution * error
-            scores = np.where(reports > 0, scores, -np.inf)
-            state = RecentRounds(scores, rounds)
+            gains, variances = map(sum, zip(*rounds, strict=True))
+            error = np.sqrt(variances) / len(rounds)
+            state = RecentRounds(gains / len(rounds) - self.caution * error, rounds)
         return state, state.scores.argmax(axis=1).astype(np.int32)

@@ -42,9 +42,6 @@ class RandomWalkFTPL(LocalAlgorithm[Floats]):
     def init(self, setup: LocalSetup) -> Floats:
         return setup.initial
 
-    def scores(self, state: Floats) -> Floats:
-        return state
-
     def step(
         self, state: Floats, observation: Observation | None, generators: ReplicateGenerators
     ) -> tuple[Floats, Actions]:

@@ -4,18 +4,12 @@
 generators that acts for all its learners at once.
 """
 
-# Live games
-# ----------
-# A live game is played while its rounds happen: each step reads what was reported so far, the
-# number of rounds may be unknown, and an expert may report nothing in a round, or join late.
-# Members that only they need stand last in their class, below the line "For live games".
-
 from __future__ import annotations
 
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, is_dataclass
 from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar
 
@@ -39,7 +33,7 @@ class Setup:
 
     Args:
         n_replicates: R, number of replicates.
-        n_rounds: T, number of rounds; 0 in a live game, which has no end.
+        n_rounds: T, number of rounds.
         n_experts: n, number of experts.
         gain_range: r, upper end of the gains' range.
     """
@@ -128,33 +122,17 @@ class Observation:
         gains: (R, n) gains, noisy for local algorithms.
         noise_scale: (n,) standard deviation of the noise.
         fresh_scale: (n,) standard deviation of the fresh part of correlated noise; None: all fresh.
-        reported: for live games, (n,) 1 for experts that reported in this round, 0 for the others,
-            whose gain is made up; None: all did.
     """
 
     gains: Floats
     noise_scale: Floats
     _: KW_ONLY
     fresh_scale: Floats | None = None
-    # For live games:
-    reported: Floats | None = None
 
     @property
     def fresh(self) -> Floats:
         """Standard deviation of the noise's fresh part, (n,); independent noise is all fresh."""
         return self.noise_scale if self.fresh_scale is None else self.fresh_scale
-
-    # For live games:
-
-    @property
-    def known(self) -> Floats | float:
-        """Weights of the gains: 1 where a gain was reported, 0 where it was not."""
-        return 1.0 if self.reported is None else self.reported
-
-    @property
-    def silent(self) -> bool:
-        """Whether no expert reported."""
-        return self.reported is not None and not self.reported.any()
 
 
 ReadsNoise = Literal["independent", "chains", "any"]
@@ -201,8 +179,6 @@ class Algorithm(ABC, Generic[AnySetup, State]):
     """Whether the algorithm needs noise of one scale for all rounds and experts."""
     one_round: ClassVar[bool] = False
     """Whether the guarantee holds for a person in one round only, not for stays."""
-    needs_rounds: ClassVar[bool] = False
-    """Whether the algorithm reads the number of rounds."""
 
     @property
     def origin(self) -> Origin:
@@ -218,15 +194,6 @@ class Algorithm(ABC, Generic[AnySetup, State]):
     def n_learners(self) -> int:
         """Number of learners m; memory is planned for arrays of m x m."""
         return 1
-
-    @property
-    def skips_gaps(self) -> bool:
-        """Whether it skips an expert that reports nothing in a round (`Observation.reported`)."""
-        return False
-
-    def scores(self, state: State) -> Floats | None:
-        """Return the (R, n) scores of which `step` has just played the largest; None without."""
-        return None
 
     @abstractmethod
     def init(self, setup: AnySetup) -> State:
@@ -280,15 +247,6 @@ class LearnerBank(ABC, Generic[State]):
     def reads_noise(self) -> ReadsNoise:
         """Kind of local noise that the learners can read."""
         return "independent"
-
-    @property
-    def skips_gaps(self) -> bool:
-        """Whether the learners skip an expert that reports nothing in a round."""
-        return False
-
-    def scores(self, state: State) -> Sequence[Floats] | None:
-        """Return the (R, n) scores of each learner, as `Algorithm.scores`; None without."""
-        return None
 
     @property
     @abstractmethod

@@ -133,11 +133,9 @@ def observations(source: Source) -> Iterator[Observation]:
     """
     if isinstance(source, NoisyGains):
         for t in range(source.n_rounds):
-            fresh, reported = (
-                None if it is None else it[t] for it in (source.fresh_scale, source.reported)
-            )
+            fresh = None if source.fresh_scale is None else source.fresh_scale[t]
             gains, scale = _copy(source.gains[:, t]), source.noise_scale[t]
-            yield Observation(gains, scale, fresh_scale=fresh, reported=reported)
+            yield Observation(gains, scale, fresh_scale=fresh)
     else:
         shape = (source.n_replicates, source.stream.n_experts)
         silence = np.broadcast_to(0.0, shape[1:])  # read-only too

@@ -80,7 +80,6 @@ class NoisyGains:
         capacity: (T, n) public capacities; None where gains are not shares of people.
         mechanism: mechanism that released them; None for Gaussian noise. With a mechanism,
             `noise_scale` is that of a release in every round with an equal part of epsilon.
-        reported: for live games, (T, n) 1 for reported gains, 0 for made up ones; None: all were.
     """
 
     initial: Floats
@@ -94,7 +93,6 @@ class NoisyGains:
     fresh_scale: Floats | None = None
     capacity: Floats | None = None
     mechanism: Mechanism | None = None
-    reported: Floats | None = None
 
     def __repr__(self) -> str:
         made = self.seeds

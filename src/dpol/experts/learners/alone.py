@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpol.core.arguments import check_kind, check_whole
-from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.interface import (
     Actions,
     LearnerBank,
@@ -45,14 +45,6 @@ class LearnerAlone(LocalAlgorithm[Any]):
     @property
     def reads_noise(self) -> ReadsNoise:
         return self.bank.reads_noise
-
-    @property
-    def skips_gaps(self) -> bool:
-        return self.bank.skips_gaps
-
-    def scores(self, state: Any) -> Floats | None:
-        scores = self.bank.scores(state)
-        return None if scores is None else scores[self.place]
 
     @property
     def label(self) -> str:

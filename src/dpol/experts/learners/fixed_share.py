@@ -71,9 +71,6 @@ class FixedShareBank(LearnerBank[FixedShareState]):
         shape = len(self.settings), setup.n_replicates, setup.n_experts
         return FixedShareState(logs=np.zeros(shape), typical=before_round_1(setup))
 
-    def scores(self, state: FixedShareState) -> list[Floats]:
-        return [np.exp(logs) for logs in state.logs]
-
     def step(
         self, state: FixedShareState, observation: Observation | None
     ) -> tuple[FixedShareState, Actions]:

@@ -20,9 +20,6 @@ class LeaderBank(LearnerBank[Floats]):
     def init(self, setup: LocalSetup) -> Floats:
         return setup.initial
 
-    def scores(self, state: Floats) -> list[Floats]:
-        return [state]
-
     def step(self, state: Floats, observation: Observation | None) -> tuple[Floats, Actions]:
         cumulative = state if observation is None else state + observation.gains
         return cumulative, cumulative.argmax(axis=1).astype(np.int32)[:, None]

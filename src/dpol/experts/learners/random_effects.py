@@ -110,7 +110,6 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
 
     labels = ("random-effects",)
     reads_noise = "chains"
-    skips_gaps = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.scales, tuple) or not self.scales:
@@ -157,9 +156,6 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
             typical=before_round_1(setup),
         )
 
-    def scores(self, state: RandomEffectsState) -> list[Floats]:
-        return [state.typical.unit * state.predicted]
-
     def step(
         self, state: RandomEffectsState, observation: Observation | None
     ) -> tuple[RandomEffectsState, Actions]:
@@ -171,7 +167,7 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         """Return the state after a round."""
         typical = state.typical.after(seen)
         seen = typical.relative(seen)
-        level = state.level if seen.silent else _level(state, seen)
+        level = _level(state, seen)
         sizes = state.sizes[min(state.observed, len(state.sizes) - 1)]
         scale = level**state.growth * sizes**-state.power
         state, fit = self._advance(state, seen.gains - level, scale, seen)
@@ -196,10 +192,9 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         """Return the next predictions, and the (K, R, n) log likelihood of the round's gains.
 
         In units of a model's scale, the gain lies p + x + r + noise (z + u) above the level,
-        z ~ N(0, 1). z also moves u, the remainder of earlier noise: u' = a u + (a - b) z. A round
-        without a report leaves u unchanged.
+        z ~ N(0, 1). z also moves u, the remainder of earlier noise: u' = a u + (a - b) z.
         """
-        known, noise, pairs, memory = seen.known, seen.fresh / scale, old.covariance, old.memory
+        noise, pairs, memory = seen.fresh / scale, old.covariance, old.memory
         # Shares of the parts that are left a round later, and variances that are added then.
         kept: list[Floats | float] = [1.0, self.persistence]
         added = {(1, 1): (1 - self.persistence**2) * old.stationary}
@@ -208,15 +203,15 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         variance = with_signal[0] + with_signal[1] + old.transient + noise**2
         error = above / scale - old.mean[0] - old.mean[1]
         if memory is not None:
-            kept.append(known * memory.a + (1 - known))
-            echo = known * (memory.a - memory.b)
+            kept.append(memory.a)
+            echo = memory.a - memory.b
             added[2, 2] = echo**2
             with_signal.append(pairs[0, 2] + pairs[1, 2])
             variance += noise * (2 * with_signal[2] + noise * pairs[2, 2])
             error -= noise * old.mean[2]
         deviation = np.sqrt(variance)
         error /= deviation
-        fit = -known * (0.5 * error**2 + np.log(scale * deviation))
+        fit = -(0.5 * error**2 + np.log(scale * deviation))
         # Covariances of the parts a round later and the gain.
         if memory is None:
             next_with_gain = [kept[i] * with_signal[i] for i in range(2)]
@@ -224,7 +219,7 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
             next_with_gain = [kept[i] * (with_signal[i] + noise * pairs[i, 2]) for i in range(3)]
             next_with_gain[2] += echo * noise
         # The same for the error, which now has a variance of 1.
-        with_error = [known / deviation * each for each in next_with_gain]
+        with_error = [1 / deviation * each for each in next_with_gain]
         mean = tuple(kept[i] * old.mean[i] + with_error[i] * error for i in range(len(kept)))
         covariance = {
             (i, j): kept[i] * kept[j] * pair - with_error[i] * with_error[j]
@@ -237,7 +232,7 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
 
 def _level(state: RandomEffectsState, seen: Observation) -> Floats:
     """Return the (R, 1) level of a round, from all noisy gains."""
-    weights = seen.known / (seen.noise_scale**2 + state.spread)
+    weights = 1 / (seen.noise_scale**2 + state.spread)
     weights /= weights.sum(axis=1, keepdims=True)
     left = seen.gains - state.predicted - seen.fresh * state.noise
     level = (weights * left).sum(axis=1, keepdims=True)

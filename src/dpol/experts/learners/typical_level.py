@@ -30,7 +30,7 @@ class TypicalLevel:
         unit: (R, 1) typical level.
         total: (R, 1) sum of the rounds' levels.
         variance: (R, 1) variance of the noise in `total`, for independent noise.
-        rounds: number of rounds that anyone reported in.
+        rounds: number of rounds so far.
     """
 
     unit: Floats
@@ -40,10 +40,8 @@ class TypicalLevel:
 
     def after(self, seen: Observation) -> TypicalLevel:
         """Return the typical level after a round."""
-        if seen.silent:
-            return self
         between = self.unit if self.rounds else np.full_like(self.unit, np.median(seen.noise_scale))
-        weights = seen.known / (seen.noise_scale**2 + _or_one(between) ** 2)
+        weights = 1 / (seen.noise_scale**2 + _or_one(between) ** 2)
         weights /= weights.sum(axis=1, keepdims=True)
         total = self.total + (weights * seen.gains).sum(axis=1, keepdims=True)
         variance = self.variance + ((weights * seen.noise_scale) ** 2).sum(axis=1, keepdims=True)
