@@ -13,7 +13,7 @@ from matplotlib import pyplot
 from dpol.cli import main
 from dpol.core.rounding import at_least, at_most
 from dpol.privacy.losses import Promise
-from dpol.report.lead import leads_of
+from dpol.report.lead import answer_of
 from dpol.report.slider import answer_widget
 from dpol.show import panels
 from dpol.show.words import joint_confidence, proved
@@ -56,7 +56,7 @@ def axis():
 
 WAYS = {
     "lead": lambda: " ".join(
-        " ".join(it.values()) for it in leads_of(frames()["standings"], FACTS, config())
+        " ".join(it) for it in answer_of(frames()["standings"], FACTS, config()).texts
     ),
     "finding": lambda: attacked(MU),
     "level": lambda: level_title(MU),

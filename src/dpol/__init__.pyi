@@ -11,8 +11,6 @@ from .data.stream import GainStream as GainStream
 from .data.stream import read_stream as read_stream
 from .data.stream import write_stream as write_stream
 from .experts.adabatch import RWAdaBatch as RWAdaBatch
-from .experts.choose import Choice as Choice
-from .experts.choose import choose as choose
 from .experts.follow_the_leader import FollowTheLeader as FollowTheLeader
 from .experts.ftpl import RandomWalkFTPL as RandomWalkFTPL
 from .experts.games import play as play

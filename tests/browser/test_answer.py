@@ -34,8 +34,7 @@ def test_the_slider_rewrites_the_lead_the_list_and_the_mark_of_the_table(
     first, free, again = ask(by_hand, width, scheme, *steps)["seen"]
     assert first | {"hash": again["hash"]} == again
     assert "at most 69.2 times in 100" in first["lead"]
-    assert "Let ridge-w64-strong with isotropic noise choose" in first["lead"]
-    assert "It keeps 65 of 100 points" in first["lead"]
+    assert "ridge-w64-strong with isotropic noise keeps 65 of 100 points" in first["lead"]
     assert "Without privacy " in free["lead"]
     assert "69.2 times in 100" in first["slider"] != free["slider"]
     assert [seen["marked"][0] for seen in (first, free)] == ["μ = 1 (69.2%)", "μ = ∞"]

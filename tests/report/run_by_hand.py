@@ -6,23 +6,20 @@ import json
 import shutil
 from collections.abc import Iterable
 from html.parser import HTMLParser
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from claims_by_hand import claim_by_hand, ledger_of
-from dpol.config.experiment import Experiment
 from dpol.config.models import WHOLE, Config
 from dpol.core.files import sha256, write_json, write_text
 from dpol.core.schemas import Schema, write_frame
 from dpol.data.panel import IDLE
 from dpol.data.stream import write_stream
-from dpol.experts.registry import REGISTRY, make_members
 from dpol.report.crate import WORKFLOW, build_crate
-from dpol.report.decision import decision_of
 from dpol.report.door import CONFIG, CRATE, RunFiles
+from dpol.report.lead import Answer, answer_of
 from dpol.report.page import build_page
 from dpol.report.provenance import Params, Provenance
 from dpol.reruns.code_hashes import code_of_results
@@ -248,15 +245,13 @@ def page(
     **changes: Any,
 ) -> str:
     files, settings = files_of(folder), config(*studies, **changes)
-    decision = decided(folder, settings) | {"verdict": verdict and verdict._asdict()}
-    return build_page(files, settings, provenance, decision)
+    return build_page(files, settings, provenance, answered(folder, settings, verdict))
 
 
-def decided(folder: Path, settings: Config, file: str = "") -> dict[str, Any]:
-    """Return the decision of a run; commands carry it out if the file of its config is given."""
+def answered(folder: Path, settings: Config, verdict: Verdict | None = None) -> Answer:
+    """Return the answer of a run."""
     standings = pd.read_parquet(folder / "standings.parquet")
-    members = tuple(chain.from_iterable(map(make_members, REGISTRY)))
-    return decision_of(standings, Experiment(settings, {"all": members}), file)
+    return answer_of(standings, settings.facts, settings, verdict)
 
 
 def files_of(folder: Path) -> RunFiles:

@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import yaml
 
 from dpol.core.errors import DataError
-from dpol.report.decision import DECISION
-from dpol.report.door import answers
+from dpol.core.files import write_json, write_text
+from dpol.report.crate import WORKFLOW, build_crate
+from dpol.report.door import CONFIG, CRATE, answers
 from dpol.report.page import last_lines
 from dpol.reruns.notes import Note, checksums, digest, write_note
-from report.run_by_hand import CLEANING, config, decided
+from dpol.studies.paper1.table_2 import Verdict
+from report.run_by_hand import CLEANING, PROVENANCE, answered, config
 
 UNFINISHED = "not finished: the answer follows when all jobs ran"
-TABLES = "data/panel.parquet", "summary.parquet", "standings.parquet", DECISION
+TABLES = "data/panel.parquet", "summary.parquet", "standings.parquet", CRATE
 JOBS = "clean", "sum", "rank", "decide"
 RUN = Path("results/hand")
 
@@ -28,14 +29,22 @@ def jobs(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[
     monkeypatch.chdir(tmp_path)
     shutil.copytree(folder, RUN)
     (RUN / TABLES[0]).write_text("the panel")
-    Path("hand.yaml").touch()
-    decision = decided(RUN, config("comparison"), "hand.yaml")
-    (RUN / DECISION).write_text(yaml.safe_dump(decision, allow_unicode=True))
+    write_crate()
     note("clean", [], [TABLES[0], "data/cleaning.json"])
     note("sum", TABLES[:1], TABLES[1:2])
     note("rank", TABLES[1:2], TABLES[2:3])
     note("decide", TABLES[2:3], TABLES[3:])
     return {f"{RUN}/logs/{name}.log": digest({"seed": "1"}) for name in JOBS}
+
+
+def write_crate(verdict: Verdict | None = None) -> None:
+    """Write the crate with the answer of the run."""
+    settings = config("comparison")
+    for name in (WORKFLOW, CONFIG):
+        write_text(RUN / name, "")
+    answer = answered(RUN, settings, verdict)
+    files = checksums(RUN, [RUN / "data/cleaning.json"])
+    write_json(RUN / CRATE, build_crate(RUN, settings, PROVENANCE, files, answer.lines))
 
 
 def note(name: str, read: Sequence[str], wrote: Sequence[str]) -> None:
@@ -50,21 +59,18 @@ def lines(jobs: dict[str, str]) -> list[str]:
 
 
 def test_a_run_of_the_paper_says_first_what_it_reproduces(jobs: dict[str, str]) -> None:
-    paper = {"verdict": {"heading": "Reproduced: it", "said": "Here it is.", "why": ""}}
-    decision = yaml.safe_load((RUN / DECISION).read_text())
-    (RUN / DECISION).write_text(yaml.safe_dump(decision | paper, allow_unicode=True))
+    write_crate(Verdict(heading="Reproduced: it", said="Here it is.", why=""))
     note("decide", TABLES[2:3], TABLES[3:])
-    first, answer = lines(jobs)[-4:-2]
+    first, answer = lines(jobs)[-3:-1]
     assert first == "Reproduced: it."
-    assert answer.startswith("Let ridge-w64-strong with")
+    assert answer.startswith("ridge-w64-strong with")
 
 
 def test_a_run_that_answers_its_plan_tells_doubts_and_answer(jobs: dict[str, str]) -> None:
     assert lines(jobs)[0] == f"warning: {CLEANING['warnings'][0]}"
-    *_, answer, why, command = lines(jobs)
+    *_, answer, why = lines(jobs)
     assert why.startswith("Shown: the strictest level")
-    assert answer.startswith("Let ridge-w64-strong with")
-    assert command == "Next week: dpol release hand.yaml && dpol choose hand.yaml"
+    assert answer.startswith("ridge-w64-strong with")
 
 
 @pytest.mark.parametrize("name", JOBS)
@@ -76,10 +82,10 @@ def test_a_job_that_was_asked_something_else_leaves_no_answer(
     told = lines(jobs)
     assert told[-1] == UNFINISHED
     assert told[0].startswith("warning") == (name != "clean")
-    assert not [line for line in told if line.startswith("Let")]
+    assert not [line for line in told if line.startswith("ridge")]
 
 
-@pytest.mark.parametrize("name", [DECISION, "data/cleaning.json"])
+@pytest.mark.parametrize("name", [CRATE, "data/cleaning.json"])
 def test_a_file_that_has_changed_is_refused(jobs: dict[str, str], name: str) -> None:
     (RUN / name).write_bytes(b"other")
     with pytest.raises(DataError, match=f"{name} is not as a job of this run wrote it; delete it"):

@@ -1,4 +1,4 @@
-"""The head of the page: a comparison, or a decision, on numbers worked out by hand."""
+"""The answer of a run: a comparison, or one rule, on numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -10,13 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dpol.noise.release import RELEASED_NOISES
-from dpol.report.lead import game_of, leads_of
+from dpol.report.lead import answer_of, game_of
 from dpol.studies.answer.systems import (
-    chosen_rules,
-    first_group,
     first_level,
-    played_rule,
     why_first,
 )
 from dpol.studies.study import Facts
@@ -46,13 +42,13 @@ def attacked(mu: float) -> str:
 
 def leads(frame: pd.DataFrame, facts: Facts = FACTS, **changes: Any) -> list[str]:
     """Return each answer, which is short, and what stands below it; the config may be changed."""
-    told = [[*it.values()] for it in leads_of(frame, facts, config(**changes))]
-    for answer, against, rest, *_ in told:
-        assert len(answer.split()) <= 60
-        assert len(against.split()) <= 20
-        assert max(len(it.split()) for it in re.split(r"(?<=\.) (?=[A-Z])", answer)) <= 25
-        assert max(len(it.split()) for it in re.split(r"(?<=\.) (?=[A-Z])", rest)) <= 25
-    return [" ".join(filter(None, it[:3])) for it in told]
+    made = answer_of(frame, facts, config(**changes))
+    for answer, rest in made.texts:
+        assert len(answer.split()) <= 80
+        for text in (answer, rest):
+            assert max(len(it.split()) for it in re.split(r"(?<=\.) (?=[A-Z])", text)) <= 25
+    joined = (" ".join(filter(None, it)) for it in made.texts)
+    return [" ".join(it.replace(made.why, "").split()) for it in joined]
 
 
 def at_levels(algorithm: str, *gains: float, **changes: Any) -> list[Row]:
@@ -186,8 +182,8 @@ def test_the_simplest_rule_that_is_not_below_the_best_is_named(
     ]
     for lead, rule, gain, place in zip(leads(frame), rules, kept, range(3), strict=True):
         noise = "capacity" if rule == "persistence" else "isotropic"
-        assert lead.startswith(f"Let {rule} with {noise} noise choose. It keeps")
-        assert f"It keeps {round(100 * gain / 60)} {POINTS}." in lead
+        assert lead.startswith(f"{rule} with {noise} noise keeps")
+        assert f"keeps {round(100 * gain / 60)} {POINTS}." in lead
         assert "It is the simplest rule that is not below the best." in lead
         assert (NONE_ABOVE in lead) == (place > above)
         # The gain is a share of beds.
@@ -204,15 +200,15 @@ def test_what_speaks_against_a_rule_stands_beside_it() -> None:
     for row in rows:
         spread = 14 * (row["algorithm"] == "persistence")
         row["totals"] = [row["mean_gain"] + (-1) ** k * spread for k in range(20)]
-    free, low, high = leads_of(standings_of(rows), FACTS, config())
-    assert free["against"] == ""
-    assert low["answer"].startswith("Let persistence with capacity")
-    rival = "ridge-w8-weak with isotropic noise keeps 80: the runs do not show which is"
-    assert low["against"] == f"{rival} better."
-    assert high["answer"].startswith("Let persistence with capacity")
-    assert high["against"] == NONE_ABOVE.replace("no rule is", "it is not")
-    ours = standings_of(compared([30.0, 36.0, 24.0]), MINE)
-    assert leads_of(ours, FACTS, config())[2]["against"] == NONE_ABOVE
+    (free, _), (low, _), (high, _) = answer_of(standings_of(rows), FACTS, config()).texts
+    assert free.endswith("right every time.")
+    rival = "ridge-w8-weak with isotropic noise keeps 80: the runs do not show which is better."
+    against = rival, NONE_ABOVE.replace("no rule is", "it is not")
+    for answer, sentence in zip((low, high), against, strict=True):
+        assert answer.startswith("persistence with capacity noise keeps")
+        assert answer.endswith(f"(a coin: 50). {sentence}")
+    ours = answer_of(standings_of(compared([30.0, 36.0, 24.0]), MINE), FACTS, config())
+    assert ours.texts[2][0].endswith(NONE_ABOVE)
 
 
 @pytest.mark.parametrize(("totals", "is_above"), [([36.0, 36.0], True), ([32.0, 40.0], False)])
@@ -260,12 +256,12 @@ def test_a_rule_alone_and_levels_that_nobody_keeps() -> None:
     free, low, high = leads(alone)
     assert "Without privacy" not in free
     assert free == "No private algorithm was played at no privacy (μ = ∞)."
-    assert "Let rw-meta with isotropic noise choose" in low
+    assert "rw-meta with isotropic noise keeps" in low
     assert "Privacy costs" not in low
     assert high == "No private algorithm was played at μ = 0.25."
     weak = [run("rw-meta", mu, 40.0, guaranteed_mu=2.0) for mu in (INF, 1.0, 0.25)]
     told = leads(standings_of(weak))
-    assert "Let rw-meta" in told[0]
+    assert "rw-meta with" in told[0]
     assert "rw-meta" not in "".join(told[1:])
 
 
@@ -293,58 +289,21 @@ def test_the_game_is_told_in_the_words_of_the_table() -> None:
     assert game_of(config(dataset=GAINS)) == gains
 
 
-# --- The command that carries it out ---
-
-
-def nexts(frame: pd.DataFrame, facts: Facts = FACTS, file: str = "my wards.yaml") -> list[Any]:
-    played = {
-        mu: played_rule(rule, first_group(frame, facts)[1], RELEASED_NOISES)
-        for mu, rule in chosen_rules(frame, facts).items()
-    }
-    told = leads_of(frame, facts, config(run="mine"), played, file)
-    return [(it["next"], it["command"]) for it in told]
-
-
-def test_the_level_shown_ends_with_the_commands_of_its_owner() -> None:
-    frame = standings_of(own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0]))
-    words = "dpol release 'my wards.yaml' && dpol choose 'my wards.yaml'"
-    assert nexts(frame) == [("", ""), ("", ""), ("Next week:", words)]
-    assert nexts(frame, file="") == [("", "")] * 3
-    rows = own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0])
-    rows += [it | {"stream": "pa"} for it in rows]
-    assert nexts(standings_of(rows), TWO)[2][0] == "Next week, in Here:"
-
-
-def test_noise_with_memory_has_the_rule_with_other_noise_beside_it() -> None:
-    """Of two such, that with which it keeps more; without any, no command."""
-    rows = [
-        *at_levels("window-mean", 54.0, 48.0, 42.0, noise="capacity-memory"),
-        *at_levels("window-mean", 54.0, 46.0, 36.0, noise="capacity"),
-        *at_levels("window-mean", 54.0, 40.0, 33.0),
-    ]
-    frame = standings_of(rows)
-    assert nexts(frame)[2][0] == "Next week, with capacity noise:"
-    (said, command) = nexts(standings_of(rows[:3]))[2]
-    assert said == "Commands play rules with Gaussian noise that is independent in each week."
-    assert command == ""
-
-
 def test_an_answer_that_needs_a_curator_says_who_must_be_trusted() -> None:
     mine = "tree-ftpl-min-noise", "isotropic"
-    told = nexts(standings_of(own([54.0] * 3, [0.0] * 3), mine))
+    frame = standings_of(own([54.0] * 3, [0.0] * 3), mine)
     said = "It needs a curator, somebody whom all trust with the raw numbers."
-    assert told == [(said, "")] * 3
+    assert all(said in answer for answer, _ in answer_of(frame, FACTS, config(run="mine")).texts)
 
 
 def test_too_few_runs_to_decide_are_said_and_not_advised_on() -> None:
     """A rule is named for gains of 36 of 60 in both runs, but not for 60 and 12."""
     rows = own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0])
-    assert "Let ridge-w8-weak with isotropic noise choose" in leads(standings_of(rows))[2]
+    assert "ridge-w8-weak with isotropic noise keeps" in leads(standings_of(rows))[2]
     rows[2] |= {"totals": [60.0, 12.0]}
     frame = standings_of(rows)
     assert leads(frame)[2].startswith(
         "2 runs cannot tell persistence with capacity noise from a random choice. Raise replicates."
         f" {attacked(0.25)}"
     )
-    assert nexts(frame)[2] == ("", "")
-    assert leads(frame)[1].startswith("Let ridge-w8-weak")
+    assert leads(frame)[1].startswith("ridge-w8-weak with")

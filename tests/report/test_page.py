@@ -209,7 +209,7 @@ def test_a_page_is_written_only_of_files_as_their_jobs_wrote_them(copy: Path) ->
     )
     own()
     assert checked_crate(copy)
-    written = {"report/index.html", "summary.parquet", "decision.yaml"}
+    written = {"report/index.html", "summary.parquet"}
     assert written <= read_crate(copy).files.keys()
     (copy / "tables/answer.csv").write_text("another")
     with pytest.raises(DpolError, match="not as this run asks: tables/answer.csv; the config"):

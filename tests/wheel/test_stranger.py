@@ -13,6 +13,7 @@ import pytest
 
 from pipeline import ROOT, build, run, succeed
 
+
 def pins() -> list[str]:
     """Return the lines of the lock, without hashes."""
     lock = (ROOT / "requirements/run.txt").read_text()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -92,15 +91,3 @@ def test_no_name_of_a_place_is_read_as_markup(folder: Path) -> None:
     assert r"\input" not in (results / "tables/answer.tex").read_text("utf-8")
     with (results / "tables/answer.csv").open(encoding="utf-8", newline="") as file:
         assert any(MARKUP in cell for row in csv.reader(file) for cell in row)
-    told = yaml.safe_load((results / "decision.yaml").read_text("utf-8"))
-    assert told["levels"][0]["decision"]["best_fixed"] == MARKUP
-
-
-@pytest.mark.workflow
-def test_each_name_is_released_and_may_be_chosen_as_it_is(folder: Path) -> None:
-    dpol(folder, "release", "t.yaml")
-    said = dpol(folder, "choose", "t.yaml")
-    assert max(map(len, said.splitlines())) < 2 * LONGEST
-    made = json.loads(dpol(folder, "choose", "t.yaml", "--json"))
-    assert made["ranking"].keys() == {READ.get(name, name) for name in NAMES}
-    assert made["place"] == MARKUP

@@ -7,13 +7,11 @@ SHOWING = [
 ]
 
 
-PAGE = [
-    f"{RESULTS}/{name}" for name in ("report/index.html", "ro-crate-metadata.json", "decision.yaml")
-]
+PAGE = [f"{RESULTS}/{name}" for name in ("report/index.html", "ro-crate-metadata.json")]
 
 
 rule render_report:
-    """Write the decision of the run, its page and its RO-Crate."""
+    """Write the page of the run and its RO-Crate."""
     input:
         asked("render_report"),
         DATA,
@@ -22,7 +20,6 @@ rule render_report:
         page=PAGE[0],
         crate=PAGE[1],
         parts=[f"{RESULTS}/provenance/{name}" for name in ("Snakefile", "config.yaml")],
-        decision=PAGE[2],
     log:
         local(f"{RESULTS}/logs/render_report.log"),
     benchmark:

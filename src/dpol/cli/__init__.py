@@ -19,7 +19,7 @@ from dpol.core.words import nearest
 
 # Commands import what takes time when they run, so Ctrl-C gives one line from the start.
 
-_COMMANDS = "pipeline", "choose", "league", "config", "extensions", "account"
+_COMMANDS = "pipeline", "league", "config", "extensions", "account"
 """Modules of this package in the order of the help; the function `add` of each adds commands."""
 
 GROUP = "dpol.commands"

@@ -51,7 +51,9 @@ def _league(options: argparse.Namespace) -> int:
         if code := subprocess.run(words, check=False).returncode:
             return code
         mine = {member.label for member in make_members(entry)}
-        for line in league_of_run(Run(results, read_crate(results))).in_text(mine, every=options.all):
+        for line in league_of_run(Run(results, read_crate(results))).in_text(
+            mine, every=options.all
+        ):
             print(printable(line))
         print(f"All systems: league.csv, league.md and league.tex in {results}/tables.")
         print(f"{league} is its config.")

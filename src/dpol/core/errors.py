@@ -59,16 +59,6 @@ def in_words(text: Text, name: Callable[[Key], str] = str) -> str:
     return name(text) if isinstance(text, Key) else str(text)
 
 
-def without_keys(text: tuple[Text, ...], remedy: str) -> str:
-    """Return a text for a caller without a config: its parts with keys are one remedy.
-
-    >>> without_keys(("t.csv: no such file; ", keyed("change {dataset.source.file}")), "name it")
-    't.csv: no such file; name it'
-    """
-    parts = [remedy if in_words(it, lambda _: "") != in_words(it) else it for it in text]
-    return in_words(tuple(dict.fromkeys(parts)))
-
-
 def in_lines(texts: Iterable[Text]) -> Text:
     """Return texts as one, each on a line of its own."""
     return tuple(part for text in texts for part in ("\n", text))[1:]

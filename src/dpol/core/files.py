@@ -18,7 +18,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from dpol.core.errors import DataError, OutputError
+from dpol.core.errors import OutputError
 
 _IN_THE_WAY = (
     "a part of the path is a file, or a link to nothing, and no folder; rename it or choose another"
@@ -124,65 +124,6 @@ def write_text(path: Path | str, text: str) -> None:
 def write_json(path: Path | str, value: Any) -> None:
     """Write `value` as indented JSON with sorted keys, atomically."""
     write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Write a new file that only its owner can read, and flush it and its folder to disk.
-
-    Raises:
-        OutputError: the file exists, or cannot be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if os.name == "posix":
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-    except OSError as error:
-        raise OutputError(
-            f"{path}: cannot be written ({error.strerror}); choose another file"
-        ) from None
-
-
-def read_private(path: Path, what: str, *, lost: str) -> bytes:
-    """Return what a file holds that only its owner may read, where the file system has modes.
-
-    Args:
-        path: the file.
-        what: name of its content in messages, and the key that names it in the owner's file.
-        lost: what to do if it is lost for good, or somebody else has read it.
-
-    Raises:
-        DataError: the file cannot be read, or others can read it.
-    """
-    try:
-        content, mode = path.read_bytes(), path.stat().st_mode
-    except OSError as error:
-        raise DataError(
-            f"{path}: the {what} cannot be read ({error.strerror}); put it back, or name its file"
-            f" in {what}; if it is lost for good, {lost}"
-        ) from None
-    if os.name == "posix" and mode & 0o077 and _has_modes(path.parent):
-        raise DataError(
-            f"{path}: others on this machine can read this {what}; chmod 600 {path}, and if one of"
-            f" them may have read it, move it away, and {lost}"
-        )
-    return content
-
-
-def _has_modes(folder: Path) -> bool:
-    """Return False if a new file that asks to be private is not, as on a share of Windows."""
-    try:
-        with tempfile.NamedTemporaryFile(dir=folder) as probe:
-            return not os.fstat(probe.fileno()).st_mode & 0o077
-    except OSError:
-        return True
 
 
 @contextmanager

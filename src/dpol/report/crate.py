@@ -7,7 +7,7 @@ ran the workflow on purpose.
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,11 @@ _MEDIA.add_type("application/vnd.apache.parquet", ".parquet")
 
 
 def build_crate(
-    folder: Path, config: Config, provenance: Provenance, outputs: Mapping[str, str]
+    folder: Path,
+    config: Config,
+    provenance: Provenance,
+    outputs: Mapping[str, str],
+    answer: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Build the crate of a run as JSON-LD.
 
@@ -46,6 +50,7 @@ def build_crate(
         config: config of the run.
         provenance: sources of the run.
         outputs: SHA-256 of each file of the run, by its path below the folder.
+        answer: the lines with which the run ends, the abstract of the crate.
 
     Raises:
         DataError: the file on the origin of the data cannot be read.
@@ -84,6 +89,7 @@ def build_crate(
     crate.description = (
         f"Differentially private online learning: results of one run, on {origin} data. {warning}"
     ).rstrip()
+    crate.root_dataset["abstract"] = "\n".join(answer)
     crate.datePublished = ended
     crate.license = _add(
         crate,

@@ -87,11 +87,13 @@ class Crate(RunFiles):
         data: SHA-256 of the raw table.
         values: seed, hash of the code and commit, by name.
         versions: names and versions of the packages behind the results.
+        answer: the lines with which the run ends.
     """
 
     data: str
     values: Mapping[str, Any]
     versions: tuple[tuple[str, str], ...]
+    answer: tuple[str, ...]
 
     def file(self, name: str) -> Path:
         """Return the path of a file that the crate lists, as `RunFiles.file` does.
@@ -123,6 +125,7 @@ def read_crate(folder: Path) -> Crate:
         nodes = read_json(crate)["@graph"]
         listed = {unquote(it["@id"]): it["sha256"] for it in nodes if "contentSize" in it}
         (data,) = (it["sha256"] for it in nodes if it["@id"] == "#data-0")
+        told = "".join(it.get("abstract", "") for it in nodes if it["@id"] == "./")
         versions = ((it["name"], it["softwareVersion"]) for it in nodes if "softwareVersion" in it)
         return Crate(
             folder=folder,
@@ -130,6 +133,7 @@ def read_crate(folder: Path) -> Crate:
             data=data,
             values={it["name"]: it["value"] for it in nodes if it["@type"] == "PropertyValue"},
             versions=tuple(versions),
+            answer=tuple(told.splitlines()),
         )
 
 

@@ -1,10 +1,10 @@
-"""The lead of a page, at each privacy level: short sentences from the standings."""
+"""The answer of a run: short sentences from the standings, for its page and for the terminal."""
 
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -27,8 +27,10 @@ from dpol.studies.answer.systems import (
     first_level,
     named,
     names_ours,
+    why_first,
 )
 from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE, THE_LEVEL
+from dpol.studies.paper1.table_2 import Verdict
 from dpol.studies.study import Facts
 from dpol.studies.verdicts import ABOVE, AHEAD, BEHIND, BELOW, EQUAL, UNDECIDED
 
@@ -44,30 +46,45 @@ _Said = tuple[list[str], list[str]]
 """Sentences of the answer, and sentences below it."""
 
 
-def leads_of(
-    standings: pd.DataFrame,
-    facts: Facts,
-    config: Config,
-    played: Mapping[float, Row | None] | None = None,
-    owner: str = "",
-) -> list[dict[str, str]]:
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a run says first.
+
+    Args:
+        texts: two texts of each level: what a system keeps, how well it hides a person, and what
+            speaks against it; and what else bounds the answer.
+        first: place of the level that is shown first.
+        why: why it is that one.
+        led: algorithm, noise and mu of the system of that level; None if there is none.
+        verdict: what of the paper's Table 2 is reproduced; None if the run does not play it.
+    """
+
+    texts: tuple[tuple[str, str], ...]
+    first: int
+    why: str
+    led: tuple[str, str, float] | None
+    verdict: Verdict | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines for the terminal; what is reproduced of the paper comes first."""
+        of_paper = [f"{self.verdict.heading}."] if self.verdict else []
+        return [*of_paper, self.texts[self.first][0], self.why]
+
+
+def answer_of(
+    standings: pd.DataFrame, facts: Facts, config: Config, verdict: Verdict | None = None
+) -> Answer:
     """Say what a system keeps at each level and how well it hides a person, and what else to know.
 
     A run that names our method compares it with the paper's and with the strongest rival. Any other
-    run gets a decision: the simplest rule that is not below the best, and what privacy costs there.
+    run tells of the simplest rule that is not below the best, and what privacy costs there.
 
     Args:
-        standings: the table; the lead describes its first group.
+        standings: the table; the answer describes its first group.
         facts: facts of the run.
         config: config of the run.
-        played: the row that commands play at each level at which they can.
-        owner: file of the config, if its owner decides by it in every period.
-
-    Returns:
-        Texts of each level: `answer`, what a system keeps, and how well it hides a person;
-        `against`, the sentence that speaks against it, if one does; `rest`, what is decided, and
-        what bounds the answer; `next`, for when commands choose, or why there are none; and
-        `command`, the commands.
+        verdict: what of the paper's Table 2 is reproduced.
     """
     title, rows = first_group(standings, facts)
     where = f" in {title}" if len(facts.streams) > 1 else ""
@@ -80,9 +97,10 @@ def leads_of(
     bounds = _unmeasured(asked, period), config.dataset.caveat, chosen
     whose = "Our" if chosen else "Your"
     scale = f"of 100 points{where}: 0 is a random choice, 100 the best of every {period}."
-    compares, rules, leads = names_ours(standings), chosen_rules(standings, facts), []
-    shown = first_level(standings, facts)
-    for k, mu in enumerate(ordered_levels(facts.levels)):
+    compares, rules = names_ours(standings), chosen_rules(standings, facts)
+    texts, first, why = [], first_level(standings, facts), why_first(standings, facts)
+    levels = ordered_levels(facts.levels)
+    for k, mu in enumerate(levels):
         rule, at, more = rules.get(mu), rows[rows["mu"] == mu], list[str]()
         if rule is None:
             answer = [f"No private algorithm was played at {privacy_title(mu)}."]
@@ -91,20 +109,14 @@ def leads_of(
         else:
             answer, more = _of_the_rule(rule, rules, config, where, scale)
         if rule is not None:
-            answer.append(_attacked(rule))
+            answer += [_attacked(rule), _needs_curator(rule), _against(rule, at)]
             unit = rule["unit"].replace("round", period)
             more.append(f"The attacker guesses about {unit}.")
-        by_them = (played or {}).get(mu)
-        following, command = _next(rule, by_them, facts, config, owner * (k == shown))
-        told = {
-            "answer": " ".join(answer),
-            "against": _against(rule, at),
-            "rest": " ".join(filter(None, (*more, *bounds))),
-            "next": following,
-            "command": command,
-        }
-        leads.append(told)
-    return leads
+        rest = why * (k == first), *more, *bounds
+        texts.append((" ".join(filter(None, answer)), " ".join(filter(None, rest))))
+    shown = rules.get(levels[first])
+    led = (shown["algorithm"], shown["noise"], shown["mu"]) if shown else None
+    return Answer(texts=tuple(texts), first=first, why=why, led=led, verdict=verdict)
 
 
 def _of_ours(ours: Row, at: pd.DataFrame, whose: str, scale: str) -> _Said:
@@ -129,7 +141,7 @@ def _beside(verdict: str, name: str, other: Row) -> str:
 def _of_the_rule(
     rule: Row, rules: Mapping[float, Row], config: Config, where: str, scale: str
 ) -> _Said:
-    """Say which rule should choose at a level, what it keeps and what privacy costs there; and why.
+    """Say which rule keeps how much at a level and what privacy costs there, and why that rule.
 
     Or say that the runs do not tell it from a random choice. The cost is the difference between the
     rules of no privacy and of the level; the sum of both half-widths covers it.
@@ -138,7 +150,7 @@ def _of_the_rule(
     if _undecided(rule):
         runs = counted(rule["replicates"], "run")
         return [f"{runs} cannot tell {system} from a random choice{where}. Raise replicates."], []
-    answer = [f"Let {system} choose. It keeps {_points(rule)} {scale}"]
+    answer = [f"{system} keeps {_points(rule)} {scale}"]
     free = rules.get(math.inf)
     if free is not None and rule["mu"] < math.inf:
         per, unit = _unit(config)
@@ -148,9 +160,9 @@ def _of_the_rule(
     return answer, ["It is the simplest rule that is not below the best."]
 
 
-def _against(rule: Row | None, at: pd.DataFrame) -> str:
+def _against(rule: Row, at: pd.DataFrame) -> str:
     """Say which fixed choice, or else which other rule, speaks against a rule at its level."""
-    if rule is None or _undecided(rule):
+    if _undecided(rule):
         return ""
     always, kept = rule["best_fixed"] or "the best of each stream", rule["best_fixed_share"]
     if _least(rule) <= kept:
@@ -175,23 +187,11 @@ def _undecided(rule: Row) -> bool:
     return bool(rule["gain_share"] <= half)
 
 
-def _next(
-    rule: Row | None, played: Row | None, facts: Facts, config: Config, owner: str
-) -> tuple[str, str]:
-    """Say which commands choose next; or why none do."""
-    period = config.dataset.period
-    if rule is None or (_undecided(rule) and not rule["role"]):
-        return "", ""
-    if rule["model"] != "local":
-        return "It needs a curator, somebody whom all trust with the raw numbers.", ""
-    if not owner:
-        return "", ""
-    if played is None:
-        return f"Commands play rules with Gaussian noise that is independent in each {period}.", ""
-    streams = f", in {next(iter(facts.streams.values()))}" * (len(facts.streams) > 1)
-    other = f", with {played['noise']} noise" * (played["noise"] != rule["noise"])
-    file = shlex.quote(owner)
-    return f"Next {period}{streams}{other}:", f"dpol release {file} && dpol choose {file}"
+def _needs_curator(rule: Row) -> str:
+    """Say whom a rule needs that sees raw numbers."""
+    if (_undecided(rule) and not rule["role"]) or rule["model"] == "local":
+        return ""
+    return "It needs a curator, somebody whom all trust with the raw numbers."
 
 
 def _unit(config: Config) -> tuple[float, str]:

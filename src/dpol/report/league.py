@@ -32,7 +32,6 @@ from dpol.studies.games.scores import score_tables
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.study import Facts, schemas_in
 
-
 _AROUND = 2
 """Systems that are printed above and below one with a star."""
 
@@ -72,14 +71,17 @@ class League:
         yield "guarantee: 1 and the number of systems that are above it for certain, by paired"
         yield "intervals, so a smaller share may share a rank. A star marks your algorithm."
         for section, group in ((it, own) for it in table.sections for own in it.groups):
-            starred = np.array([it.partition(",")[0] in mine for it, _ in group.lines])
-            names = ["* " * star + it for star, (it, _) in zip(starred, group.lines, strict=True)]
+            titles = [title for title, _ in group.lines]
+            starred = [title.partition(",")[0] in mine for title in titles]
+            names = ["* " * star + title for star, title in zip(starred, titles, strict=True)]
             lines = [[" ".join([it.text, *it.notes[:1]]) for it in own] for _, own in group.lines]
             rows = pd.DataFrame(lines, names, [*table.headers])
-            near = np.convolve(starred, np.ones(2 * _AROUND + 1), mode="full") > 0
-            near = near[_AROUND : len(rows) + _AROUND]
-            near[0] = True
-            shown = rows if every else rows[near]
+            near = {0} | {
+                place + step
+                for place in np.flatnonzero(starred).tolist()
+                for step in range(-_AROUND, _AROUND + 1)
+            }
+            shown = rows if every else rows.iloc[sorted(near & {*range(len(rows))})]
             yield from ("", f"{section.title}: {group.title}", *shown.to_string().splitlines())
             if len(shown) < len(rows):
                 yield f"{len(shown)} of {len(rows)} systems; --all prints all."

@@ -16,15 +16,21 @@ from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
-from dpol.core.yaml_files import read_yaml
 from dpol.data.leaving import HOLDS, warning_of
 from dpol.data.panel import last_warnings
 from dpol.report.chapters import Part, Shown
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
-from dpol.report.decision import DECISION, decision_of
-from dpol.report.door import CONFIG, CRATE, RunFiles, answers, read_fragment, read_image
-from dpol.report.lead import game_of
+from dpol.report.door import (
+    CONFIG,
+    CRATE,
+    RunFiles,
+    answers,
+    read_crate,
+    read_fragment,
+    read_image,
+)
+from dpol.report.lead import Answer, answer_of, game_of
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.replay import replay_widget
 from dpol.report.slider import answer_widget
@@ -63,24 +69,19 @@ def write_report(
     there = RunFiles(folder=folder, files=checksums(folder, files))
     noted = there.files if folder == logs.parent else {}  # not those with a storage provider
     made = check_notes(logs.parent, read_notes(logs.parent), noted, jobs)
-    experiment = parse_experiment(yaml.safe_load(params.config_text), params.config_name)
-    config = experiment.config
+    config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     provenance = provenance_of(params, made, checkout)
     standings = _frames(there, "dpol.studies.comparison", ("standings",))["standings"]
-    decision = decision_of(standings, experiment, params.config_name)
+    found = None
     if config.games.has_table_2(config.facts):
         games = _frames(there, "dpol.studies.games", ("summary", "totals"))
         found = verdict(games, config.facts)
-        decision["verdict"] = found and found._asdict()
-    text = yaml.safe_dump(decision, sort_keys=False, allow_unicode=True, width=100)
-    write_text(
-        folder / DECISION, f"# What this run decided; dpol release and dpol choose read it.\n{text}"
-    )
-    write_text(page, build_page(there, config, provenance, decision))
+    answer = answer_of(standings, config.facts, config, found)
+    write_text(page, build_page(there, config, provenance, answer))
     write_text(folder / WORKFLOW, params.snakefile)
     write_text(folder / CONFIG, params.config_text)
-    outputs = {**checksums(folder, [page, folder / DECISION]), **there.files}
-    write_json(folder / CRATE, build_crate(folder, config, provenance, outputs))
+    outputs = {**checksums(folder, [page]), **there.files}
+    write_json(folder / CRATE, build_crate(folder, config, provenance, outputs, answer.lines))
 
 
 def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[str]:
@@ -101,12 +102,9 @@ def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[st
     if "data/cleaning.json" in files.files:
         lines += last_warnings(files.file("data/cleaning.json"))
     lines += config.left_out
-    if DECISION in files.files:
-        decision: Any = read_yaml(files.file(DECISION))
-        if of_paper := decision.get("verdict"):
-            lines.append(f"{of_paper['heading']}.")
-        answer, _, *following = _texts(decision)[decision["shown"]]
-        return [*lines, answer, decision["why"], *filter(None, [" ".join(following).rstrip()])]
+    if CRATE in files.files:
+        files.file(CRATE)  # refuses one that has changed
+        return [*lines, *read_crate(folder).answer]
     try:
         check_notes(folder, notes, {}, jobs)  # and a storage provider has the results
     except DataError:
@@ -114,28 +112,22 @@ def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[st
     return lines
 
 
-def build_page(
-    files: RunFiles, config: Config, provenance: Provenance, decision: Mapping[str, Any]
-) -> str:
-    """Build the page of a run; equal files, config, provenance and decision give an equal page.
+def build_page(files: RunFiles, config: Config, provenance: Provenance, answer: Answer) -> str:
+    """Build the page of a run; equal files, config, provenance and answer give an equal page.
 
     Args:
         files: files of the run.
         config: config of the run, which determines its results.
         provenance: sources of the run that its files do not tell.
-        decision: what `decision_of` returns for it, with the `verdict` on the paper's table, if it
-            is played.
+        answer: what `answer_of` returns for it.
 
     Raises:
         DataError: a file of the run is missing or invalid.
     """
-    facts, first = config.facts, decision["shown"]
-    leads, shown = _texts(decision), decision["levels"][first]
-    rule = shown["decision"]
-    led = (rule["algorithm"], rule["noise"], shown["mu"]) if rule else None
+    facts = config.facts
     interactive = {
         "privacy-utility": ("answer", partial(answer_widget, facts=facts)),
-        "replay": ("replay", partial(replay_widget, facts=facts, config=config, led=led)),
+        "replay": ("replay", partial(replay_widget, facts=facts, config=config, led=answer.led)),
     }
     titles = _titles(config.dataset.period)
     chapters: dict[str, list[Part]] = {key: [] for key in titles}
@@ -157,11 +149,11 @@ def build_page(
     chapters["data"].append(data_part(files, config.dataset, source, shown=facts.replayed))
     chapters["origin"].append(provenance_part(config, provenance))
     return load_template("report.html.j2", "dpol.report").render(
-        verdict=decision.get("verdict"),
+        verdict=answer.verdict,
         game=game_of(config),
         documentation={"docs/index.md": provenance.source and f"{provenance.source}/docs/index.md"},
-        lead=leads[first],
-        leads=_json(leads),
+        lead=answer.texts[answer.first],
+        leads=_json(answer.texts),
         run=config.run,
         chapters={key: parts for key, parts in chapters.items() if parts},
         titles=titles,
@@ -171,17 +163,6 @@ def build_page(
         titled=config.report.titles,
         warning=warning_of(config.dataset.private, HOLDS),
     )
-
-
-def _texts(decision: Mapping[str, Any]) -> list[list[str]]:
-    """Return the texts at the head of a page for each level, in the order of their elements."""
-    told = []
-    for k, level in enumerate(decision["levels"]):
-        why = decision["why"] * (k == decision["shown"])
-        pairs = (level["answer"], level["against"]), (why, level["rest"])
-        joined = (" ".join(filter(None, it)) for it in pairs)
-        told.append([*joined, level["next"], level["command"]])
-    return told
 
 
 def _frames(files: RunFiles, package: str, names: Iterable[str]) -> Frames:

@@ -15,7 +15,7 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from dpol.report.lead import leads_of
+from dpol.report.lead import answer_of
 from dpol.studies.comparison.settings import ComparisonSettings, StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.comparison.study import STUDY as STANDINGS
@@ -93,8 +93,8 @@ def run_of(
 def texts_of(levels: Sequence[str], noises: Sequence[str], kinds: Sequence[str]) -> dict[str, str]:
     """Return the lead, the findings and the tables of a run."""
     frames, facts, sections = run_of(levels, noises, kinds)
-    leads = leads_of(frames["standings"], facts, CONFIG)
-    texts = {"lead": " ".join(text for lead in leads for text in lead.values())}
+    answer = answer_of(frames["standings"], facts, CONFIG)
+    texts = {"lead": " ".join(text for texts in answer.texts for text in texts)}
     for section in sections:
         for spec in section.figures:
             figure = spec.function(frames, facts)

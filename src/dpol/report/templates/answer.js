@@ -9,7 +9,7 @@
   const find = (selector) => root.querySelector(selector);
   const [slider, output, choice] = ["input", "output", "select"].map(find);
   const [svg, list, tip] = [".plot svg", "ol", ".tip"].map(find);
-  const said = document.querySelectorAll(".lead, .rest, .next > *");
+  const said = document.querySelectorAll(".lead, .rest");
   const table = document.querySelector(".part:has(#answer-widget) table");
   // `over`: the line under the pointer; `system`: the one that was chosen.
   const state = { level: data.start, panel: panels[0], over: null, system: null };

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -240,20 +240,6 @@ def why_first(standings: pd.DataFrame, facts: Facts) -> str:
     above = above_fixed(chosen_rules(standings, facts))
     down_to = " down to which a rule is above every fixed choice" * bool(above)
     return f"Shown: the strictest level{down_to}."
-
-
-def played_rule(rule: Row, rows: pd.DataFrame, noises: Sequence[str]) -> Row | None:
-    """Return the row of a rule, or else that with which it keeps most among some noises.
-
-    Args:
-        rule: a row with noise.
-        rows: rows among which the other one is, as of `first_group`.
-        noises: the noises.
-    """
-    same = (rows["algorithm"] == rule["algorithm"]) & (rows["mu"] == rule["mu"])
-    same &= rows["noise"].isin(noises) & (rows["guarantee"] == THE_LEVEL)
-    others = rows[same].sort_values("gain_share", ascending=False, kind="stable").to_dict("records")
-    return rule if rule["noise"] in noises else next(iter(others), None)
 
 
 def first_group(standings: pd.DataFrame, facts: Facts) -> tuple[str, pd.DataFrame]:
