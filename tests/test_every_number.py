@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import dpol
@@ -162,14 +161,6 @@ OTHER = {
     "lazy.convex": {
         "game": convex.ConvexGame(n_rounds=6, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-6),
         "noise": convex.NOISES["dp-ftrl"],
-    },
-    "choose": {
-        "rule": "window-mean",
-        "frame": pd.DataFrame(
-            {"place": [*"ab"], "period": "2024-05-20", "share": [0.1, 0.2], "deviation": 0.1}
-        ),
-        "period": "2024-05-27",
-        "gain_range": 1.0,
     },
     "Noise": {"memory": "none"},
     "PairedLosses": {"replicates": 2},

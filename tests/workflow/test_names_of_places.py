@@ -1,4 +1,4 @@
-"""A table whose places have hostile names: its run, its page, and the choice of next week."""
+"""A table whose places have hostile names: its run and its page."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ NAMES = [
     ),
     *("co,mma;semi", "new\nline", "x" * 10_000, "bi\u202edi", "\u2066iso\u2069", "a\x1b[31mred"),
 ]
-READ = {"bi\u202edi": "bi?di", "\u2066iso\u2069": "?iso?", "a\x1b[31mred": "a?[31mred"}
-"""Names that are read without the signs that a terminal obeys, or that turn the text after them."""
 
 
 @pytest.fixture(scope="module")
