@@ -84,13 +84,11 @@ class Crate(RunFiles):
     Args:
         folder: results/<run>.
         files: SHA-256 of each file that the crate lists, by its path below the folder.
-        data: SHA-256 of the raw table.
         values: seed, hash of the code and commit, by name.
         versions: names and versions of the packages behind the results.
         answer: the lines with which the run ends.
     """
 
-    data: str
     values: Mapping[str, Any]
     versions: tuple[tuple[str, str], ...]
     answer: tuple[str, ...]
@@ -124,13 +122,11 @@ def read_crate(folder: Path) -> Crate:
     with readable(crate):
         nodes = read_json(crate)["@graph"]
         listed = {unquote(it["@id"]): it["sha256"] for it in nodes if "contentSize" in it}
-        (data,) = (it["sha256"] for it in nodes if it["@id"] == "#data-0")
         told = "".join(it.get("abstract", "") for it in nodes if it["@id"] == "./")
         versions = ((it["name"], it["softwareVersion"]) for it in nodes if "softwareVersion" in it)
         return Crate(
             folder=folder,
             files={CRATE: noted_sums(read_notes(folder)).get(CRATE) or sha256(crate), **listed},
-            data=data,
             values={it["name"]: it["value"] for it in nodes if it["@type"] == "PropertyValue"},
             versions=tuple(versions),
             answer=tuple(told.splitlines()),
