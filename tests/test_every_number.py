@@ -58,7 +58,6 @@ MADE = {
 }
 """Records of numbers that dpol made; their classes have no checks."""
 UNUSED = {
-    **{("Choice", it): "of an answer" for it in ("change", "mu", "periods", "ranking", "reports")},
     ("trade_off_at", "threshold"): "any number; nan has nan rates",
 }
 """Arguments without checks, and why."""
