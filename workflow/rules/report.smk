@@ -12,10 +12,13 @@ PAGE = [
 ]
 
 
+# Not as inputs: if they are deleted, the report is made without playing again.
+READ = [*PLAYED, *expand(STREAM, stream=settings.played), RAW]
+
+
 rule render_report:
     """Write the decision of the run, its page and its RO-Crate."""
     input:
-        asked("render_report"),
         DATA,
         SHOWN,
     output:
@@ -31,10 +34,9 @@ rule render_report:
         "../envs/dpol.yaml"
     params:
         code=code_of_job("render_report", *SHOWING, *plan.packages),
-        jobs=lambda wildcards: digests(),
+        sources=sources("render_report", more=READ),
         config_name=lambda wildcards: plan.name,
-        # Not as inputs: if they are deleted, the report is made without playing again.
-        played=[*PLAYED, *expand(STREAM, stream=settings.played), RAW],
+        played=READ,
         packages=[*plan.packages.values()],
         config_text=lambda wildcards: plan.text,
         snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),
