@@ -75,6 +75,11 @@ class Plan:
 
     # --- What a job depends on, besides its inputs ---
 
+    @property
+    def code(self) -> list[str]:
+        """The modules that jobs import by name, each once."""
+        return code_of(chain.from_iterable(each.values() for each in self.jobs.values()))
+
     @cached_property
     def packages(self) -> Mapping[str, tuple[str, str]]:
         """Name and version of packages other than dpol that the run needs, by name of import.
@@ -82,8 +87,7 @@ class Plan:
         Raises:
             ConfigError: a package is not installed where jobs find it.
         """
-        jobs = chain.from_iterable(each.values() for each in self.jobs.values())
-        return packages_of(*code_of(jobs))
+        return packages_of(*self.code)
 
     def contents(self, *files: str, made: Callable[[str], bool]) -> list[str | None]:
         """Return checksums of local tables, which a job compares with what it reads.
@@ -149,23 +153,23 @@ class Plan:
     def causes(self, name: str, asked: Mapping[str, str]) -> list[str]:
         """Return how what a job is asked differs from what it answered, in the words of the config.
 
-        What follows from other jobs is left out, and so is all if the job left no note.
+        What follows from other jobs is left out, and so is all if the job left no note. With other
+        modules the job reaches other code, but nobody has changed any.
 
         Args:
             name: name of the job, as in `dpol.reruns.notes.unanswered`.
             asked: what the plan asks of it, from `dpol.reruns.notes.asked`.
         """
         note = read_note(Path(self.folder), name)
-        found = dict[str, None]()
-        for change in differences(note.asked, asked) if note else ():
-            kind, _, what = change.partition(": ")[0].partition(".")
-            if kind == "code" and what != "of":
-                found[f"other code in {what}"] = None
-            elif kind == "contents":
-                found["another table"] = None
-            elif kind not in ("code", "sources"):
-                found[self._changed or f"other {kind}"] = None
-        return [*found]
+        old = note.asked if note else asked
+        others = {it for it in {**old, **asked} if old.get(it) != asked.get(it)} - {"sources"}
+        code = {it for it in others if it.startswith("code.")}
+        rooms = sorted(code) if "code.of" not in code else []
+        found = [f"other code in {it.removeprefix('code.')}" for it in rooms]
+        found += ["another table"] * ("contents" in others)
+        if rest := sorted(others - code - {"contents"}):
+            found.append(self._changed or f"other {', '.join(rest)}")
+        return found
 
     @cached_property
     def _changed(self) -> str:
@@ -181,7 +185,7 @@ class Plan:
 
         Args:
             kept: what the plan asks of each of these jobs, by name.
-            rules: the name of the rule of each.
+            rules: the name of the rule of each whose files are there.
 
         Raises:
             DataError: some do not.
@@ -196,11 +200,12 @@ class Plan:
             )
         if others:
             causes = dict.fromkeys(it for name in others for it in self.causes(name, kept[name]))
-            again = " ".join(dict.fromkeys(rules[name] for name in others))
+            again = dict.fromkeys(rules[name] for name in others if name in rules)
+            remedy = f"--forcerun {' '.join(again)}" if again else "--forceall"
             raise DataError(
                 f"{folder}: not as this config asks"
-                f"{f' ({listed([*causes], 5)})' if causes else ''}, and Snakemake would leave it so:"
-                f" {listed(others, 9)}; leave out flags that skip jobs, or add --forcerun {again}"
+                f"{f' ({listed(causes, 5)})' if causes else ''}, and Snakemake would leave it so:"
+                f" {listed(others, 9)}; leave out flags that skip jobs, or add {remedy}"
             )
 
 

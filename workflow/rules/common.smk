@@ -12,7 +12,7 @@ from dpol.core.words import listed
 from dpol.data.leaving import HOLDS, warning_of
 from dpol.plan import code_of, inputs_of, make_plan
 from dpol.reruns.code_hashes import code_of_job
-from dpol.reruns.notes import align_times, asked, digest
+from dpol.reruns.notes import align_times, asked, digest, note_of
 from dpol.studies.registry import EVERY_RUN, load_studies
 
 # One thread per job: Snakemake runs jobs in parallel, and results do not depend on cores.
@@ -69,8 +69,6 @@ is_made = lambda file: any(known.is_producer(file) for known in workflow.rules)
 by_content = lambda file: lambda wildcards: file if is_made(file) else ancient(file)
 # The wildcards of the jobs of each rule.
 every_job = {}
-# Files of the run that its jobs read if they are there, by rule.
-read_if_there = {}
 # Who overrides rules of a module includes this file once more for each.
 SAME = [it for it in imported if it.get("MODULE") == MODULE and "told_last" in it]
 
@@ -83,30 +81,34 @@ def plain(file):
 
 @cache
 def makers():
-    """Return the rule and wildcards of the job that makes each file of the run."""
+    """Return the job that makes each file of the run, as its rule and its wildcards."""
     return {
-        plain(file).format(**wildcards): (rule, tuple(wildcards.items()))
-        for rule, over in every_job.items()
-        for pattern in getattr(rules, rule).output
-        for file in [re.sub(r",[^{}]*}", "}", pattern)]
-        for wildcards in over
+        plain(re.sub(r",[^{}]*}", "}", file)).format(**dict(wildcards)): (rule, wildcards)
+        for rule, wildcards in all_jobs()
+        for file in getattr(rules, rule).output
     }
+
+
+def all_jobs():
+    """Return all jobs of the run."""
+    return [(rule, tuple(it.items())) for rule, over in every_job.items() for it in over]
 
 
 @cache
 def jobs_before(rule, wildcards):
-    """Return rule and wildcards of each job of the run that makes an input of a job, or may."""
+    """Return the jobs that make the inputs of a job, and what it reads if it is there."""
     inputs, *_ = getattr(rules, rule).rule.expand_input(dict(wildcards))
-    found = (makers().get(plain(it)) for it in (*inputs, *read_if_there.get(rule, ())))
-    return [*filter(None, dict.fromkeys(found))]
+    files = *inputs, *dict(getattr(rules, rule).params.items()).get("played", ())
+    return [*filter(None, dict.fromkeys(makers().get(plain(it)) for it in files))]
 
 
 @cache
 def job_of(rule, wildcards):
     """Return the name of a job, and what it is asked."""
-    known, given = getattr(rules, rule), Wildcards(fromdict=dict(wildcards))
-    params = {name: it(given) if callable(it) else it for name, it in known.params.items()}
-    return log_of(rule, wildcards).removeprefix(f"{RESULTS}/logs/").removesuffix(".log"), asked(params)
+    given = Wildcards(fromdict=dict(wildcards))
+    params = getattr(rules, rule).params.items()
+    asks = asked({name: it(given) if callable(it) else it for name, it in params})
+    return log_of(rule, wildcards).removeprefix(f"{RESULTS}/logs/").removesuffix(".log"), asks
 
 
 def log_of(rule, wildcards):
@@ -116,22 +118,16 @@ def log_of(rule, wildcards):
 
 def digests(jobs):
     """Return a digest of what each job is asked, by name."""
-    asks = dict(job_of(*it) for it in jobs)
-    return {name: digest(it) for name, it in asks.items()}
+    return {name: digest(it) for name, it in (job_of(*job) for job in jobs)}
 
 
-def sources(rule, over=({},), more=()):
+def sources(rule, over=({},)):
     """Return the function of a param: a digest of what each job is asked that makes an input.
 
     So Snakemake, which compares params, runs a job again if one before it would run, and the job
-    knows the notes that it must find.
-
-    Args:
-        rule: name of the rule.
-        over: the wildcards of each of its jobs.
-        more: files that its job reads if they are there.
+    knows the notes that it must find. `over` has the wildcards of each job of the rule.
     """
-    every_job[rule], read_if_there[rule] = over, more
+    every_job[rule] = over
     return lambda wildcards: digests(jobs_before(rule, tuple(wildcards.items())))
 
 
@@ -144,24 +140,26 @@ def check(record):
     has_chosen = getattr(record, "event", None) == LogEvent.RUN_INFO
     if not (has_chosen or record.msg == NOTHING_TO_BE_DONE_MSG):
         return True
-    dag = workflow.dag
-    by_log = {str(it.log[0]): it for it in dag.jobs if it.log}
-    every = [(rule, tuple(it.items())) for rule, over in every_job.items() for it in over]
-    called = {it: job for it in every if (job := by_log.get(log_of(*it)))}
-    kept = {it for it, job in called.items() if workflow.touch or not dag.needrun(job)}
-    for it in called.keys() - kept:
-        kept.update(before for before in jobs_before(*it) if before not in called)
-        name, its = job_of(*it)
+    by_log = {str(it.log[0]): it for it in workflow.dag.jobs if it.log}
+    called = {it: job for it in all_jobs() if (job := by_log.get(log_of(*it)))}
+    runs = {it for it, job in called.items() if workflow.dag.needrun(job)}
+    for job in runs:
+        if not note_of(Path(log_of(*job))).exists():
+            continue
+        name, its = job_of(*job)
         for cause in plan.causes(name, its):
             causes.setdefault(cause, set()).add(name)
-    asks, rules_of = {}, {}
-    for it in filter(kept.__contains__, every):
-        name, asks[name] = job_of(*it)
-        rules_of[name] = called[it].rule.name if it in called else it[0]
+    # A flag may leave out the jobs before one that runs; one that is touched does not run.
+    needed = {*called, *(it for job in runs for it in jobs_before(*job))}
+    kept, there = {}, {}
+    for job in needed - (set() if workflow.touch else runs):
+        name, kept[name] = job_of(*job)
+        if job not in called or any(map(os.path.exists, called[job].output)):
+            there[name] = called[job].rule.name if job in called else job[0]
     # Params of jobs that run are looked at again, when the tables that they name are there.
     job_of.cache_clear()
     try:
-        plan.refuse(asks, rules_of)
+        plan.refuse(kept, there)
     except DpolError as error:
         logger.error(f"error: {error}")
         sys.exit(1)
@@ -173,8 +171,8 @@ def told_last():
     try:
         from dpol.report.page import last_lines
 
-        jobs = [(rule, ()) for rule in ("clean_panel", "render_report") if rule in every_job]
-        return last_lines(Path(RESULTS), settings, digests(jobs))
+        told = [it for it in all_jobs() if it[0] in ("clean_panel", "render_report")]
+        return last_lines(Path(RESULTS), settings, digests(told))
     except Exception as error:
         why = error if isinstance(error, DpolError) else in_one_line(error)
         return [f"not finished: {why}"]

@@ -12,10 +12,6 @@ PAGE = [
 ]
 
 
-# Not as inputs: if they are deleted, the report is made without playing again.
-READ = [*PLAYED, *expand(STREAM, stream=settings.played), RAW]
-
-
 rule render_report:
     """Write the decision of the run, its page and its RO-Crate."""
     input:
@@ -33,10 +29,11 @@ rule render_report:
     conda:
         "../envs/dpol.yaml"
     params:
-        code=code_of_job("render_report", *SHOWING, *plan.packages),
-        sources=sources("render_report", more=READ),
+        code=code_of_job("render_report", *SHOWING, *plan.code),
+        sources=sources("render_report"),
         config_name=lambda wildcards: plan.name,
-        played=READ,
+        # Not as inputs: if they are deleted, the report is made without playing again.
+        played=[*PLAYED, *expand(STREAM, stream=settings.played), RAW],
         packages=[*plan.packages.values()],
         config_text=lambda wildcards: plan.text,
         snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),

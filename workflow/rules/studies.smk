@@ -122,9 +122,7 @@ for study, block in plan.studies:
         resources:
             mem_mb=lambda wildcards, input, attempt: attempt * round(1000 + 10 * input.size_mb),
         params:
-            code=code_of_job(
-                "study_results", study.module, study.collecting, *code_of(jobs.values())
-            ),
+            code=code_of_job("study_results", study.module, study.collecting),
             sources=sources(f"{study.name}_results"),
             study=study.package,
             settings=block.model_dump(mode="json"),

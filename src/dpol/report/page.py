@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from inspect import getsourcelines
@@ -27,7 +27,7 @@ from dpol.report.lead import game_of
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.replay import replay_widget
 from dpol.report.slider import answer_widget
-from dpol.reruns.notes import checksums, made_as_asked, noted_sums, read_notes, unanswered
+from dpol.reruns.notes import checksums, made_as_asked, noted_sums, unanswered
 from dpol.show.pages import load_template
 from dpol.show.words import ARXIV, DISTRIBUTIONS, EXPERTS, LAZY, cited
 from dpol.studies.paper1.table_2 import verdict
@@ -42,7 +42,7 @@ def write_report(
     files: Iterable[str],
     logs: Path,
     checkout: Path,
-    jobs: Collection[str],
+    jobs: Mapping[str, str],
 ) -> None:
     """Write the page of a run and its crate.
 
@@ -52,14 +52,14 @@ def write_report(
         files: the other files of the run.
         logs: results/<run>/logs; with remote storage it is not next to the page.
         checkout: folder whose commit the page shows.
-        jobs: the names of the jobs that made them, which left notes.
+        jobs: digest of what each job was asked that made them, by name.
 
     Raises:
         DataError: a file of the run is missing or invalid.
     """
     folder = page.parents[1]
     there = RunFiles(folder=folder, files=checksums(folder, files))
-    made = [note for name, note in read_notes(logs.parent).items() if name in jobs]
+    made = made_as_asked(logs.parent, jobs).values()
     experiment = parse_experiment(yaml.safe_load(params.config_text), params.config_name)
     config = experiment.config
     provenance = provenance_of(params, made, checkout)

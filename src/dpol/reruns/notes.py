@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import platform
 import sys
@@ -21,16 +20,12 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from dpol.core.differences import flat
 from dpol.core.files import sha256, write_text
 from dpol.core.schemas import readable
 
 PACKAGES = "dpol", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "pydantic", "snakemake"
 """Packages that results depend on, in the order in which the report names them; each is imported
 by its name."""
-
-_LONGEST = 60
-"""Number of characters of a param that a note repeats."""
 
 Checksums = Mapping[str, str]
 """SHA-256 of files of a run, by their paths below its folder."""
@@ -150,27 +145,25 @@ def made_as_asked(folder: Path, asks: Mapping[str, str]) -> dict[str, Note]:
 
 
 def align_times(folder: Path) -> None:
-    """Give the files of a run one time, if they lost their order but not their content.
+    """Give the files of a run one time, if they lost the order of their times but are as noted.
 
     Snakemake goes by times, which a copy or a wrong clock turns round.
 
     Args:
         folder: results/<run>, which need not exist.
     """
-    notes, times = read_notes(folder), dict[str, float]()
-    for file in {file for note in notes.values() for file in (*note.read, *note.wrote)}:
-        with suppress(OSError):
-            times[file] = (folder / file).stat().st_mtime
-    late = [
-        {**note.read, **note.wrote}
-        for note in notes.values()
-        if max((times.get(it, -math.inf) for it in note.read), default=-math.inf)
-        > min((times.get(it, math.inf) for it in note.wrote), default=math.inf)
-    ]
-    if late and all(checksums(folder, [folder / it for it in sums]).items() <= sums.items() for sums in late):
-        for file in times:
+    paths = {it.relative_to(folder).as_posix(): it for it in folder.rglob("*") if it.is_file()}
+    times = {file: path.stat().st_mtime for file, path in paths.items()}
+    sums = set[tuple[str, str]]()
+    for note in read_notes(folder).values():
+        read, wrote = ([times[it] for it in files if it in times] for files in (note.read, note.wrote))
+        if read and wrote and max(read) > min(wrote):
+            sums.update((*note.read.items(), *note.wrote.items()))
+    there = {(file, value) for file, value in sums if file in paths}
+    if there and there == {*checksums(folder, [paths[it] for it, _ in there]).items()}:
+        for path in paths.values():
             with suppress(PermissionError):  # another user's; then some jobs run again
-                os.utime(folder / file, (min(times.values()),) * 2)
+                os.utime(path, (min(times.values()),) * 2)
 
 
 def loaded_versions() -> dict[str, str]:
@@ -187,21 +180,22 @@ def loaded_versions() -> dict[str, str]:
 
 
 def asked(params: Mapping[str, Any]) -> dict[str, str]:
-    """Return the values in a job's params by dotted path: JSON, or a hash of long JSON.
+    """Return a hash of each of a job's params; of its code, a hash of each room.
 
-    >>> asked({"seed": 1, "settings": {"replicates": 3, "rounds": (20, 50)}})
-    {'seed': '1', 'settings.replicates': '3', 'settings.rounds': '[20, 50]'}
+    >>> [*asked({"seed": 1, "code": {"of": ["build_stream"], "data": "0f", "core": "1a"}})]
+    ['seed', 'code.of', 'code.data', 'code.core']
     """
-    texts = {key: json.dumps(value, default=_plain) for key, value in flat(dict(params.items()))}
-    return {name: text if len(text) <= _LONGEST else _short(text) for name, text in texts.items()}
+    values = dict(params.items())
+    code = {f"code.{room}": value for room, value in values.pop("code", {}).items()}
+    return {name: _hash(json.dumps(it, default=_plain)) for name, it in (values | code).items()}
 
 
 def digest(asked: Mapping[str, str]) -> str:
     """Return a hash of what a job is asked, in its order."""
-    return _short(json.dumps([*asked.items()]))
+    return _hash(json.dumps([*asked.items()]))
 
 
-def _short(text: str) -> str:
+def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
