@@ -56,8 +56,6 @@ NO_COUNTS = {
     "dpol.data.stream.write_stream": "writes what its caller gives, as a user's own call does",
     "dpol.data.fetch": "a public table that it fetched",
     "dpol.data.tables.raw_table": "the table itself, simulated or fetched",
-    "dpol.plan": "a time",
-    "dpol.reruns.lock": "who is at work",
     "dpol.reruns.code_hashes": "hashes of code",
 }
 BELOW_RESULTS = {

@@ -96,7 +96,7 @@ def read_note(folder: Path, name: str) -> Note | None:
 
 
 def read_notes(folder: Path) -> dict[str, Note]:
-    """Return the notes of the jobs of a run by the names of jobs, the one that ended last at the end.
+    """Return the notes of a run by the names of their jobs, the one that ended last at the end.
 
     Args:
         folder: results/<run>, which need not be finished or exist.
@@ -156,7 +156,9 @@ def align_times(folder: Path) -> None:
     times = {file: path.stat().st_mtime for file, path in paths.items()}
     sums = set[tuple[str, str]]()
     for note in read_notes(folder).values():
-        read, wrote = ([times[it] for it in files if it in times] for files in (note.read, note.wrote))
+        read, wrote = (
+            [times[it] for it in files if it in times] for files in (note.read, note.wrote)
+        )
         if read and wrote and max(read) > min(wrote):
             sums.update((*note.read.items(), *note.wrote.items()))
     there = {(file, value) for file, value in sums if file in paths}
