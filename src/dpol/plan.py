@@ -5,9 +5,7 @@ The rules of the workflow read a `Plan` and decide nothing themselves.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -19,22 +17,13 @@ import yaml
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.config.models import Config
 from dpol.core.differences import differences, flat
-from dpol.core.errors import ConfigError, DataError, OutputError
-from dpol.core.files import check_writable, sha256, write_text
+from dpol.core.errors import ConfigError, DataError
+from dpol.core.files import check_writable, sha256
 from dpol.core.words import listed
 from dpol.core.yaml_files import parse_yaml, read_yaml
 from dpol.data.query import Query, must_fetch, query_for, record_of
 from dpol.reruns.code_hashes import packages_of
-from dpol.reruns.lock import hold
-from dpol.reruns.notes import (
-    Note,
-    changed_files,
-    note_of,
-    noted_sums,
-    read_notes,
-    reasons_to_rerun,
-    set_times,
-)
+from dpol.reruns.notes import digest, read_note, unanswered
 from dpol.studies.study import Job, Study
 
 START_SECONDS = 1.3
@@ -86,6 +75,11 @@ class Plan:
 
     # --- What a job depends on, besides its inputs ---
 
+    @property
+    def code(self) -> list[str]:
+        """The modules that jobs import by name, each once."""
+        return code_of(chain.from_iterable(each.values() for each in self.jobs.values()))
+
     @cached_property
     def packages(self) -> Mapping[str, tuple[str, str]]:
         """Name and version of packages other than dpol that the run needs, by name of import.
@@ -93,10 +87,9 @@ class Plan:
         Raises:
             ConfigError: a package is not installed where jobs find it.
         """
-        jobs = chain.from_iterable(each.values() for each in self.jobs.values())
-        return packages_of(*code_of(jobs))
+        return packages_of(*self.code)
 
-    def contents(self, *files: str, made: Callable[[str], bool]) -> dict[str, str | None]:
+    def contents(self, *files: str, made: Callable[[str], bool]) -> list[str | None]:
         """Return checksums of local tables, which a job compares with what it reads.
 
         A fetched table may be gone: then the record of its download tells its checksum.
@@ -105,10 +98,10 @@ class Plan:
             files: the tables.
             made: whether a job makes a table; it has None then, for the job is not yet asked.
         """
-        return {
-            file: None if made(file) and file != self.fetched else self._checksum(Path(file))
+        return [
+            None if made(file) and file != self.fetched else self._checksum(Path(file))
             for file in map(str, files)
-        }
+        ]
 
     def _checksum(self, file: Path) -> str | None:
         if file.exists():
@@ -157,106 +150,62 @@ class Plan:
 
     # --- What is there already ---
 
-    @cached_property
-    def _notes(self) -> Mapping[Path, Note]:
-        return read_notes(Path(self.folder))
+    def causes(self, name: str, asked: Mapping[str, str]) -> list[str]:
+        """Return how what a job is asked differs from what it answered, in the words of the config.
 
-    @cached_property
-    def _noted(self) -> Mapping[str, str]:
-        return noted_sums(self._notes)
-
-    def begin(self, mark: Path, *, runs_jobs: bool) -> Callable[[], None] | None:
-        """Lock the run, and check that its files are as their jobs wrote them.
+        What follows from other jobs is left out, and so is all if the job left no note. With other
+        modules the job reaches other code, but nobody has changed any.
 
         Args:
-            mark: a file to write with a new text, and a time after that of all files of the run.
-            runs_jobs: whether the lock is to last until this process ends. Otherwise nothing is
-                locked, and nothing changed where another call is at work.
-
-        Returns:
-            A function that ends the lock before; None if nothing is locked.
-
-        Raises:
-            DataError: some files are not, or cannot be read.
-            OutputError: another call is at work there.
-        """
-        folder, release = Path(self.folder), None
-        with ExitStack() as stack:
-            if runs_jobs or self._notes:
-                with suppress(*(() if runs_jobs else (OutputError,))):
-                    release = stack.callback(hold(folder, self.name))
-            if names := changed_files(folder, self._noted):
-                raise DataError(
-                    f"{self.folder}: changed since the jobs wrote them: {listed(names, 10)}; move"
-                    " or delete these files, and run snakemake again"
-                )
-            write_text(mark, f"{time.time_ns()}\n")
-            if release:
-                set_times(folder, self._notes, mark.stat().st_mtime)
-            return stack.pop_all().close if runs_jobs else None
-
-    def reasons_to_rerun(self, log: str, asked: Mapping[str, str]) -> list[str] | None:
-        """Return how a job's request differs from the one that it answered, and its missing files.
-
-        None if the job left no note. Snakemake by itself does not make a missing file again if no
-        other job needs it.
-
-        Args:
-            log: path of its log.
+            name: name of the job, as in `dpol.reruns.notes.unanswered`.
             asked: what the plan asks of it, from `dpol.reruns.notes.asked`.
         """
-        note = self._notes.get(note_of(Path(log)))
-        if note is None:
-            return None
-        gone = (it for it in note.wrote if not Path(self.folder, it).exists())
-        return [
-            *(f"a missing file: {it}" for it in gone),
-            *reasons_to_rerun(note, asked, self._noted),
-        ]
-
-    def causes(self, reasons: Sequence[str]) -> list[str]:
-        """Return why a job runs again, in the words of the config, without what follows from it.
-
-        Args:
-            reasons: what `reasons_to_rerun` returns for it.
-        """
-        found = []
-        for reason in reasons:
-            name, _, change = reason.partition(": ")
-            kind, _, what = name.partition(".")
-            texts = {"code": "other code", "contents": f"another table {what}"}
-            if not change:  # a file, or the order of its settings
-                reason = f"another {reason}" if "." in reason else reason
-            elif name != "a missing file":
-                reason = texts.get(kind, self._changed)
-            found.append(reason)
-        return [*filter(None, dict.fromkeys(found))]
+        note = read_note(Path(self.folder), name)
+        old = note.asked if note else asked
+        others = {it for it in {**old, **asked} if old.get(it) != asked.get(it)} - {"sources"}
+        code = {it for it in others if it.startswith("code.")}
+        rooms = sorted(code) if "code.of" not in code else []
+        found = [f"other code in {it.removeprefix('code.')}" for it in rooms]
+        found += ["another table"] * ("contents" in others)
+        if rest := sorted(others - code - {"contents"}):
+            found.append(self._changed or f"other {', '.join(rest)}")
+        return found
 
     @cached_property
     def _changed(self) -> str:
         """How the config differs from the one on the page that is there; empty if it does not."""
         before = Path(self.folder, "provenance/config.yaml")
         if not before.exists():
-            return "other settings"
+            return ""
         old, new = (dict(flat(it)) for it in (read_yaml(before), parse_yaml(self.text, self.name)))
         return ", ".join(differences(old, new))
 
-    def refuse_gaps(self, asks: Mapping[str, Mapping[str, str]], runs: Collection[str]) -> None:
-        """Check that all jobs that must run will run.
+    def refuse(self, kept: Mapping[str, Mapping[str, str]], rules: Mapping[str, str]) -> None:
+        """Check that all jobs that do not run answer the plan, with files as they wrote them.
 
         Args:
-            asks: what the plan asks of each job, by its log.
-            runs: the logs of the jobs that will run.
+            kept: what the plan asks of each of these jobs, by name.
+            rules: the name of the rule of each whose files are there.
 
         Raises:
-            DataError: some will not.
+            DataError: some do not.
         """
-        others = (log for log in asks if log not in runs)
-        if left := [log for log in others if self.reasons_to_rerun(log, asks[log]) != []]:
-            names = [it.removeprefix(f"{self.folder}/logs/").removesuffix(".log") for it in left]
+        folder = Path(self.folder)
+        wrong = unanswered(folder, {name: digest(it) for name, it in kept.items()})
+        others = [name for name in wrong if name in kept]
+        if files := [it for it in wrong if it not in kept]:
             raise DataError(
-                f"{self.folder}: a flag of Snakemake leaves out jobs that must run:"
-                f" {listed(names, 9)}; the same command without it goes on"
+                f"{folder}: changed since the jobs wrote them: {listed(files, 10)}; move or delete"
+                " these files, and run snakemake again"
+            )
+        if others:
+            causes = dict.fromkeys(it for name in others for it in self.causes(name, kept[name]))
+            again = dict.fromkeys(rules[name] for name in others if name in rules)
+            remedy = f"--forcerun {' '.join(again)}" if again else "--forceall"
+            raise DataError(
+                f"{folder}: not as this config asks"
+                f"{f' ({listed(causes, 5)})' if causes else ''}, and Snakemake would leave it so:"
+                f" {listed(others, 9)}; leave out flags that skip jobs, or add {remedy}"
             )
 
 

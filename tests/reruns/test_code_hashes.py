@@ -13,9 +13,7 @@ from pathlib import Path
 import grimp
 import pytest
 
-import dpol.experts.registry
 from dpol.core.shipped import pipeline
-from dpol.experts.registry import LEARNERS, REGISTRY
 from dpol.reruns import code_hashes
 from dpol.reruns.code_hashes import (
     ROOT,
@@ -23,6 +21,7 @@ from dpol.reruns.code_hashes import (
     every_module,
     files_by_reader,
     files_of_job,
+    parts_of_job,
     reach,
     room_of,
 )
@@ -157,18 +156,17 @@ def test_what_was_parsed_once_is_not_parsed_again(
         code_of_job("build_stream")
 
 
+def test_an_algorithm_is_reached_by_those_that_name_it() -> None:
+    """The registry has them by name, and imports one when it is asked for it."""
+    tree = "dpol.experts.tree_ftpl"
+    assert tree not in reach("dpol.experts.registry") | reach("dpol.studies.games.compute")
+    assert tree in parts_of_job("study_point", "dpol.studies.games.compute", tree)
+
+
 def test_the_imports_of_dpol_are_those_that_import_linter_sees() -> None:
     graph = grimp.build_graph("dpol", exclude_type_checking_imports=True, cache_dir=None)
     for module in graph.modules:
         direct = graph.find_modules_directly_imported_by(module)
         assert reach(module) == {module}.union(
-            *(reach(it) for it in direct | {module.rpartition(".")[0]} if it), named_by(module)
+            *(reach(it) for it in direct | {module.rpartition(".")[0]} if it)
         ), module
-
-
-def named_by(module: str) -> frozenset[str]:
-    """The registry names algorithms by `module:class`, and imports them late."""
-    every = (
-        (*REGISTRY.values(), *LEARNERS.values()) if module == dpol.experts.registry.__name__ else ()
-    )
-    return reach(*(entry.module for entry in every))

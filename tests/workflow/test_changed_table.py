@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from dpol.core.files import write_json
 from pipeline import SMALL, snakemake, succeed, write_config, written_as_before
@@ -68,20 +67,6 @@ def test_a_changed_table_is_read_again_though_it_is_older_than_the_results(tmp_p
         (tmp_path / "t.csv").write_text(COUNTS)
         (tmp_path / "beds.csv").write_text(BEDS.replace("90", "91"))
     assert planned(tmp_path) == {"clean_panel", "build_stream"}
-
-    # Tables that moved, and those of a run with another name, are not.
-    (tmp_path / "beds.csv").write_text(BEDS)
-    config = yaml.safe_load((tmp_path / "config.yaml").read_text())
-    config["dataset"]["source"]["file"] = "tables/t.csv"
-    config["dataset"]["columns"]["capacity"]["file"] = "tables/beds.csv"
-    (tmp_path / "tables").mkdir()
-    for name in ("t.csv", "beds.csv"):
-        (tmp_path / name).rename(tmp_path / "tables" / name)
-    write_config(tmp_path, config)
-    assert planned(tmp_path) == set()
-    (tmp_path / "results" / config["run"]).rename(tmp_path / "results/other")
-    write_config(tmp_path, config, run="other")
-    assert planned(tmp_path) == set()
 
 
 def test_so_is_a_table_of_gains(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 import zipfile
@@ -22,7 +21,7 @@ import yaml
 from matplotlib import pyplot
 
 from dpol.config.experiment import parse_experiment
-from dpol.plan import inputs_of, make_plan
+from dpol.plan import inputs_of
 from dpol.reruns.code_hashes import files_by_reader, hash_by_room, parts_of_job
 from dpol.studies.jobs import collect
 from dpol.studies.registry import EVERY_RUN, STUDIES, load_study
@@ -183,36 +182,22 @@ def test_results_do_not_depend_on_cores(whole: Path, tmp_path: Path) -> None:
     assert contents(tmp_path, wanted) == contents(whole, wanted)
 
 
-# --- Reruns ---
+# --- The code that a job watches ---
+
+LATE = {
+    "dpol.studies.games.show",
+    "dpol.studies.comparison.show",
+}
+"""Modules that some jobs reach and none of their rule loads: other code imports them late."""
 
 
-def code_of_jobs() -> dict[str, frozenset[str]]:
-    """Return the modules that each job of the whole run watches, by rule."""
-    plan = make_plan(WHOLE, [], "test")
-    scripts = "simulate_dataset", "clean_panel", "build_stream"
-    codes = {script: parts_of_job(script) for script in scripts}
-    for study, block in plan.studies:
-        codes[f"{study.name}_point"] = parts_of_job("study_point", study.computing)
-        called = study.module, study.collecting
-        codes[f"{study.name}_results"] = parts_of_job("study_results", *called)
-        sections = study.sections_of(block, plan.config.facts)
-        drawing = [module for it in sections if it.made for module in it.drawing]
-        codes[f"{study.name}_shown"] = parts_of_job(
-            "study_shown", study.showing, *drawing, *IN_EVERY_RUN
-        )
-    return codes
-
-
-def test_no_job_imports_or_reads_what_it_does_not_watch(whole: Path) -> None:
-    """Else a job would stay as it is although its code changed."""
-    codes, package = code_of_jobs(), whole / "src/dpol"
+def test_a_job_watches_the_code_that_it_loads_and_little_else(whole: Path) -> None:
+    """Else a job would stay as it is although its code changed, or run again for no reason."""
+    package, reached, loaded = whole / "src/dpol", dict[str, set[str]](), dict[str, set[str]]()
     jobs = [json.loads(path.read_text()) for path in (whole / "notes").glob("*.json")]
     assert {job["rule"] for job in jobs} >= {"games_point", "labels_shown", "render_report"}
     for job in jobs:
-        # The page records a hash of all that computes.
-        if job["rule"] == "render_report":
-            continue
-        modules = codes[job["rule"]]
+        modules = parts_of_job(*job["code"]["of"])
         rooms = {name: it for name, it in job["code"].items() if name != "of"}
         assert rooms == hash_by_room(modules), job["rule"]
         assert set(job["modules"]) <= modules, job["rule"]
@@ -221,102 +206,13 @@ def test_no_job_imports_or_reads_what_it_does_not_watch(whole: Path) -> None:
         watched = {file for module in modules for file in files_by_reader().get(module, ())}
         watched = {file.relative_to(ROOT / "src/dpol") for file in watched}
         assert {file.relative_to(package) for file in data} <= watched, job["rule"]
+        reached.setdefault(job["rule"], set()).update(modules)
+        loaded.setdefault(job["rule"], set()).update(job["modules"])
+    never = {it for rule in reached for it in reached[rule] - loaded[rule]}
+    assert {it for it in never if not it.startswith("dpol.script.")} == LATE
 
 
-def planned(folder: Path) -> tuple[set[str], set[str]]:
-    """Return the rules with jobs to run, and the suites of the main experiment to play."""
-    printed = succeed(run_copy(folder, "--dry-run"))
-    rules = set(re.findall(r"^(\w+) +\d+$", printed, re.MULTILINE)) - {"all", "total"}
-    return rules, set(re.findall(r"Games: [^,\n]+, [^,\n]+, ([^,\n]+), \d+-", printed))
-
-
-def jobs_of(*studies: str) -> set[str]:
-    """Return the rules of studies, and of the report."""
-    made = {f"{study}_{kind}" for study in studies for kind in ("point", "results")}
-    drawn = {it for it in studies if any(section.made for section in load_study(it).sections)}
-    return made | {f"{it}_shown" for it in drawn} | {"render_report"}
-
-
-# The standings and some of the claims read results of the games.
-MAIN = jobs_of("games", "comparison", "claims")
-ALL_SUITES = {*WHOLE["suites"]}
-
-
-FROM_DATA = {"simulate_dataset", "clean_panel", "build_stream"}
-
-
-@pytest.mark.parametrize(
-    ("changed", "rules", "played"),
-    [
-        (
-            {"report": {**WHOLE["report"], "algorithms": ["rw-ftpl"]}},
-            MAIN - {"games_point"},
-            set(),
-        ),
-        (
-            {"privacy": {**WHOLE["privacy"], "delta": 1e-5}},
-            (MAIN | jobs_of("batching")) - {"games_point"},
-            set(),
-        ),
-        ({"privacy": {**WHOLE["privacy"], "memory": "none"}}, MAIN, ALL_SUITES),
-        ({"seed": 8}, MAIN | jobs_of(*OTHERS) | FROM_DATA, ALL_SUITES),
-    ],
-    ids=["report", "delta", "memory", "seed"],
-)  # fmt: skip
-def test_a_change_of_the_config_reruns_only_what_depends_on_it(
-    whole: Path, changed: dict[str, Any], rules: set[str], played: set[str]
-) -> None:
-    write_config(whole, WHOLE, **changed)
-    rerun = planned(whole)
-    write_config(whole, WHOLE)
-    assert rerun == (rules, played)
-
-
-def with_changes(folder: Path, *changes: tuple[str, str, str]) -> set[str]:
-    """Return the rules with jobs to run after a word in some files of the code was replaced."""
-    package = ROOT / "src/dpol"
-    for file, old, new in changes:
-        text = (package / file).read_text(encoding="utf-8")
-        assert old in text
-        (folder / "src/dpol" / file).write_text(text.replace(old, new, 1), encoding="utf-8")
-    rules, _ = planned(folder)
-    for file, *_ in changes:
-        shutil.copy(package / file, folder / "src/dpol" / file)
-    return rules
-
-
-def test_words_rerun_nothing_and_the_look_of_the_page_only_the_page(whole: Path) -> None:
-    assert with_changes(
-        whole,
-        ("labels/game.py", '"""The game', '"""Other words. The game'),
-        ("experts/cautious_mean.py", "@dataclass", "# A comment.\n\n@dataclass"),
-        ("noise/noises.py", "return None", "return None  # no memory"),
-        ("studies/paper3/figures.py", '"""', '"""Other words. '),
-        ("studies/jobs.py", "def join_tables(", "\n\ndef join_tables("),
-        ("report/templates/report.css", "{", "{ "),
-    ) == {"render_report"}  # fmt: skip
-
-
-# What follows from the summary of the games, and what makes summaries of other games.
-SUMMED = (MAIN - {"games_point"}) | jobs_of("robustness")
-SHOWN = {rule for rule in jobs_of(*STUDIES) if rule.endswith("_shown")}
-
-
-@pytest.mark.parametrize(
-    ("change", "rules"),
-    [
-        (("labels/game.py", " * ", " / "), jobs_of("labels", "audits", "claims")),
-        (
-            ("experts/cautious_mean.py", "np.zeros(", "np.ones("),
-            MAIN | jobs_of("batching", "audits", "robustness"),
-        ),
-        (("studies/paper3/figures.py", '"alpha": 0.8', '"alpha": 0.7'), {"labels_shown"}),
-        (("studies/games/collect.py", "replace(0.0, math.nan)", "replace(0.0, 1.0)"), SUMMED),
-        (("studies/games/results.yaml", "columns:", "columns: # words"), SUMMED | SHOWN),
-    ],
-    ids=["labels", "algorithm", "figure", "summary", "columns"],
-)
-def test_a_change_of_code_reruns_what_can_run_it(
-    whole: Path, change: tuple[str, str, str], rules: set[str]
-) -> None:
-    assert with_changes(whole, change) == {*rules, "render_report"}
+def test_nothing_runs_again_by_all_triggers_of_snakemake(whole: Path) -> None:
+    """Who imports the rules does not take the triggers of this clone's profile."""
+    printed = succeed(run_copy(whole, "--dry-run", "--cores", "1"))
+    assert "Nothing to be done" in printed

@@ -14,7 +14,6 @@ else:
     rule clean_panel:
         """Clean the table into a panel, and count every change."""
         input:
-            asked("clean_panel"),
             table=by_content(RAW),
             capacities=lambda wildcards: [by_content(file)(wildcards) for file in CAPACITIES],
         output:
@@ -29,6 +28,7 @@ else:
             "../envs/dpol.yaml"
         params:
             code=code_of_job("clean_panel"),
+            sources=sources("clean_panel"),
             contents=lambda wildcards: plan.contents(RAW, *CAPACITIES, made=is_made),
             dataset=settings.dataset.as_local(settings.raw_file).model_dump(mode="json"),
             streams={label: {"groups": it.groups} for label, it in settings.streams.items()},

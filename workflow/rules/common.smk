@@ -2,14 +2,17 @@ import gc
 import os
 import re
 from functools import cache
-from types import SimpleNamespace
+
+from snakemake.common import NOTHING_TO_BE_DONE_MSG
+from snakemake.iocontainers import Wildcards
+from snakemake_interface_logger_plugins.common import LogEvent
 
 from dpol.core.errors import DpolError, in_one_line
 from dpol.core.words import listed
 from dpol.data.leaving import HOLDS, warning_of
 from dpol.plan import code_of, inputs_of, make_plan
 from dpol.reruns.code_hashes import code_of_job
-from dpol.reruns.notes import asked as as_asked, digest
+from dpol.reruns.notes import align_times, asked, digest, note_of
 from dpol.studies.registry import EVERY_RUN, load_studies
 
 # One thread per job: Snakemake runs jobs in parallel, and results do not depend on cores.
@@ -23,16 +26,14 @@ if found := re.search(r"[^\w@%+=:,./-]", sys.executable):
         " environment, to a path of letters, digits and ._-/"
     )
 
-# An input of every job, with a time and a content that no earlier plan had: Snakemake reruns a job for
-# which it is not `ancient`, whatever Snakemake's own records of files say, or if there are none.
-ASKED = ".snakemake/asked"
-
 try:
     plan = make_plan(config, [] if MODULE else workflow.configfiles, MODULE)
     imported = [known.module_globals for known in workflow.rules]
     plan.packages  # refuses those that no job would find
     plan.refuse_twins({it["MODULE"]: it["plan"] for it in imported if "MODULE" in it})
-    Path(ASKED).parent.mkdir(exist_ok=True)  # for what dpol notes there of its code
+    Path(".snakemake").mkdir(exist_ok=True)  # for what dpol notes there of its code
+    if workflow.is_main_process:
+        align_times(Path(plan.folder))
 except DpolError as error:
     sys.exit(f"error: {error}")
 
@@ -66,62 +67,103 @@ DATA_FIRST, GAMES_FIRST = 2, 1
 is_made = lambda file: any(known.is_producer(file) for known in workflow.rules)
 # A table goes by its checksum, which a job is asked, unless a job makes it.
 by_content = lambda file: lambda wildcards: file if is_made(file) else ancient(file)
-# The wildcards of the jobs of each rule whose jobs note what they were asked.
+# The wildcards of the jobs of each rule.
 every_job = {}
+# Who overrides rules of a module includes this file once more for each.
+SAME = [it for it in imported if it.get("MODULE") == MODULE and "told_last" in it]
 
 
-# Who overrides rules of a module includes this file once more for each: the first of them locks.
-SAME = [it for it in imported if it.get("MODULE") == MODULE and "begin" in it]
-
-
-@cache
-def begin():
-    """Lock the run where jobs will run. Only what Snakemake knows after reading the rules says so."""
-    if SAME:
-        return SAME[0]["begin"]()
-    try:
-        runs_jobs = workflow.executor_plugin is not None and not workflow.dryrun
-        plan.begin(Path(ASKED), runs_jobs=runs_jobs)
-        if runs_jobs and not MODULE:
-            logger.info("", extra={"last_lines": told_last})
-        if runs_jobs and Path(RESULTS, "points").exists():
-            logger.warning(
-                f"{RESULTS}/points is of an older release, and nothing reads it; remove it with"
-                f" rm -r {RESULTS}/points {RESULTS}/logs/*_point {RESULTS}/benchmarks/*_point"
-            )
-    except DpolError as error:
-        sys.exit(f"error: {error}")
+def plain(file):
+    """Return the path of a file of the run, wherever a storage provider has it."""
+    _, folder, name = str(file).partition(f"{RESULTS}/")
+    return folder + name
 
 
 @cache
-def job_of(rule, **wildcards):
-    """Return the log of a job, and what it is asked."""
-    known, given = getattr(rules, rule), SimpleNamespace(**wildcards)
-    params = {name: it(given) if callable(it) else it for name, it in known.params.items()}
-    return str(known.log[0].format(**wildcards)), as_asked(params)
+def makers():
+    """Return the job that makes each file of the run, as its rule and its wildcards."""
+    return {
+        plain(re.sub(r",[^{}]*}", "}", file)).format(**dict(wildcards)): (rule, wildcards)
+        for rule, wildcards in all_jobs()
+        for file in getattr(rules, rule).output
+    }
 
 
-def all_but_page():
-    """Return the log of every job but that of the page, and what it is asked."""
-    jobs = [(rule, it) for rule, over in every_job.items() for it in over]
-    return [job_of(rule, **values) for rule, values in jobs if rule != "render_report"]
+def all_jobs():
+    """Return all jobs of the run."""
+    return [(rule, tuple(it.items())) for rule, over in every_job.items() for it in over]
 
 
-def digests():
-    """Return the log of every job but that of the page, and a digest of what it is asked."""
-    return [(log, digest(it)) for log, it in all_but_page()]
+@cache
+def jobs_before(rule, wildcards):
+    """Return the jobs that make the inputs of a job, and what it reads if it is there."""
+    inputs, *_ = getattr(rules, rule).rule.expand_input(dict(wildcards))
+    files = *inputs, *dict(getattr(rules, rule).params.items()).get("played", ())
+    return [*filter(None, dict.fromkeys(makers().get(plain(it)) for it in files))]
 
 
-def refuse_gaps():
-    """Stop before any job where a flag of Snakemake leaves out jobs whose results would be shown."""
-    logs = {str(log) for job in workflow.dag.needrun_jobs() for log in job.log}
+@cache
+def job_of(rule, wildcards):
+    """Return the name of a job, and what it is asked."""
+    given = Wildcards(fromdict=dict(wildcards))
+    params = getattr(rules, rule).params.items()
+    asks = asked({name: it(given) if callable(it) else it for name, it in params})
+    return log_of(rule, wildcards).removeprefix(f"{RESULTS}/logs/").removesuffix(".log"), asks
+
+
+def log_of(rule, wildcards):
+    """Return the path of the log of a job."""
+    return str(getattr(rules, rule).log[0]).format(**dict(wildcards))
+
+
+def digests(jobs):
+    """Return a digest of what each job is asked, by name."""
+    return {name: digest(it) for name, it in (job_of(*job) for job in jobs)}
+
+
+def sources(rule, over=({},)):
+    """Return the function of a param: a digest of what each job is asked that makes an input.
+
+    So Snakemake, which compares params, runs a job again if one before it would run, and the job
+    knows the notes that it must find. `over` has the wildcards of each job of the rule.
+    """
+    every_job[rule] = over
+    return lambda wildcards: digests(jobs_before(rule, tuple(wildcards.items())))
+
+
+def check(record):
+    """Before any job starts, refuse a call that would leave or show what this plan does not ask.
+
+    Snakemake logs one of these records when it has chosen the jobs. It has no hook there, and calls
+    none at all if there is nothing to do.
+    """
+    has_chosen = getattr(record, "event", None) == LogEvent.RUN_INFO
+    if not (has_chosen or record.msg == NOTHING_TO_BE_DONE_MSG):
+        return True
+    by_log = {str(it.log[0]): it for it in workflow.dag.jobs if it.log}
+    called = {it: job for it in all_jobs() if (job := by_log.get(log_of(*it)))}
+    runs = {it for it, job in called.items() if workflow.dag.needrun(job)}
+    for job in runs:
+        if not note_of(Path(log_of(*job))).exists():
+            continue
+        name, its = job_of(*job)
+        for cause in plan.causes(name, its):
+            causes.setdefault(cause, set()).add(name)
+    # A flag may leave out the jobs before one that runs; one that is touched does not run.
+    needed = {*called, *(it for job in runs for it in jobs_before(*job))}
+    kept, there = {}, {}
+    for job in needed - (set() if workflow.touch else runs):
+        name, kept[name] = job_of(*job)
+        if job not in called or any(map(os.path.exists, called[job].output)):
+            there[name] = called[job].rule.name if job in called else job[0]
+    # Params of jobs that run are looked at again, when the tables that they name are there.
+    job_of.cache_clear()
     try:
-        if workflow.touch:  # no job runs, and none is done
-            plan.refuse_gaps({log: it for log, it in all_but_page() if log in logs}, set())
-        elif str(rules.render_report.log[0]) in logs:
-            plan.refuse_gaps(dict(all_but_page()), logs)
+        plan.refuse(kept, there)
     except DpolError as error:
-        sys.exit(f"error: {error}")
+        logger.error(f"error: {error}")
+        sys.exit(1)
+    return True
 
 
 def told_last():
@@ -129,31 +171,18 @@ def told_last():
     try:
         from dpol.report.page import last_lines
 
-        log, page = job_of("render_report")
-        return last_lines(Path(RESULTS), settings, {**dict(digests()), log: digest(page)})
+        told = [it for it in all_jobs() if it[0] in ("clean_panel", "render_report")]
+        return last_lines(Path(RESULTS), settings, digests(told))
     except Exception as error:
         why = error if isinstance(error, DpolError) else in_one_line(error)
         return [f"not finished: {why}"]
 
 
-def asked(rule, over=({},)):
-    """Return the input function for `ASKED`: old for a job that answered what it is asked now.
-
-    `over` has the wildcards of each job of the rule.
-    """
-    every_job[rule] = over
-
-    def file_of(wildcards):
-        if not workflow.is_main_process:  # what a job's own process is told to run, it runs
-            return local(ASKED)
-        begin()
-        log, it = job_of(rule, **dict(wildcards.items()))
-        differing = plan.reasons_to_rerun(log, it)
-        for cause in plan.causes(differing or []):
-            causes.setdefault(cause, set()).add(log)
-        return ancient(local(ASKED)) if differing == [] else local(ASKED)
-
-    return file_of
+if workflow.is_main_process and not SAME:
+    logger.addFilter(check)
+    if not MODULE:
+        # The view tells them, also at the end of a call that has nothing to do.
+        logger.info("", extra={"last_lines": told_last})
 
 
 def describe_rules():

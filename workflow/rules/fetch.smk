@@ -4,10 +4,6 @@ if plan.must_fetch and not any(plan.fetched in known.output for known in workflo
 
     rule fetch_dataset:
         """Fetch the table, once."""
-        input:
-            # A table that is there is another one than is asked for; a missing one may not be needed.
-            lambda wildcards: begin()
-            or (local(ASKED) if Path(plan.fetched).exists() else ancient(local(ASKED))),
         output:
             file=local(plan.fetched),
         log:
@@ -23,6 +19,7 @@ if plan.must_fetch and not any(plan.fetched in known.output for known in workflo
             dataset=settings.dataset.untitled.model_dump(mode="json"),
             groups=lambda wildcards: plan.wanted_groups,
             query=plan.query.soql,
+            sources=sources("fetch_dataset"),
         message:
             "Fetching {output.file}"
         script:
@@ -33,8 +30,6 @@ if settings.dataset.source.kind == "simulated":
 
     rule simulate_dataset:
         """Simulate hospitals in the columns of the HHS table."""
-        input:
-            asked("simulate_dataset"),
         output:
             table=RAW,
         log:
@@ -45,6 +40,7 @@ if settings.dataset.source.kind == "simulated":
             "../envs/dpol.yaml"
         params:
             code=code_of_job("simulate_dataset"),
+            sources=sources("simulate_dataset"),
             source=settings.dataset.source.model_dump(mode="json"),
             seed=settings.seed,
         message:

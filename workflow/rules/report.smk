@@ -13,7 +13,6 @@ PAGE = [f"{RESULTS}/{name}" for name in ("report/index.html", "ro-crate-metadata
 rule render_report:
     """Write the page of the run and its RO-Crate."""
     input:
-        asked("render_report"),
         DATA,
         SHOWN,
     output:
@@ -27,8 +26,8 @@ rule render_report:
     conda:
         "../envs/dpol.yaml"
     params:
-        code=code_of_job("render_report", *SHOWING, *plan.packages),
-        jobs=lambda wildcards: digests(),
+        code=code_of_job("render_report", *SHOWING, *plan.code),
+        sources=sources("render_report"),
         config_name=lambda wildcards: plan.name,
         # Not as inputs: if they are deleted, the report is made without playing again.
         played=[*PLAYED, *expand(STREAM, stream=settings.played), RAW],

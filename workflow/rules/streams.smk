@@ -3,7 +3,6 @@ if settings.dataset.source.kind == "gains":
     rule build_stream:
         """Read a stream from the table of gains."""
         input:
-            asked("build_stream", [{"stream": it} for it in settings.played]),
             table=by_content(RAW),
         output:
             stream=STREAM,
@@ -16,6 +15,7 @@ if settings.dataset.source.kind == "gains":
             "../envs/dpol.yaml"
         params:
             code=code_of_job("build_stream_of_gains"),
+            sources=sources("build_stream", [{"stream": it} for it in settings.played]),
             contents=lambda wildcards: plan.contents(RAW, made=is_made),
             dataset=settings.dataset.untitled.model_dump(mode="json"),
         message:
@@ -32,10 +32,6 @@ else:
     rule build_stream:
         """Make a stream from the clean panel."""
         input:
-            asked(
-                "build_stream",
-                [{"stream": it} for it in GAMES if f"streams/{it}.parquet" in read],
-            ),
             panel=lambda wildcards: (
                 f"{RESULTS}/data/panel@{reading}.parquet"
                 if (reading := GAMES[wildcards.stream].reading)
@@ -53,6 +49,10 @@ else:
             "../envs/dpol.yaml"
         params:
             code=code_of_job("build_stream"),
+            sources=sources(
+                "build_stream",
+                [{"stream": it} for it in GAMES if f"streams/{it}.parquet" in read],
+            ),
             count_sensitivity=settings.privacy.count_sensitivity,
             stay=settings.privacy.unit.weeks,
             of=lambda wildcards: GAMES[wildcards.stream].stream,

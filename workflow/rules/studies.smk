@@ -19,7 +19,6 @@ game_at = lambda wildcards: GAMES_PLAYED["/".join(getattr(wildcards, name) for n
 rule games_point:
     """Play a suite on a stream at a level: all its noises and algorithms, a block of replicates."""
     input:
-        asked("games_point", [dict(zip(GRID, it.split("/"))) for it in GAMES_PLAYED]),
         stream=STREAM,
     output:
         **ROUNDS,
@@ -40,6 +39,9 @@ rule games_point:
     params:
         code=lambda wildcards: code_of_job(
             "study_point", "dpol.studies.games.compute", *code_of([game_at(wildcards)])
+        ),
+        sources=sources(
+            "games_point", [dict(zip(GRID, it.split("/"))) for it in GAMES_PLAYED]
         ),
         study="dpol.studies.games",
         points=lambda wildcards: game_at(wildcards).plain,
@@ -66,7 +68,6 @@ for study, block in plan.studies:
             name:
                 f"{study.name}_point"
             input:
-                asked(f"{study.name}_point", [{"place": it} for it in jobs]),
                 unpack(
                     lambda wildcards, jobs=jobs: {
                         name: f"{RESULTS}/{path}"
@@ -90,6 +91,7 @@ for study, block in plan.studies:
                 code=lambda wildcards, study=study, jobs=jobs: code_of_job(
                     "study_point", study.computing, *code_of([jobs[wildcards.place]])
                 ),
+                sources=sources(f"{study.name}_point", [{"place": it} for it in jobs]),
                 study=study.package,
                 points=lambda wildcards, jobs=jobs: jobs[wildcards.place].plain,
                 seed=settings.seed,
@@ -103,7 +105,6 @@ for study, block in plan.studies:
         name:
             f"{study.name}_results"
         input:
-            asked(f"{study.name}_results"),
             **{name: expand(path, place=jobs) for name, path in written.items()},
             **{
                 name: expand(f"{RESULTS}/{{path}}", path=paths)
@@ -121,9 +122,8 @@ for study, block in plan.studies:
         resources:
             mem_mb=lambda wildcards, input, attempt: attempt * round(1000 + 10 * input.size_mb),
         params:
-            code=code_of_job(
-                "study_results", study.module, study.collecting, *code_of(jobs.values())
-            ),
+            code=code_of_job("study_results", study.module, study.collecting),
+            sources=sources(f"{study.name}_results"),
             study=study.package,
             settings=block.model_dump(mode="json"),
             facts=settings.facts.told(study.collects, titled=False),
@@ -162,7 +162,6 @@ for study, block in plan.studies:
         name:
             f"{study.name}_shown"
         input:
-            asked(f"{study.name}_shown"),
             **{name: f"{RESULTS}/{name}.parquet" for part in sections for name in part.results},
         output:
             [report(it, **reported[it]) if it in reported else it for it in drawn],
@@ -180,6 +179,7 @@ for study, block in plan.studies:
                 *(module for part in sections for module in part.drawing),
                 *IN_EVERY_RUN,
             ),
+            sources=sources(f"{study.name}_shown"),
             facts={name: FACTS[name] for name in study.draws},
             study=study.package,
             sections={part.name: part.about for part in sections},

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from dpol.reruns.job import job_log
 
-with job_log(snakemake.log[0], outputs=snakemake.output):
+with job_log(snakemake.log[0], outputs=snakemake.output, params=snakemake.params):
     from dpol.core.logs import LOGGER
     from dpol.data.fetch import fetch_table
     from dpol.data.query import query_for

@@ -19,6 +19,6 @@ with job_log(snakemake.log[0], files, snakemake.output, snakemake.params):
         ),
         files=files,
         logs=Path(snakemake.log[0]).parent,
-        jobs=dict(snakemake.params.jobs),
+        jobs=dict(snakemake.params.sources),
         checkout=Path(snakemake.scriptdir).resolve().parents[1],
     )

@@ -8,7 +8,6 @@ import gzip
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -86,20 +85,6 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         raise
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def set_time(path: Path | str, time: float) -> None:
-    """Set the time of a file, in seconds since 1970; of another user's, by writing it anew.
-
-    Raises:
-        OutputError: the folder cannot be written.
-    """
-    try:
-        os.utime(path, (time, time), follow_symlinks=False)
-    except PermissionError:  # only its owner may
-        with atomic_path(path) as temporary:
-            shutil.copyfile(path, temporary)
-        os.utime(path, (time, time))
 
 
 def remove_temporary(path: Path | str) -> None:

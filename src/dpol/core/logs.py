@@ -9,11 +9,11 @@ import sys
 import time
 import traceback
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from dpol.core.errors import DpolError, OutputError
+from dpol.core.errors import DpolError
 from dpol.core.extras import missing
 from dpol.core.files import output_error
 
@@ -22,42 +22,38 @@ T = TypeVar("T")
 
 
 @contextmanager
-def log_of_job(path: Path | str, lock: AbstractContextManager[None]) -> Iterator[None]:
+def log_of_job(path: Path | str) -> Iterator[None]:
     """Log a block to a file; on an error, log it last and end the process.
 
     Nothing is written to the terminal, since the starter of the job shows the log once, unless the
-    log cannot be written, or belongs to another process.
+    log cannot be written.
 
     Args:
         path: the log file, which is overwritten.
-        lock: lets one process at a time write it; to others it raises OutputError.
     """
     # A job that is terminated then removes its temporary files.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
-        with lock:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            handler = _LogFile(path, mode="w", encoding="utf-8")
-            handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
-            LOGGER.addHandler(handler)
-            LOGGER.setLevel(logging.INFO)
-            try:
-                yield
-            except DpolError as error:
-                LOGGER.info("error: %s", error)
-                sys.exit(1)
-            except Exception as error:
-                remedy = missing(error) if isinstance(error, ModuleNotFoundError) else ""
-                LOGGER.info("%s", f"error: {remedy}" if remedy else traceback.format_exc())
-                sys.exit(1)
-            except KeyboardInterrupt:
-                LOGGER.info("error: stopped by Ctrl-C; the same command continues the run")
-                sys.exit(130)
-            finally:
-                LOGGER.removeHandler(handler)
-                handler.close()
-    except OutputError as error:  # of the lock
-        sys.exit(f"error: {error}")
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        handler = _LogFile(path, mode="w", encoding="utf-8")
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+        LOGGER.addHandler(handler)
+        LOGGER.setLevel(logging.INFO)
+        try:
+            yield
+        except DpolError as error:
+            LOGGER.info("error: %s", error)
+            sys.exit(1)
+        except Exception as error:
+            remedy = missing(error) if isinstance(error, ModuleNotFoundError) else ""
+            LOGGER.info("%s", f"error: {remedy}" if remedy else traceback.format_exc())
+            sys.exit(1)
+        except KeyboardInterrupt:
+            LOGGER.info("error: stopped by Ctrl-C; the same command continues the run")
+            sys.exit(130)
+        finally:
+            LOGGER.removeHandler(handler)
+            handler.close()
     except OSError as error:  # of the log itself
         sys.exit(f"error: {output_error(path, error)}")
 

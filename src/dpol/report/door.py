@@ -18,15 +18,7 @@ from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import read_json, sha256
 from dpol.core.schemas import readable, unreadable
 from dpol.core.yaml_files import parse_yaml
-from dpol.reruns.notes import (
-    Checksums,
-    Note,
-    changed_files,
-    checksums,
-    made_as_asked,
-    noted_sums,
-    read_notes,
-)
+from dpol.reruns.notes import Checksums, checksums, noted_sums, read_notes
 
 CRATE = "ro-crate-metadata.json"
 CONFIG = "provenance/config.yaml"
@@ -59,22 +51,6 @@ class RunFiles:
                 f"{path} is not as a job of this run wrote it; delete it and run snakemake again"
             )
         return path
-
-
-def answers(folder: Path, notes: Mapping[Path, Note], jobs: Mapping[str, str]) -> RunFiles:
-    """Return the files that jobs of a plan wrote as it asks, and of such files only.
-
-    Args:
-        folder: results/<run>.
-        notes: what `read_notes` returns for it.
-        jobs: `digest` of what each job of the plan is asked, by its log.
-    """
-    made, files, before = made_as_asked(notes, jobs), dict[str, str](), -1
-    while before < len(files):  # a job reads what others wrote
-        before = len(files)
-        ready = [note for note in made.values() if note.read.items() <= files.items()]
-        files |= {file: value for note in ready for file, value in note.wrote.items()}
-    return RunFiles(folder=folder, files=files)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,8 +138,9 @@ def disagreements(folder: Path) -> list[tuple[str, str]]:
     below = (it.relative_to(folder).as_posix() for it in folder.rglob("*") if it.is_file())
     present = {name for name in below if name.partition("/")[0] not in _BESIDE}
     noted = noted_sums(read_notes(folder))
+    sums = checksums(folder, [folder / it for it in sorted(crate.files)])
     return [
-        *(("changed", name) for name in changed_files(folder, crate.files)),
+        *(("changed", name) for name in sums if sums[name] != crate.files[name]),
         *(("missing", name) for name in sorted(crate.files.keys() - present)),
         *(("new", name) for name in sorted(present - crate.files.keys() - noted.keys())),
         *([] if CRATE in noted else [("missing", "logs")]),

@@ -14,7 +14,6 @@ import yaml
 
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
-from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
 from dpol.data.leaving import HOLDS, warning_of
 from dpol.data.panel import last_warnings
@@ -25,7 +24,6 @@ from dpol.report.door import (
     CONFIG,
     CRATE,
     RunFiles,
-    answers,
     read_crate,
     read_fragment,
     read_image,
@@ -34,7 +32,7 @@ from dpol.report.lead import Answer, answer_of, game_of
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.replay import replay_widget
 from dpol.report.slider import answer_widget
-from dpol.reruns.notes import check_notes, checksums, read_notes
+from dpol.reruns.notes import checksums, made_as_asked, noted_sums, unanswered
 from dpol.show.pages import load_template
 from dpol.show.words import ARXIV, DISTRIBUTIONS, EXPERTS, LAZY, cited
 from dpol.studies.paper1.table_2 import verdict
@@ -59,16 +57,14 @@ def write_report(
         files: the other files of the run.
         logs: results/<run>/logs; with remote storage it is not next to the page.
         checkout: folder whose commit the page shows.
-        jobs: digest of what the plan asks each job, by its log.
+        jobs: digest of what each job was asked that made them, by name.
 
     Raises:
-        DataError: a file of the run is missing or invalid, a job was asked something else, or read
-            a file otherwise than its own job had written it.
+        DataError: a file of the run is missing or invalid.
     """
     folder = page.parents[1]
     there = RunFiles(folder=folder, files=checksums(folder, files))
-    noted = there.files if folder == logs.parent else {}  # not those with a storage provider
-    made = check_notes(logs.parent, read_notes(logs.parent), noted, jobs)
+    made = made_as_asked(logs.parent, jobs).values()
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     provenance = provenance_of(params, made, checkout)
     standings = _frames(there, "dpol.studies.comparison", ("standings",))["standings"]
@@ -92,22 +88,20 @@ def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[st
     Args:
         folder: results/<run>.
         config: config of the run.
-        jobs: digest of what the plan asks each job, by its log.
+        jobs: digest of what the plan asks the jobs of the data and the page, by name.
 
     Raises:
         DataError: a file of the run has changed since its job wrote it, or is invalid.
     """
-    notes, lines = read_notes(folder), list[str]()
-    files = answers(folder, notes, jobs)
+    lines = list[str]()
+    files = RunFiles(folder=folder, files=noted_sums(made_as_asked(folder, jobs)))
     if "data/cleaning.json" in files.files:
         lines += last_warnings(files.file("data/cleaning.json"))
     lines += config.left_out
     if CRATE in files.files:
         files.file(CRATE)  # refuses one that has changed
         return [*lines, *read_crate(folder).answer]
-    try:
-        check_notes(folder, notes, {}, jobs)  # and a storage provider has the results
-    except DataError:
+    if unanswered(folder, jobs):  # otherwise a storage provider has the results
         lines.append("not finished: the answer follows when all jobs ran")
     return lines
 

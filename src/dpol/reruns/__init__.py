@@ -1,24 +1,14 @@
-"""Which jobs must run, and which ran: their proofs and notes, hashes of their code, and locks.
+"""What ran: the hash of the code that a job can reach, and the note of what it did.
 
-A job hashes its script, the code that it can reach, its tables and its inputs when it starts, and
-fails where they are not what it is asked, or where they or the files that it wrote change until it
-ends. Then it notes, next to its log, what it was asked and the checksums of what it read and wrote.
-The next plan reads the notes:
+Snakemake decides which jobs run, by their params, inputs and times. Among the params are a hash of
+the code that the job can reach, the checksums of its tables, and a digest of what each job that
+makes one of its inputs is asked. So the params of a job change with everything that it depends on.
 
-=================  =====================  =================  ===========================
-asked now as then  the files as noted     its outputs there  the job
-=================  =====================  =================  ===========================
-yes                yes                    yes                does not run
-no                 yes                    yes                runs
-(no note)          (no note)              yes                runs
-any                any                    no                 runs
-any                an output was changed  yes                the plan stops and names it
-=================  =====================  =================  ===========================
+A job leaves a note next to its log: what it was asked, and the checksums of the files of the run
+that it read and wrote. `dpol.reruns.notes.unanswered` compares notes with a plan. Each job calls it
+for what it reads, before it writes; the call itself calls it for all jobs that Snakemake does not
+choose, before any job starts. So neither a flag of Snakemake, nor results without its records, nor
+a file that was changed by hand leads to a table or a page with other numbers.
 
-The page compares all notes with the plan, and is not made where one differs: no flag of Snakemake
-and no other run gets a page with other numbers. One call at a time works on `results/<run>`, and
-one process on a job.
-
-Times of files decide nothing, nor does the folder of a table, so results and tables may be moved,
-copied, unpacked or kept by a storage provider.
+A file that is as noted counts as made in order, so results may be moved, copied or unpacked.
 """

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -33,8 +32,6 @@ _PARSER = hashlib.sha256(sys.version.encode() + Path(__file__).read_bytes()).dig
 _NO_RESULTS = {"checks", "cli", "plan", "report", "show"}
 """Rooms that only check, plan, show or compare results."""
 _NO_DATA = {".py", ".pyi", ".typed"}
-_TARGET = re.compile(rf"\b({NAME}[.\w]+):\w")
-"""A class as a data file names it; who reads the file may import it."""
 
 
 def code_of_job(script: str, *named: str) -> Mapping[str, Any]:
@@ -229,7 +226,7 @@ def _read(file: Path) -> tuple[str, list[str]]:
     with suppress(SyntaxError, ValueError):  # data, or code of another package
         if file.suffix == ".py":
             return parsed.get(_key(text)) or _parse(text)
-    return hashlib.sha256(text).hexdigest(), _TARGET.findall(text.decode(errors="replace"))
+    return hashlib.sha256(text).hexdigest(), []
 
 
 @cache

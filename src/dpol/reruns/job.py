@@ -8,13 +8,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dpol.core.differences import differences
 from dpol.core.errors import DataError
 from dpol.core.files import remove_temporary, sha256, sums_of_written
 from dpol.core.logs import log_of_job
+from dpol.core.words import listed
 from dpol.reruns.code_hashes import code_of_job, files_of_job
-from dpol.reruns.lock import hold_job
-from dpol.reruns.notes import Note, asked, checksums, loaded_versions, note_of, write_note
+from dpol.reruns.notes import (
+    Note,
+    asked,
+    checksums,
+    loaded_versions,
+    note_of,
+    unanswered,
+    write_note,
+)
 
 _AGAIN = "run the same command again to continue"
 
@@ -28,37 +35,44 @@ def job_log(
 ) -> Iterator[None]:
     """Log a job as `dpol.core.logs.log_of_job` does, prove what it did, and write its note.
 
-    One process at a time does a job. It fails where its code or its tables are not those of its
-    params, or change while it runs, or where an input or an output does. Last, it notes what it was
-    asked and the checksums of its files (`dpol.reruns.notes.Note`), but not of files outside the
-    folder of the run or with a storage provider. Scripts import what they call in the block: a
-    package that is missing is told like any other error.
+    It fails before it writes if its code, its tables or its inputs are not those of its params, and
+    at its end if one of them, or an output, changed while it ran. Last, it notes what it was asked
+    and the checksums of its files (`dpol.reruns.notes.Note`), but not of files outside the folder
+    of the run or with a storage provider. Scripts import what they call in the block: a package
+    that is missing is told like any other error.
 
     Args:
         path: the log file, results/<run>/logs/<job>.log, which is overwritten.
         inputs: files that the job reads.
         outputs: files that the job writes by `dpol.core.files.atomic_path`.
-        params: what the job is asked; `code` is from `dpol.reruns.code_hashes.code_of_job`, and
-            `contents` has the checksums of tables, or None where they are free.
+        params: what the job is asked; `code` is from `dpol.reruns.code_hashes.code_of_job`,
+            `contents` has the checksums of the first inputs, tables, or None for those that a job
+            makes, and `sources` a digest of what each job is asked that makes an input.
     """
     log = Path(path)
-    with log_of_job(log, hold_job(log)), sums_of_written() as written:
+    with log_of_job(log), sums_of_written() as written:
         began, asks = time.time_ns(), dict(params.items() if params else ())
         # A run or a stream may be called `logs`, too.
         folder = next(it.parent for it in reversed(log.parents) if it.match("results/*/logs"))
+        read_files = [*map(Path, inputs)]
         inside, made = (
-            [it for it in map(Path, files) if folder in it.parents] for files in (inputs, outputs)
+            [it for it in files if folder in it.parents]
+            for files in (read_files, [*map(Path, outputs)])
         )
         note_of(log).unlink(missing_ok=True)
         for file in made:
             remove_temporary(file)
-        code, tables = asks.get("code", {}), asks.get("contents", {})
-        files = *(files_of_job(*code["of"]) if code else ()), *map(Path, tables), *inside
+        code, contents = asks.get("code", {}), asks.get("contents", [])
+        tables = {file: it for file, it in zip(read_files, contents, strict=False) if it}
+        files = *(files_of_job(*code["of"]) if code else ()), *tables, *inside
         watched = {file: _state_of(file) for file in files}
-        now = {**code_of_job(*code["of"])} if code else {}
-        now |= {name: value and sha256(name) for name, value in tables.items()}
-        if changed := [*differences(asked({**code, **tables}), asked(now))]:
+        now = code_of_job(*code["of"]) if code else {}
+        changed = [f"code in {room}" for room in now if now[room] != code.get(room)]
+        changed += [str(file) for file, value in tables.items() if sha256(file) != value]
+        if changed:
             raise DataError(f"changed after it was planned: {', '.join(changed)}; {_AGAIN}")
+        if wrong := unanswered(folder, asks.get("sources", {}), inside):
+            raise DataError(f"{folder}: not as this run asks: {listed(wrong, 9)}; {_AGAIN}")
         read = checksums(folder, inside)
         yield
         wrote = {it.relative_to(folder).as_posix(): written[it] for it in made if it in written}

@@ -20,17 +20,12 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from dpol.core.differences import differences, flat
-from dpol.core.errors import DataError
-from dpol.core.files import set_time, sha256, write_text
+from dpol.core.files import sha256, write_text
 from dpol.core.schemas import readable
 
 PACKAGES = "dpol", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "pydantic", "snakemake"
 """Packages that results depend on, in the order in which the report names them; each is imported
 by its name."""
-
-_LONGEST = 60
-"""Number of characters of a param that a note repeats."""
 
 Checksums = Mapping[str, str]
 """SHA-256 of files of a run, by their paths below its folder."""
@@ -88,105 +83,89 @@ def checksums(folder: Path, files: Iterable[Path | str]) -> dict[str, str]:
     return sums
 
 
-def read_notes(folder: Path) -> dict[Path, Note]:
-    """Return the notes of the jobs of a run by path, the job that ended last at the end.
+def read_note(folder: Path, name: str) -> Note | None:
+    """Return the note of a job; None if there is none, or it is damaged, as if it had not ended.
 
-    A damaged note is left out, as if its job had not ended.
+    Args:
+        folder: results/<run>.
+        name: the log of the job below `logs`, without its suffix.
+    """
+    with suppress(OSError, ValueError):
+        return _NOTE.validate_json(note_of(folder / f"logs/{name}.log").read_bytes())
+    return None
+
+
+def read_notes(folder: Path) -> dict[str, Note]:
+    """Return the notes of a run by the names of their jobs, the one that ended last at the end.
 
     Args:
         folder: results/<run>, which need not be finished or exist.
     """
-    notes = dict[Path, Note]()
-    for path in folder.glob("logs/**/*.json"):
-        with suppress(OSError, ValueError):
-            notes[path] = _NOTE.validate_json(path.read_bytes())
+    logs = folder / "logs"
+    names = (it.relative_to(logs).with_suffix("").as_posix() for it in logs.rglob("*.json"))
+    notes = {name: note for name in names if (note := read_note(folder, name))}
     return dict(sorted(notes.items(), key=lambda item: item[1].ended))
 
 
-def noted_sums(notes: Mapping[Path, Note]) -> dict[str, str]:
+def noted_sums(notes: Mapping[str, Note]) -> dict[str, str]:
     """Return the checksum of each file that a job wrote; of several jobs, the last one counts."""
     return {file: value for note in notes.values() for file, value in note.wrote.items()}
 
 
-def changed_files(folder: Path, sums: Checksums) -> list[str]:
-    """Return the files of a run that have another checksum; those that are gone do not count.
+def unanswered(
+    folder: Path, asks: Mapping[str, str], files: Iterable[Path] | None = None
+) -> list[str]:
+    """Compare notes with a plan, and return what does not answer it.
 
     Args:
         folder: results/<run>.
-        sums: the checksums that they should have.
+        asks: `digest` of what each job is asked, by its name: its log below `logs`, without suffix.
+        files: the files to compare with what the jobs wrote; all of theirs by default.
+
+    Returns:
+        The names of jobs that were asked something else or left no note, and the paths below the
+        folder of files that are not as their jobs wrote them, or that another job had read
+        otherwise. A file that is gone does not count.
 
     Raises:
         DataError: a file cannot be read, or is not a regular file.
     """
-    return unlike(checksums(folder, [folder / it for it in sorted(sums)]), sums)
+    made = made_as_asked(folder, asks)
+    wrote = {file: value for note in made.values() for file, value in note.wrote.items()}
+    looked = [folder / it for it in wrote] if files is None else files
+    seen = [checksums(folder, looked), *(note.read for note in made.values())]
+    changed = {file for sums in seen for file in sums if wrote.get(file, sums[file]) != sums[file]}
+    return [*(name for name in asks if name not in made), *sorted(changed)]
 
 
-def made_as_asked(notes: Mapping[Path, Note], jobs: Mapping[str, str]) -> dict[Path, Note]:
-    """Return the notes of the jobs that were asked what a plan asks.
-
-    Args:
-        notes: what `read_notes` returns for the run.
-        jobs: `digest` of what each job of the plan is asked, by its log.
-    """
-    asks = {note_of(Path(log)): value for log, value in jobs.items()}
-    return {path: note for path, note in notes.items() if digest(note.asked) == asks.get(path)}
+def made_as_asked(folder: Path, asks: Mapping[str, str]) -> dict[str, Note]:
+    """Return the notes of the jobs that were asked what a plan asks, as `unanswered` takes it."""
+    notes = {name: read_note(folder, name) for name in asks}
+    return {name: note for name, note in notes.items() if note and digest(note.asked) == asks[name]}
 
 
-def set_times(folder: Path, notes: Mapping[Path, Note], before: float) -> None:
-    """Give the files of a run one time before a moment, unless theirs say what the notes say.
+def align_times(folder: Path) -> None:
+    """Give the files of a run one time, if they lost the order of their times but are as noted.
 
-    Snakemake goes by times, which a copy or a wrong clock turns round, but not by those of logs.
-
-    Args:
-        folder: results/<run>; its files are as noted.
-        notes: what `read_notes` returns for it.
-        before: the moment, in seconds since 1970.
-
-    Raises:
-        OutputError: the time of a file cannot be set.
-    """
-    inside = (it for it in os.walk(folder) if not Path(it[0]).is_relative_to(folder / "logs"))
-    every = (f"{root}/{name}" for root, _, names in inside for name in names)
-    times = {path: os.lstat(path).st_mtime for path in every}
-    is_late = max(times.values(), default=0) >= before
-    for note in notes.values():
-        read = (times.get(f"{folder}/{it}", 0) for it in note.read)
-        wrote = (times.get(f"{folder}/{it}", before) for it in note.wrote)
-        is_late |= max(read, default=0) > min(wrote, default=before)
-    for path in times if is_late else ():
-        set_time(path, before - 10)  # since some file systems round times to 2 seconds
-
-
-def check_notes(
-    folder: Path, notes: Mapping[Path, Note], sums: Checksums, jobs: Mapping[str, str]
-) -> list[Note]:
-    """Check that every job of a plan did what it asks, and read what another had written.
+    Snakemake goes by times, which a copy or a wrong clock turns round.
 
     Args:
-        folder: results/<run>.
-        notes: what `read_notes` returns for it.
-        sums: `checksums` of its files.
-        jobs: `digest` of what each job of the plan is asked, by its log.
-
-    Returns:
-        The notes of these jobs.
-
-    Raises:
-        DataError: a job did not, or left no note.
+        folder: results/<run>, which need not exist.
     """
-    made = made_as_asked(notes, jobs)
-    left = {note_of(Path(log)) for log in jobs} - made.keys()
-    wrong = {path.relative_to(folder).as_posix() for path in left}
-    noted = noted_sums(notes)
-    for seen in (sums, *(note.read for note in made.values())):
-        wrong |= {*unlike(seen, noted)}
-    if wrong:
-        raise DataError(
-            f"{folder}: not as this run asks: {', '.join(sorted(wrong)[:9])}; the config, the code"
-            " or a file changed, another run wrote here, or a flag of Snakemake left jobs out; the"
-            " same command without such a flag goes on"
+    paths = {it.relative_to(folder).as_posix(): it for it in folder.rglob("*") if it.is_file()}
+    times = {file: path.stat().st_mtime for file, path in paths.items()}
+    sums = set[tuple[str, str]]()
+    for note in read_notes(folder).values():
+        read, wrote = (
+            [times[it] for it in files if it in times] for files in (note.read, note.wrote)
         )
-    return [*made.values()]
+        if read and wrote and max(read) > min(wrote):
+            sums.update((*note.read.items(), *note.wrote.items()))
+    there = {(file, value) for file, value in sums if file in paths}
+    if there and there == {*checksums(folder, [paths[it] for it, _ in there]).items()}:
+        for path in paths.values():
+            with suppress(PermissionError):  # another user's; then some jobs run again
+                os.utime(path, (min(times.values()),) * 2)
 
 
 def loaded_versions() -> dict[str, str]:
@@ -203,53 +182,24 @@ def loaded_versions() -> dict[str, str]:
 
 
 def asked(params: Mapping[str, Any]) -> dict[str, str]:
-    """Return the values in a job's params by dotted path: JSON, or a hash of long JSON.
+    """Return a hash of each of a job's params; of its code, a hash of each room.
 
-    Tables, the keys of `contents`, go by name and checksum, so they may move.
-
-    >>> asked({"seed": 1, "settings": {"replicates": 3, "rounds": (20, 50)}})
-    {'seed': '1', 'settings.replicates': '3', 'settings.rounds': '[20, 50]'}
+    >>> [*asked({"seed": 1, "code": {"of": ["build_stream"], "data": "0f", "core": "1a"}})]
+    ['seed', 'code.of', 'code.data', 'code.core']
     """
     values = dict(params.items())
-    names = {file: Path(file).name for file in values.get("contents", ())}
-    if names:
-        sums = dict[str, list[str]]()
-        for file, value in values["contents"].items():
-            sums.setdefault(names[file], []).append(value)
-        values["contents"] = sums
-    found = ((key, names.get(it, it) if isinstance(it, str) else it) for key, it in flat(values))
-    texts = {key: json.dumps(value, default=_plain) for key, value in found}
-    return {name: text if len(text) <= _LONGEST else _short(text) for name, text in texts.items()}
+    code = {f"code.{room}": value for room, value in values.pop("code", {}).items()}
+    return {name: _hash(json.dumps(it, default=_plain)) for name, it in (values | code).items()}
 
 
 def digest(asked: Mapping[str, str]) -> str:
     """Return a hash of what a job is asked, in its order."""
-    return _short(json.dumps([*asked.items()]))
+    return _hash(json.dumps([*asked.items()]))
 
 
-def _short(text: str) -> str:
+def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _plain(value: Any) -> Any:
     return sorted(value) if isinstance(value, Set) else to_jsonable_python(value)
-
-
-def reasons_to_rerun(note: Note, now: Mapping[str, str], noted: Mapping[str, str]) -> list[str]:
-    """Return how a job's request differs from the one that it answered, and its changed files.
-
-    The order counts: a table has the streams in the order of the config.
-
-    Args:
-        note: what the job noted.
-        now: what it is asked, from `asked`.
-        noted: what `noted_sums` returns for the run.
-    """
-    others = unlike({**note.read, **note.wrote}, noted)
-    differing = [*differences(note.asked, now), *others]
-    return differing or ["the order of its settings"] * (list(note.asked) != list(now))
-
-
-def unlike(sums: Checksums, noted: Checksums) -> list[str]:
-    """Return the files whose checksum is not the noted one."""
-    return [file for file, value in sums.items() if noted.get(file) != value]

@@ -5,7 +5,7 @@ Also which of them are columns of the first paper's Table 2, and what a run lack
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -217,21 +217,26 @@ class GamePoint:
 # ---- Table 2 of the first paper ------------------------------------------------------------------
 
 
-def papers_members() -> list[tuple[Member, str]]:
-    """Return RW-Meta, both trees, and the linear models, each with its column of Table 2."""
+def papers_members(families: Collection[str] = (*PAPERS, LINEAR)) -> list[tuple[Member, str]]:
+    """Return RW-Meta, both trees, and the linear models, each with its column of Table 2.
+
+    Those of other families are left out, and their code is not imported.
+    """
     columns = {**{label: label for label in PAPERS}, LINEAR: BEST_LINEAR}
-    return [(member, column) for name, column in columns.items() for member in make_members(name)]
+    named = [name for name in columns if name in families]
+    return [(member, columns[name]) for name in named for member in make_members(name)]
 
 
-def columns_in_paper(members: Iterable[Member], noise: str) -> list[tuple[str, bool]]:
+def columns_in_paper(members: Sequence[Member], noise: str) -> list[tuple[str, bool]]:
     """Return the column of Table 2 of each algorithm with a noise, and whether it is a variant.
 
     A variant of RW-Meta or of a tree has a column of its own beside the paper's; any other
     algorithm has none.
     """
-    known, columns = papers_members() if noise == PAPER_NOISE else [], []
+    families = {it.family for it in members} if noise == PAPER_NOISE else set()
+    known, columns = papers_members(families), []
     for member in members:
-        variant = bool(known) and member.family in PAPERS
+        variant = member.family in PAPERS and noise == PAPER_NOISE
         papers = ((column, False) for it, column in known if it == member)
         columns.append(next(papers, (member.label * variant, variant)))
     return columns

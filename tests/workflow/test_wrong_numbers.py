@@ -1,0 +1,363 @@
+"""Ways to get a table, a figure or a page of other numbers: none leads to one.
+
+A call that ends with status 0 leaves the files of a fresh run. Any other leaves the files that were
+there before, unless its jobs had begun; then it may leave some out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dpol.data.simulator import simulate_hospitals
+from dpol.data.sources import SimulatedSource
+from dpol.data.tables.raw_table import write_raw_table
+from pipeline import ROOT, Done, run, succeed, write_config
+
+CONFIG: dict[str, Any] = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
+CODE = "src/dpol/noise/noises.py", "math.sqrt(2.0) * stream", "math.sqrt(3.0) * stream"
+TABLE = "table.csv.gz"
+RUN = "results/test"
+SUMMARY, SCORES = f"{RUN}/summary.parquet", f"{RUN}/games/A/mu-1/local/0-2/scores.parquet"
+LOGS = {
+    "build_stream": "build_stream/A",
+    "games_point": "games/A/mu-1/local/0-2",
+    "comparison_point": "comparison/standings",
+}
+"""Logs of jobs with wildcards."""
+PARTS = "*.parquet", "tables/*", "figures/*.svg", "report/*"
+"""What shows numbers."""
+ANSWER = "An attacker is right about a person at most"
+
+pytestmark = pytest.mark.workflow
+
+
+def words(*flags: str) -> list[str]:
+    start = [sys.executable, "-m", "snakemake", "--configfile", "config.yaml", "--cores", "2"]
+    return [*start, *flags]
+
+
+def variables(folder: Path) -> dict[str, str]:
+    return {"PYTHONPATH": str(folder / "src")}
+
+
+def call(folder: Path, *flags: str) -> Done:
+    return run(*words(*flags), folder=folder, **variables(folder))
+
+
+def start(folder: Path, *flags: str) -> subprocess.Popen[str]:
+    """Start a call in a group of processes of its own."""
+    return subprocess.Popen(
+        words(*flags),
+        cwd=folder,
+        env={**os.environ, **variables(folder)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def shown(folder: Path) -> dict[str, bytes]:
+    base = folder / RUN
+    files = {file for part in PARTS for file in base.glob(part) if file.is_file()}
+    return {str(file.relative_to(base)): file.read_bytes() for file in files}
+
+
+# ---- other numbers ----
+
+
+def configure(folder: Path, **changes: Any) -> None:
+    source = {"kind": "local", "file": TABLE, "simulated": True}
+    write_config(folder, CONFIG, **{"dataset": {**CONFIG["dataset"], "source": source}, **changes})
+
+
+def simulate(folder: Path, seed: int) -> None:
+    source = SimulatedSource(**CONFIG["dataset"]["source"])
+    table = simulate_hospitals(source.hospitals, source.weeks, source.first_week, seed)
+    write_raw_table(table, folder / TABLE)
+
+
+def edit_code(folder: Path) -> None:
+    name, old, new = CODE
+    text = (folder / name).read_text()
+    assert old in text
+    (folder / name).write_text(text.replace(old, new))
+
+
+OTHERS: dict[str, Callable[[Path], None]] = {
+    "seed": lambda folder: configure(folder, seed=2),
+    "level": lambda folder: configure(folder, privacy={"levels": [1, 0.5]}),
+    "code": edit_code,
+    "table": lambda folder: simulate(folder, 2),
+}
+"""What changes the numbers of a run."""
+
+
+def same(folder: Path) -> None:
+    """Change nothing."""
+
+
+# ---- what may hide it ----
+
+
+def without_records(folder: Path) -> None:
+    shutil.rmtree(folder / ".snakemake")
+
+
+def copied(folder: Path) -> None:
+    """Copy results as `cp -r` does, without Snakemake's records."""
+    shutil.copytree(folder / "results", folder / "copy", copy_function=shutil.copyfile)
+    shutil.rmtree(folder / "results")
+    (folder / "copy").rename(folder / "results")
+    without_records(folder)
+
+
+def without_notes(folder: Path) -> None:
+    shutil.rmtree(folder / RUN / "logs")
+
+
+def damaged_note(folder: Path) -> None:
+    (folder / RUN / "logs/games_results.json").write_text("{")
+    without_records(folder)
+
+
+def from_the_future(folder: Path) -> None:
+    for file in (folder / "results").rglob("*.parquet"):
+        os.utime(file, (4e9, 4e9))
+
+
+def by_hand(name: str, *, keep_time: bool) -> Callable[[Path], None]:
+    """Return a change of one byte of a file, or of the last character of a text."""
+
+    def change(folder: Path) -> None:
+        file = folder / name
+        before, content = file.stat(), bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
+        if keep_time:
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    return change
+
+
+def both(*changes: Callable[[Path], None]) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        for it in changes:
+            it(folder)
+
+    return change
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """A way to get other numbers, after a finished run.
+
+    Args:
+        other: what changes the numbers of the run, a key of `OTHERS`; empty for nothing.
+        hide: what may hide this from Snakemake.
+        flags: flags of the call.
+        ends: whether the call ends with status 0; None if either is right.
+        says: a part of what it says.
+    """
+
+    other: str = ""
+    hide: Callable[[Path], None] = same
+    flags: str = ""
+    ends: bool = False
+    says: str = ""
+
+
+UNTOLD = "not as this config asks"
+CHANGED = "changed since the jobs wrote them: "
+WAYS = {
+    # Snakemake sees it.
+    **{f"another {it}": Way(other=it, ends=True) for it in OTHERS},
+    **{f"another {it}, old times": Way(other=it, hide=from_the_future, ends=True) for it in OTHERS},
+    # Snakemake does not see it, or a flag keeps it from acting.
+    **{
+        f"another {it}, {name}": Way(other=it, hide=hide, flags=flags, says=UNTOLD)
+        for it in OTHERS
+        for name, hide, flags in (
+            ("no .snakemake", without_records, ""),
+            ("copied", copied, ""),
+            ("by times only", same, "--rerun-triggers mtime"),
+            ("touched", same, "--touch"),
+            ("the page only", same, "--allowed-rules render_report"),
+        )
+    },
+    "another seed, the executor that touches": Way(
+        other="seed", flags="--executor touch", says=UNTOLD
+    ),
+    "another seed, tables only": Way(
+        other="seed", flags="--allowed-rules games_shown", says=UNTOLD
+    ),
+    "another table, touched streams": Way(other="table", flags="--touch streams", says=UNTOLD),
+    "another seed, no hooks": Way(
+        other="seed", hide=without_records, flags="--no-hooks", says=UNTOLD
+    ),
+    "another seed, no .snakemake, the page is asked for": Way(
+        other="seed", hide=without_records, flags=f"{RUN}/report/index.html", says=UNTOLD
+    ),
+    "another seed, no .snakemake, the page is forced": Way(
+        other="seed", hide=without_records, flags="--forcerun render_report", says=UNTOLD
+    ),
+    "another seed, no .snakemake, all is forced": Way(
+        other="seed", hide=without_records, flags="--forceall", ends=True
+    ),
+    # Notes are gone, which prove what ran.
+    "no notes": Way(hide=without_notes, says=UNTOLD),
+    "a damaged note": Way(hide=damaged_note, says=UNTOLD),
+    # Files were changed by hand.
+    **{
+        f"{name} by hand{', with its time' if keep else ''}": Way(
+            hide=by_hand(f"{RUN}/{name}", keep_time=keep), says=CHANGED
+        )
+        for name in (
+            *("summary.parquet", "streams/A.parquet", "games/A/mu-1/local/0-2/scores.parquet"),
+            *("tables/answer.csv", "report/index.html"),
+        )
+        for keep in (True, False)
+    },
+    "a result by hand, then touched": Way(
+        hide=by_hand(SUMMARY, keep_time=True), flags="--touch", says=CHANGED
+    ),
+    "a result by hand, no .snakemake": Way(
+        hide=both(by_hand(SUMMARY, keep_time=True), without_records), says=CHANGED
+    ),
+    "a result by hand, the page is forced": Way(
+        hide=by_hand(SCORES, keep_time=True), flags="--forcerun render_report", says=CHANGED
+    ),
+    # Nothing is wrong.
+    "nothing": Way(ends=True, says="Nothing to be done"),
+    "nothing, copied": Way(hide=copied, ends=True, says="Nothing to be done"),
+    "nothing, touched": Way(flags="--touch", ends=True, says=ANSWER),
+}
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return the folder of a fresh run of `CONFIG` with another thing, to be copied."""
+    made = dict[str, Path]()
+
+    def of(other: str) -> Path:
+        if other not in made:
+            folder = made[other] = tmp_path_factory.mktemp(other or "first")
+            for name in ("src", "workflow", "profiles"):
+                shutil.copytree(ROOT / name, folder / name)
+            shutil.copy(ROOT / "Snakefile", folder)
+            configure(folder)
+            simulate(folder, 1)
+            OTHERS.get(other, same)(folder)
+            assert ANSWER in succeed(call(folder))
+        return made[other]
+
+    return of
+
+
+@pytest.fixture
+def folder(fresh: Callable[[str], Path], tmp_path: Path) -> Path:
+    return shutil.copytree(fresh(""), tmp_path / "copy")
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=[*WAYS])
+def test_no_call_shows_other_numbers(way: Way, folder: Path, fresh: Callable[[str], Path]) -> None:
+    way.hide(folder)
+    OTHERS.get(way.other, same)(folder)
+    before = shown(folder)
+    done = call(folder, *way.flags.split())
+    said = done.stdout + done.stderr
+    assert (done.returncode == 0) == way.ends, said
+    assert way.says in said
+    assert shown(folder) == (shown(fresh(way.other)) if way.ends else before)
+    assert (ANSWER in said) == way.ends
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("other", ["seed", "level", "code", "table"])
+@pytest.mark.parametrize("rule", ["build_stream", "games_point", "games_shown"])
+def test_a_change_during_a_call_shows_in_no_file_beside_the_former(
+    other: str, rule: str, folder: Path, fresh: Callable[[str], Path]
+) -> None:
+    """Whatever a call leaves is of the run before, of the other one, or of that of the change."""
+    process = start(folder, "--forceall")
+    logs, began = folder / RUN / "logs", time.time()
+    log = {"games_point": "games/A/mu-1/local/0-2", "build_stream": "build_stream/A"}.get(
+        rule, rule
+    )
+    while process.poll() is None and not (logs / f"{log}.log").stat().st_mtime > began:
+        time.sleep(0.02)
+    OTHERS[other](folder)
+    process.communicate()
+    former, later = shown(fresh("")), shown(fresh(other))
+    left = shown(folder)
+    assert left in (former, later) or "report/index.html" not in left
+    done = call(folder)
+    assert done.returncode or shown(folder) == later, done.stderr
+
+
+def test_two_calls_in_a_folder_are_one(folder: Path, fresh: Callable[[str], Path]) -> None:
+    OTHERS["seed"](folder)
+    process = start(folder)
+    while process.poll() is None and not [*(folder / ".snakemake/locks").glob("*")]:
+        time.sleep(0.02)
+    second = call(folder)
+    assert "another run is at work in this folder" in second.stderr
+    assert second.returncode
+    process.communicate()
+    assert process.returncode == 0
+    assert shown(folder) == shown(fresh("seed"))
+
+
+def test_two_calls_from_two_folders_show_one_run(
+    folder: Path, tmp_path: Path, fresh: Callable[[str], Path]
+) -> None:
+    """They share results, and have other seeds."""
+    beside = shutil.copytree(fresh("seed"), tmp_path / "beside")
+    shutil.rmtree(beside / "results")
+    (beside / "results").symlink_to(folder / "results")
+    calls = [start(it, "--forceall") for it in (folder, beside)]
+    for it in calls:
+        it.communicate()
+    runs = [shown(fresh("")), shown(fresh("seed"))]
+    left = shown(folder)
+    assert left in runs or "report/index.html" not in left
+    for it, expected in zip((folder, beside), runs, strict=True):
+        if not call(it, "--forceall").returncode:
+            assert shown(folder) == expected
+
+
+@pytest.mark.parametrize("rule", ["clean_panel", "games_point", "comparison_point", "games_shown"])
+def test_a_killed_call_goes_on_with_the_jobs_that_are_missing(
+    rule: str, fresh: Callable[[str], Path], folder: Path
+) -> None:
+    shutil.rmtree(folder / "results")
+    process = start(folder)
+    while (
+        process.poll() is None and not (folder / RUN / f"logs/{LOGS.get(rule, rule)}.log").exists()
+    ):
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    done = {it for it in (folder / RUN / "logs").rglob("*.json") if json.loads(it.read_text())}
+    times = {it: it.stat().st_mtime_ns for it in done}
+    assert "--unlock" in call(folder).stderr
+    succeed(call(folder, "--unlock"))
+    succeed(call(folder))
+    assert shown(folder) == shown(fresh(""))
+    again = {it.name for it in done if it.stat().st_mtime_ns != times[it]}
+    # Snakemake does not know of a job that ended just before the call was killed.
+    assert len(again) <= 1
+    assert not list((folder / RUN).rglob(".*~*"))
