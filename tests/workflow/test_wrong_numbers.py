@@ -205,6 +205,9 @@ WAYS = {
         other="seed", flags="--allowed-rules games_shown", says=UNTOLD
     ),
     "another table, touched streams": Way(other="table", flags="--touch streams", says=UNTOLD),
+    "another seed, the report of Snakemake": Way(
+        other="seed", flags="--report report.zip", says=UNTOLD
+    ),
     "another seed, no hooks": Way(
         other="seed", hide=without_records, flags="--no-hooks", says=UNTOLD
     ),
