@@ -166,6 +166,9 @@ def check(record):
     except DpolError as error:
         logger.error(f"error: {error}")
         sys.exit(1)
+    if not (MODULE or workflow.dryrun):
+        # The view tells them at the end of a call that has nothing to do.
+        logger.info("", extra={"last_lines": told_last})
     return True
 
 
@@ -183,9 +186,6 @@ def told_last():
 
 if workflow.is_main_process and not SAME:
     logger.addFilter(check)
-    if not MODULE:
-        # The view tells them, also at the end of a call that has nothing to do.
-        logger.info("", extra={"last_lines": told_last})
 
 
 def describe_rules():
