@@ -123,6 +123,12 @@ def change_table(folder: Path) -> None:
     write_raw_table(table, folder / "table.csv.gz")
 
 
+LABELS = {
+    "n_rounds": 200,
+    "patients_per_week": 5,
+    "sweeps": {"rounds": [50], "epsilons": [4]},
+    "replicates": 3,
+}
 MINE = {"algorithms": [{"algorithm": "persistence", "label": "mine"}]}
 A_LINE = "\nADDED = 1\n"
 ONE_PANEL = "one job cleans all streams"
@@ -150,7 +156,7 @@ CHANGES = (
     Change(words="an algorithm less in a suite", games=4, config=without_rw_ftpl),
     Change(words="200 replicates for 100", games=8, config=put("replicates", value=200)),
     Change(words="50 replicates for 100", games=8, config=put("replicates", value=50)),
-    Change(words="a study more", games=0, config=put("labels", value={"n_rounds": 200})),
+    Change(words="a study more", games=0, config=put("labels", value=LABELS)),
     Change(words="a study less", games=0, config=drop("lazy")),
     Change(
         words="a place of a study more",
