@@ -71,6 +71,7 @@ class Plan:
         return {
             f"{name}_point": START_SECONDS + sum(job.seconds for job in jobs.values()) / len(jobs)
             for name, jobs in self.jobs.items()
+            if jobs
         }
 
     # --- What a job depends on, besides its inputs ---

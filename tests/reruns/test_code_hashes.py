@@ -5,9 +5,6 @@ tests/workflow compares the code with what jobs really import, and with what Sna
 
 from __future__ import annotations
 
-import json
-import shutil
-import sys
 from pathlib import Path
 
 import grimp
@@ -26,80 +23,48 @@ from dpol.reruns.code_hashes import (
     room_of,
 )
 from in_process import forget_code
-from pipeline import run, succeed
 
-HASHES = """
-import json, sys
-from functools import cache
-from pathlib import Path
-from dpol.reruns import code_hashes
-code_hashes._parse = cache(code_hashes._parse)  # parsed once
-reached = code_hashes.reach(
-    "dpol.experts.cautious_mean", "dpol.core.schemas", "dpol.show.entries", "dpol.labels"
-)
-def hashes():
-    for it in vars(code_hashes).values():
-        if hasattr(it, "cache_clear") and it is not code_hashes._parse:
-            it.cache_clear()
-    return {**code_hashes.hash_by_room(reached), "results": code_hashes.code_of_results()}
-before, after = hashes(), {}
-for name, (file, old, new) in json.loads(sys.argv[1]).items():
-    path = Path("dpol", file)
-    text = path.read_text(encoding="utf-8") if path.exists() else None
-    assert old in (text or "")
-    path.write_text(text.replace(old, new) if old else (text or "") + new, encoding="utf-8")
-    after[name] = [room for room, value in hashes().items() if before[room] != value]
-    path.unlink() if text is None else path.write_text(text, encoding="utf-8")
-print(json.dumps(after))
-"""
 COLUMNS = ROOT / "studies/games/results.yaml"
 NEVER = {"checks", "cli", "plan", "report", "show"}
 
 
-def changed_by(folder: Path, changes: dict[str, tuple[str, str, str]]) -> dict[str, set[str]]:
-    """Return the rooms whose hash differs for each change of a file in a copy of dpol.
-
-    A change replaces a text, or adds one at the end.
-    """
-    source = folder / "src"
-    shutil.copytree(ROOT, source / "dpol", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(pipeline() / "workflow", folder / "workflow")
-    words = sys.executable, "-c", HASHES, json.dumps(changes)
-    found = json.loads(succeed(run(*words, folder=source, PYTHONPATH=str(source))))
-    return {name: set(rooms) for name, rooms in found.items()}
+CODE = """
+def gains(rounds: int) -> float:
+    \"\"\"Words.\"\"\"
+    draw(rounds)
+    return math.sqrt(rounds)
+"""
 
 
-def test_a_line_in_any_room_changes_the_hash_and_words_do_not(tmp_path: Path) -> None:
-    """A bare call, too: it may draw the noise. Other files count for their readers."""
-    paths = {room_of(it): code_hashes.files_of(it)[0] for it in sorted(every_module())}
-    changes = {
-        room: (path.relative_to(ROOT).as_posix(), "", "\nchanged = 1\n")
-        for room, path in paths.items()
-    }
-    changes |= {
-        "bare": ("experts/learners/random_effects.py", "np.exp(weights", "np.exp2(weights"),
-        "in a loop": ("noise/noisy_gains.py", "standard_normal(out", "standard_gamma(out"),
-    }
-    file = "experts/cautious_mean.py"
-    expected = {
-        "comment": ((file, "", "\n# A comment.\n"), set()),
-        "docstring": ((file, '"""Play the', '"""Other words. Play the'), set()),
-        "layout": ((file, "np.zeros((", "np.zeros(\n            ("), set()),
-        "code": ((file, "axis=1", "axis=-1"), {"experts", "results"}),
-        "unread": (("experts/registry.yaml", "", "\na: 1\n"), {"results"}),
-        "read": (("show/entries.yaml", "", "\na: 1\n"), {"show"}),
-        "named by none": (("show/new.yaml", "", "a: 1\n"), {"show"}),
-        "not reached": (("lazy/exact.py", "", "\na = 1\n"), {"results"}),
-        "of the study": (("studies/games/results.yaml", "", "\n"), {"results"}),
-    }
-    assert changes.keys().isdisjoint(expected)
-    changes |= {name: change for name, (change, _) in expected.items()}
-    found = changed_by(tmp_path, changes)
-    assert {name: found.pop(name) for name in expected} == {
-        name: rooms for name, (_, rooms) in expected.items()
-    }
-    assert {name for name, rooms in found.items() if "results" not in rooms} == NEVER
-    assert {"noise", "privacy", "experts", "data", "studies.games"} <= found.keys()
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("Words", "Other words", True),
+        ("draw", "# A comment.\n    draw", True),
+        ("(rounds)\n", "(\n        rounds\n    )\n", True),
+        ("math.sqrt", "math.cbrt", False),
+        ("draw(", "draw_other(", False),  # a bare call may draw the noise
+        ("return", "draw(rounds)\n    return", False),
+    ],
+)
+def test_words_do_not_change_the_hash_of_code_and_all_else_does(
+    old: str, new: str, *, same: bool
+) -> None:
+    changed = CODE.replace(old, new)
+    assert changed != CODE
+    before, after = (code_hashes._parse(it.encode())[0] for it in (CODE, changed))
+    assert (before == after) == same
+
+
+def test_code_that_computes_counts_for_the_page_and_other_rooms_do_not() -> None:
+    rooms = {room_of(it) for it in every_module()}
+    assert rooms - {room_of(it) for it in every_module(*code_hashes._NO_RESULTS)} == NEVER
+
+
+def test_a_file_that_is_no_code_counts_for_the_modules_that_name_it() -> None:
+    readers = files_by_reader()
+    assert ROOT / "experts/registry.yaml" in readers["dpol.experts.registry"]
+    assert ROOT / "show/entries.yaml" in readers["dpol.show.entries"]
 
 
 def test_jobs_that_make_and_draw_tables_watch_their_columns_and_points_do_not() -> None:

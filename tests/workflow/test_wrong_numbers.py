@@ -182,21 +182,21 @@ class Way:
 
 UNTOLD = "not as this config asks"
 CHANGED = "changed since the jobs wrote them: "
+HIDDEN = (
+    ("no .snakemake", without_records, ""),
+    ("touched", same, "--touch"),
+    ("copied", copied, ""),
+    ("by times only", same, "--rerun-triggers mtime"),
+    ("the page only", same, "--allowed-rules render_report"),
+)
+"""What keeps Snakemake from seeing a change, or from acting on it."""
 WAYS = {
-    # Snakemake sees it.
     **{f"another {it}": Way(other=it, ends=True) for it in OTHERS},
-    **{f"another {it}, old times": Way(other=it, hide=from_the_future, ends=True) for it in OTHERS},
-    # Snakemake does not see it, or a flag keeps it from acting.
+    "another seed, old times": Way(other="seed", hide=from_the_future, ends=True),
     **{
         f"another {it}, {name}": Way(other=it, hide=hide, flags=flags, says=UNTOLD)
         for it in OTHERS
-        for name, hide, flags in (
-            ("no .snakemake", without_records, ""),
-            ("copied", copied, ""),
-            ("by times only", same, "--rerun-triggers mtime"),
-            ("touched", same, "--touch"),
-            ("the page only", same, "--allowed-rules render_report"),
-        )
+        for name, hide, flags in (HIDDEN if it == "seed" else HIDDEN[:2])
     },
     "another seed, the executor that touches": Way(
         other="seed", flags="--executor touch", says=UNTOLD
@@ -205,6 +205,9 @@ WAYS = {
         other="seed", flags="--allowed-rules games_shown", says=UNTOLD
     ),
     "another table, touched streams": Way(other="table", flags="--touch streams", says=UNTOLD),
+    "another seed, the report of Snakemake": Way(
+        other="seed", flags="--report report.zip", says=UNTOLD
+    ),
     "another seed, no hooks": Way(
         other="seed", hide=without_records, flags="--no-hooks", says=UNTOLD
     ),
@@ -286,8 +289,15 @@ def test_no_call_shows_other_numbers(way: Way, folder: Path, fresh: Callable[[st
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("other", ["seed", "level", "code", "table"])
-@pytest.mark.parametrize("rule", ["build_stream", "games_point", "games_shown"])
+@pytest.mark.parametrize(
+    ("other", "rule"),
+    [
+        ("seed", "games_point"),
+        ("level", "build_stream"),
+        ("code", "games_shown"),
+        ("table", "build_stream"),
+    ],
+)
 def test_a_change_during_a_call_shows_in_no_file_beside_the_former(
     other: str, rule: str, folder: Path, fresh: Callable[[str], Path]
 ) -> None:

@@ -2,9 +2,8 @@ import gc
 import os
 import re
 from functools import cache
+from types import SimpleNamespace
 
-from snakemake.common import NOTHING_TO_BE_DONE_MSG
-from snakemake.iocontainers import Wildcards
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from dpol.core.errors import DpolError, in_one_line
@@ -74,7 +73,7 @@ SAME = [it for it in imported if it.get("MODULE") == MODULE and "told_last" in i
 
 
 def plain(file):
-    """Return the path of a file of the run, wherever a storage provider has it."""
+    """Return the path of a file of the run, wherever a storage provider has it; empty for others."""
     _, folder, name = str(file).partition(f"{RESULTS}/")
     return folder + name
 
@@ -86,6 +85,7 @@ def makers():
         plain(re.sub(r",[^{}]*}", "}", file)).format(**dict(wildcards)): (rule, wildcards)
         for rule, wildcards in all_jobs()
         for file in getattr(rules, rule).output
+        if plain(file)
     }
 
 
@@ -105,7 +105,7 @@ def jobs_before(rule, wildcards):
 @cache
 def job_of(rule, wildcards):
     """Return the name of a job, and what it is asked."""
-    given = Wildcards(fromdict=dict(wildcards))
+    given = SimpleNamespace(**dict(wildcards))
     params = getattr(rules, rule).params.items()
     asks = asked({name: it(given) if callable(it) else it for name, it in params})
     return log_of(rule, wildcards).removeprefix(f"{RESULTS}/logs/").removesuffix(".log"), asks
@@ -128,34 +128,37 @@ def sources(rule, over=({},)):
     knows the notes that it must find. `over` has the wildcards of each job of the rule.
     """
     every_job[rule] = over
-    return lambda wildcards: digests(jobs_before(rule, tuple(wildcards.items())))
+    return lambda wildcards: digests(
+        jobs_before(rule, tuple((it, getattr(wildcards, it)) for it in over[0]))
+    )
 
 
 def check(record):
     """Before any job starts, refuse a call that would leave or show what this plan does not ask.
 
     Snakemake logs one of these records when it has chosen the jobs. It has no hook there, and calls
-    none at all if there is nothing to do.
+    none at all if there is nothing to do, or for its own report.
     """
-    has_chosen = getattr(record, "event", None) == LogEvent.RUN_INFO
-    if not (has_chosen or record.msg == NOTHING_TO_BE_DONE_MSG):
+    runs_jobs = getattr(record, "event", None) == LogEvent.RUN_INFO
+    if not (runs_jobs or str(record.msg).startswith(("Nothing to be done", "Creating report"))):
         return True
+    logger.removeFilter(check)
     by_log = {str(it.log[0]): it for it in workflow.dag.jobs if it.log}
     called = {it: job for it in all_jobs() if (job := by_log.get(log_of(*it)))}
-    runs = {it for it, job in called.items() if workflow.dag.needrun(job)}
+    runs = {it for it, job in called.items() if runs_jobs and workflow.dag.needrun(job)}
     for job in runs:
-        if not note_of(Path(log_of(*job))).exists():
-            continue
-        name, its = job_of(*job)
-        for cause in plan.causes(name, its):
-            causes.setdefault(cause, set()).add(name)
-    # A flag may leave out the jobs before one that runs; one that is touched does not run.
+        if note_of(Path(log_of(*job))).exists():
+            name, its = job_of(*job)
+            for cause in plan.causes(name, its):
+                causes.setdefault(cause, set()).add(name)
+    # A flag may leave out the jobs before one that runs; a job that is touched does not run.
     needed = {*called, *(it for job in runs for it in jobs_before(*job))}
     kept, there = {}, {}
-    for job in needed - (set() if workflow.touch else runs):
-        name, kept[name] = job_of(*job)
-        if job not in called or any(map(os.path.exists, called[job].output)):
-            there[name] = called[job].rule.name if job in called else job[0]
+    for job in all_jobs():
+        if job in needed and (workflow.touch or job not in runs):
+            name, kept[name] = job_of(*job)
+            if job not in called or any(map(os.path.exists, called[job].output)):
+                there[name] = called[job].rule.name if job in called else job[0]
     # Params of jobs that run are looked at again, when the tables that they name are there.
     job_of.cache_clear()
     try:
@@ -163,6 +166,9 @@ def check(record):
     except DpolError as error:
         logger.error(f"error: {error}")
         sys.exit(1)
+    if not (MODULE or workflow.dryrun):
+        # The view tells them at the end of a call that has nothing to do.
+        logger.info("", extra={"last_lines": told_last})
     return True
 
 
@@ -180,9 +186,6 @@ def told_last():
 
 if workflow.is_main_process and not SAME:
     logger.addFilter(check)
-    if not MODULE:
-        # The view tells them, also at the end of a call that has nothing to do.
-        logger.info("", extra={"last_lines": told_last})
 
 
 def describe_rules():

@@ -40,9 +40,7 @@ rule games_point:
         code=lambda wildcards: code_of_job(
             "study_point", "dpol.studies.games.compute", *code_of([game_at(wildcards)])
         ),
-        sources=sources(
-            "games_point", [dict(zip(GRID, it.split("/"))) for it in GAMES_PLAYED]
-        ),
+        sources=sources("games_point", [dict(zip(GRID, it.split("/"))) for it in GAMES_PLAYED]),
         study="dpol.studies.games",
         points=lambda wildcards: game_at(wildcards).plain,
         seed=settings.seed,
