@@ -11,8 +11,7 @@ import numpy as np
 
 import dpol
 from dpol.experts.learners.leader import LeaderBank
-from dpol.noise.event_streams import MECHANISMS, Release
-from dpol.noise.noises import CAPACITY, EVENT_STREAMS, ISOTROPIC
+from dpol.noise.noises import CAPACITY, ISOTROPIC
 from dpol.privacy.gaussian_dp import pure_epsilon
 from dpol.privacy.losses import Loss
 
@@ -485,37 +484,3 @@ UPSIDE_DOWN = dataclasses.replace(
     ISOTROPIC, name="upside-down", scale=lambda stream, mu: 9 + mu * ISOTROPIC.scale(stream, 1.0)
 )
 NOT_CONSTANT = dataclasses.replace(CAPACITY, name="not-constant", constant=True, central=False)
-FORGETS_TWO = dataclasses.replace(
-    ISOTROPIC,
-    name="forgets-two",
-    scale=lambda stream, mu: ISOTROPIC.scale(stream, mu) / stream.count_sensitivity,
-)
-
-
-def mechanism(change: Any) -> Any:
-    """Return Laplace noise in every round, with changed noise (T, R, n) or none at all."""
-
-    def release(x: Any, capacity: Any, draws: Any, epsilon: float, stay: int) -> Release:
-        counts = change(x[:, None], draws[:, 0] * stay / epsilon)
-        return Release(counts=counts, spent=np.full_like(counts, epsilon / stay))
-
-    made = dataclasses.replace(MECHANISMS["laplace-uniform"], release=release)
-    return dataclasses.replace(EVENT_STREAMS[0], origin="other", mechanism=made)
-
-
-def when_equal(x: Any, noise: Any) -> Any:
-    """Repeat a release while the raw count stays."""
-    same = np.append(np.zeros_like(x[:1], dtype=bool), x[1:] == x[:-1], axis=0)
-    rounds = np.maximum.accumulate(np.where(same, 0, np.arange(len(x))[:, None, None]), axis=0)
-    return np.take_along_axis(x + noise, np.broadcast_to(rounds, noise.shape), axis=0)
-
-
-SOUND_MECHANISM = mechanism(lambda x, noise: x + noise)
-NONE_FROM_ROUND_TWO = mechanism(lambda x, noise: x + noise * (np.arange(len(x)) < 1)[:, None, None])
-NONE_IN_THE_LAST_ROUND = mechanism(lambda x, noise: x + np.append(noise[:-1], 0 * noise[-1:], 0))
-BY_THE_COUNT = mechanism(lambda x, noise: x + noise / (1 + x))
-NOISE_DRAWN_ONCE = mechanism(lambda x, noise: x + noise[:1])
-NOISE_OF_THE_FIRST_HOLDER = mechanism(lambda x, noise: x + noise[..., :1])
-WHEN_EQUAL = mechanism(when_equal)
-NOTHING_TO_SEE = mechanism(lambda x, noise: 0 * x + noise)
-NO_NUMBERS = mechanism(lambda x, noise: x + np.nan * noise)

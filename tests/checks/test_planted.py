@@ -8,8 +8,6 @@ import pytest
 
 from checks import blind, planted
 from dpol.checks.check import checks_of, verdict
-from dpol.checks.releases import law_says_what_it_is, releases_are_as_declared
-from dpol.noise import NOISES, find_noise
 
 PAGE = Path(__file__).parents[2] / "docs/explanation/privacy.md"
 NAMES = [
@@ -31,14 +29,6 @@ def test_a_planted_fault_is_refused(name):
     assert refusal(name, seed=1 + NAMES.index(name) % 3)
 
 
-@pytest.mark.parametrize("name", [*NOISES, *(f"checks.planted:{it}" for it in planted.HONEST)])
-def test_an_honest_noise_is_not_accused_and_a_share_of_it_would_be(name):
-    """`test_broken` runs all checks of those of dpol."""
-    noise = find_noise(name)
-    law_says_what_it_is(noise)
-    assert releases_are_as_declared(noise, seed=2) >= 0.5
-
-
-def test_sixty_faults_were_planted_blindly_and_the_page_lists_all():
-    assert [len(faults) for faults in blind.FAULTS.values()] == [30, 15, 15]
+def test_the_page_lists_all_planted_faults():
+    assert [len(faults) for faults in blind.FAULTS.values()] == [15]
     assert planted.table() in PAGE.read_text(encoding="utf-8")

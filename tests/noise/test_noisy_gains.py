@@ -131,6 +131,17 @@ def test_noise_depends_on_seed_label_noise_and_level_and_not_on_the_gains(make_s
         assert not np.isclose(standard(**change), one, atol=1e-9).any()
 
 
+@pytest.mark.parametrize("noise", ["capacity", "staircase"])
+def test_streams_that_differ_in_stay_alone_share_no_noise(make_stream, noise):
+    """Else two noisy tables would give the raw one, without the seed."""
+    one, other = (
+        private(dataclasses.replace(make_stream(GAINS, [BEDS[0]] * 2), stay=stay), noise)
+        for stay in (1, 2)
+    )
+    ratio = (one.gains - GAINS) / one.noise_scale * other.noise_scale / (other.gains - GAINS)
+    assert not np.isclose(ratio, 1, rtol=1e-6).any()
+
+
 def test_a_replicate_gets_the_same_noise_in_any_block(hospitals):
     together = private(hospitals, replicates=range(7))
     for size in (1, 3, 7):

@@ -18,7 +18,7 @@ from scipy import signal, special
 from dpol.noise import NOISES, privatize
 from dpol.noise.event_streams import MECHANISMS
 from dpol.privacy.account import account
-from dpol.privacy.composition import places
+from dpol.privacy.composition import lattice_masses, places, spread
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.losses import (
     NOTHING_KEPT,
@@ -216,6 +216,63 @@ def test_zcdp_covers_what_has_it(rho, other, releases):
             assert known.epsilon(delta) <= loss.epsilon(delta) * (1 + 1e-9)
         for epsilon in (0.0, 0.1, 1.0, 4.0):
             assert known.delta(epsilon) <= loss.delta(epsilon) * (1 + 1e-9)
+
+
+# ---- sums of unlike parts ------------------------------------------------------------------------
+
+LATTICES = {
+    "staircase and staircase": (STAIRCASE.loss(0.5631, 2), STAIRCASE.loss(1.2308, 2)),
+    "staircase and Gaussian": (STAIRCASE.loss(1.8616, 1), Loss(gaussian=0.034)),
+    "ranges far apart": (of_range(2.3737684161446854e-07), of_range(0.00012983443910253412)),
+    "many and few": (STAIRCASE.loss(0.99, 1513), Loss(gaussian=0.0999)),
+    "very many": (pure(1e-3).times(100_000), LAPLACE.loss(0.5, 2)),
+    "tiny and large": (pure(1e-8).times(50), LAPLACE.loss(300.0, 1)),
+}
+
+
+@pytest.mark.parametrize("name", LATTICES)
+def test_unlike_losses_add_up(name):
+    """The sum is at least each of the two, up to their grids, and at most both together."""
+    one, other = LATTICES[name]
+    both = one + other
+    assert max(one.mu, other.mu) * (1 - 1e-4) <= both.mu <= (one.mu + other.mu) * (1 + 1e-6)
+    assert max(one.guess, other.guess) * (1 - 1e-9) <= both.guess <= 1
+    assert math.isfinite(both.epsilon(1e-14))
+
+
+@pytest.mark.parametrize(
+    ("loss", "mu"),
+    [
+        (STAIRCASE.loss(0.00874, 1000) + LAPLACE.loss(0.0806, 1), 0.288),
+        (STAIRCASE.loss(0.00495, 1000) + LAPLACE.loss(0.132, 1), 0.207),
+        (pure(0.0208).times(1000) + Loss(gaussian=0.945), 1.152),
+        (pure(0.0726).times(1000) + Loss(gaussian=2.01), 3.05),
+    ],
+)
+def test_mu_of_many_releases_beside_one_is_hardly_too_large(loss, mu):
+    """By convolution, to three digits."""
+    assert mu * (1 - 2e-3) <= loss.mu <= mu * (1 + 5e-3)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 200])
+@pytest.mark.parametrize("middle", [-math.inf, -40.0, 0.0, 3.0])
+def test_masses_of_a_lattice_are_those_of_a_convolution(count, middle):
+    one = np.exp([0.0, middle, 0.0]) / (2 + math.exp(middle))
+    expected = np.ones(1)
+    for _ in range(count):
+        expected = np.convolve(expected, one)
+    size = math.log(2 + math.exp(middle))
+    found = np.exp(lattice_masses(-size, middle - size, count))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-300)
+
+
+@given(own=st.floats(1e-3, 3), step=st.floats(1e-3, 3), k=st.integers(1, 30))
+def test_masses_on_another_grid_keep_probabilities_with_and_without_the_person(own, step, k):
+    logs = np.log(1.0 + np.minimum(np.arange(2 * k + 1), np.arange(2 * k + 1)[::-1]))
+    found = spread(logs, own, step)
+    for masses, width in ((logs, own), (found, step)):
+        total = np.logaddexp.reduce(masses + width / 2 * places(len(masses)))
+        assert total == pytest.approx(np.logaddexp.reduce(logs + own / 2 * places(len(logs))))
 
 
 # ---- the record of each noise, for any number of rounds ------------------------------------------

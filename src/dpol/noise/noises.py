@@ -29,7 +29,7 @@ from dpol.privacy.account import best_guess
 from dpol.privacy.chains import Chains, MemoryKind, designed
 from dpol.privacy.guarantee import NO_NOISE, Origin
 from dpol.privacy.losses import Promise
-from dpol.privacy.noise_laws import GAUSSIAN, Law
+from dpol.privacy.noise_laws import DRAWN, GAUSSIAN, LAWS, Law
 
 MemoryChoice = Literal["designed", "none"] | tuple[float, float]
 """Memory of the noise `capacity-memory`: made by `designed`, none, or (a, b) for all entities."""
@@ -57,19 +57,25 @@ def known_memory(value: object, name: str = "") -> MemoryChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """A kind of noise on gain vectors: its scale and its memory; Gaussian without a mechanism.
+    """A kind of noise on gain vectors: its scale, its law and its memory.
+
+    Noise of another package has a scale, and the name of a law: dpol draws it, and computes what it
+    guarantees.
 
     Args:
         name: name in configs, files and keys of random numbers.
         title: standard deviation on expert i in round t, in words and symbols.
         origin: `paper`, `standard`, `ours`, or `other` (another package).
-        scale: maps (stream, mu) to the (T, n) standard deviations.
+        scale: maps (stream, mu) to the (T, n) standard deviations, from public facts: where noise
+            is drawn the stream's gains are 0. For Gaussian noise mu is that of one round, and dpol
+            divides it for longer stays; for other laws it is that of a stay.
         needs_capacities: whether it is noise on counts, so that gains with a given sensitivity are
             refused; the record then counts people.
         constant: whether all rounds and experts have the same scale.
         none_at_infinity: whether there is no noise at mu = inf.
         central: whether curators scale their noise by it too, with one scale for all rounds.
         memory: dependence on earlier noise: `none`, `chains` or `releases`.
+        law_name: name of the law; laws other than `Gaussian` are for noise on counts.
         mechanism: mechanism that releases counts; then `scale` is that of a release in every round
             with an equal part of epsilon. `noise_of` makes its noise.
     """
@@ -83,7 +89,17 @@ class Noise:
     none_at_infinity: bool = True
     central: bool = False
     memory: MemoryKind = "none"
+    law_name: str = GAUSSIAN.name
     mechanism: Mechanism | None = None
+
+    def __post_init__(self) -> None:
+        if self.law_name not in DRAWN:
+            raise ValueError(f"law_name must be {' or '.join(DRAWN)}, got {self.law_name!r}")
+        if self.law is not GAUSSIAN and not self.needs_capacities:
+            raise ValueError(
+                f"{self.law.words} is noise on counts; set needs_capacities=True, or take the law"
+                f" {GAUSSIAN.name}"
+            )
 
     def __repr__(self) -> str:
         return short_repr(self, repr(self.name), self.title)
@@ -91,7 +107,7 @@ class Noise:
     @property
     def law(self) -> Law:
         """Law of the noise."""
-        return GAUSSIAN if self.mechanism is None else self.mechanism.law
+        return LAWS[self.law_name]
 
     def best_guess(self, mu: float, stay: int) -> float:
         """Return how often an attacker is right at most about a stay, at the guaranteed mu."""
@@ -103,7 +119,7 @@ class Noise:
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
         """Return the largest sensitivity of a round that the noise hides, and its unit."""
         moved = "persons" if stream.count_sensitivity == 1 else "counts"
-        if self.mechanism is not None:
+        if self.law is not GAUSSIAN:
             return 2 * stream.count_sensitivity, f"L1, {moved}"
         if self.needs_capacities:
             return math.sqrt(2.0) * stream.count_sensitivity, f"L2, {moved}"
@@ -143,6 +159,7 @@ def noise_of(name: str, mechanism: Mechanism, origin: Origin = "standard") -> No
         scale=partial(_on_counts, mechanism),
         needs_capacities=True,
         memory="releases" if mechanism.repeats else "none",
+        law_name=mechanism.law.name,
         mechanism=mechanism,
     )
 
@@ -216,7 +233,8 @@ def find_noise(name: object) -> Noise:
     """Return the noise of this name, of dpol or of another package.
 
     Raises:
-        ValueError: no package has this noise, or the name stands for something else.
+        ValueError: no package has this noise, the name stands for something else, or a noise of
+            another package has more than a scale and a law.
     """
     if isinstance(name, str) and name in NOISES:
         return NOISES[name]
@@ -224,6 +242,12 @@ def find_noise(name: object) -> Noise:
     noise = load_named(str(name), target)
     if not isinstance(noise, Noise):
         raise ValueError(f"noise {name}: {target} is not a dpol.Noise, but {noise!r}")
+    if type(noise) is not Noise or noise.mechanism is not None or noise.memory != "none":
+        raise ValueError(
+            f"noise {name}: {target} draws noise of its own; dpol draws the noise of other packages"
+            " and computes what it guarantees, so give a dpol.Noise with a scale and a law_name"
+            f" ({' or '.join(DRAWN)})"
+        )
     return replace(noise, name=str(name), origin="other", central=False)
 
 

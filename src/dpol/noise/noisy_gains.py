@@ -6,11 +6,13 @@ Source: "Prediction with Expert Advice under Local Differential Privacy", sectio
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from dpol.core.arguments import check_kind, check_mu
 from dpol.core.errors import DataError
@@ -28,6 +30,7 @@ from dpol.noise.noises import MemoryChoice, find_noise, known_memory, memory_of
 from dpol.privacy.chains import Chains, MemoryKind
 from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
 from dpol.privacy.losses import Loss, Promise
+from dpol.privacy.noise_laws import GAUSSIAN, Law
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays
 
 
@@ -41,6 +44,7 @@ class Seeds:
         noise: name of the noise; `none` where nothing is private.
         mu: privacy level.
         replicates: numbers of the replicates.
+        stay: longest stay that the noise hides, which decides its scale as mu does.
     """
 
     seed: int
@@ -48,17 +52,19 @@ class Seeds:
     noise: str
     mu: float
     replicates: tuple[int, ...]
+    stay: int = 1
 
     def local_noise(self) -> ReplicateGenerators:
         """Return generators of the noise on the gains, which all algorithms of a suite share."""
-        return self._generators("local noise")
+        stream = self.stream if self.stay == 1 else f"{self.stream}, stays of {self.stay}"
+        return self._generators("local noise", stream)
 
     def algorithm(self, label: str) -> ReplicateGenerators:
         """Return generators of an algorithm's own randomness, by its label in a suite."""
-        return self._generators(f"algorithm {label}")
+        return self._generators(f"algorithm {label}", self.stream)
 
-    def _generators(self, purpose: str) -> ReplicateGenerators:
-        key = (self.stream, self.noise, self.mu)
+    def _generators(self, purpose: str, stream: str) -> ReplicateGenerators:
+        key = (stream, self.noise, self.mu)
         return replicate_generators(self.seed, key, self.replicates, purpose)
 
 
@@ -78,7 +84,8 @@ class NoisyGains:
         memory: dependence of the noise on earlier noise; None for independent noise.
         fresh_scale: (T, n) standard deviation of the noise's fresh part; None if all is fresh.
         capacity: (T, n) public capacities; None where gains are not shares of people.
-        mechanism: mechanism that released them; None for Gaussian noise. With a mechanism,
+        law_name: law of the noise.
+        mechanism: mechanism that released them; None for noise by its scale. With a mechanism,
             `noise_scale` is that of a release in every round with an equal part of epsilon.
     """
 
@@ -92,6 +99,7 @@ class NoisyGains:
     memory: Chains | None = None
     fresh_scale: Floats | None = None
     capacity: Floats | None = None
+    law_name: str = GAUSSIAN.name
     mechanism: Mechanism | None = None
 
     def __repr__(self) -> str:
@@ -135,8 +143,13 @@ def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
             finite.
     """
     made = find_noise(noise)
-    one_round = mu / math.sqrt(stream.stay) if made.mechanism is None else mu
-    return _finite(made.scale(stream, one_round), stream, noise, mu)
+    one_round = mu / math.sqrt(stream.stay) if made.law is GAUSSIAN else mu
+    return _finite(made.scale(_public_facts(stream), one_round), stream, noise, mu)
+
+
+def _public_facts(stream: GainStream) -> GainStream:
+    """Return the stream without gains, so that no scale can depend on them."""
+    return replace(stream, gains=np.zeros_like(stream.gains), provenance={})
 
 
 def _finite(scale: Floats, stream: GainStream, noise: str, mu: float) -> Floats:
@@ -192,7 +205,8 @@ def privatize(
         stream: raw gains; the result holds no reference to them.
         noise: key of `dpol.noise.NOISES`, or name of another package's noise.
         mu: privacy level; inf for no noise, if the noise has `none_at_infinity`.
-        seed: root seed; with the stream's label, noise, mu and replicate it fixes all draws.
+        seed: root seed; with the stream's label and stay, noise, mu and replicate it fixes all
+            draws.
         replicates: number of replicates, or their numbers.
         memory: memory of the noise `capacity-memory`; other noises ignore it.
 
@@ -224,14 +238,19 @@ def privatize(
         noise=noise,
         mu=mu,
         replicates=replicate_numbers(replicates),
+        stay=stream.stay,
     )
     fresh, kept = _scale_and_memory(stream, noise, mu, memory)
-    mechanism = find_noise(noise).mechanism
-    if mechanism is None or mu == math.inf:
-        initial, gains = _draw(stream.gains, fresh, kept, seeds.local_noise())
-    else:
+    made = find_noise(noise)
+    mechanism, law = made.mechanism, made.law
+    if mechanism is not None and mu < math.inf:
         gains = released(stream, mechanism, mu, seeds.local_noise())
         initial = np.zeros_like(gains[0])
+    elif law.noise_of is not None and mu < math.inf:
+        strengths = _strengths(stream, law, fresh)
+        initial, gains = _draw_on_counts(stream, law.noise_of, strengths, seeds.local_noise())
+    else:
+        initial, gains = _draw(stream.gains, fresh, kept, seeds.local_noise())
     return NoisyGains(
         initial=_frozen(initial),
         gains=_frozen(gains).transpose(1, 0, 2),
@@ -243,6 +262,7 @@ def privatize(
         memory=kept,
         fresh_scale=None if kept is None else _frozen(fresh),
         capacity=stream.capacity,
+        law_name=made.law_name,
         mechanism=mechanism,
     )
 
@@ -289,6 +309,44 @@ def _draw(
     return initial, gains
 
 
+def _draw_on_counts(
+    stream: GainStream,
+    noise_of: Callable[[float, Floats], Floats],
+    strengths: Floats,
+    generators: ReplicateGenerators,
+) -> tuple[Floats, Floats]:
+    """Draw the (R, n) initial noise and the (T, R, n) noisy gains of a law for counts."""
+    strengths = _with_initial(strengths)
+    draws = [generator.laplace(size=strengths.shape) for generator in generators.generators]
+    noise = np.stack(draws, axis=1)
+    for e in np.unique(strengths):
+        t, i = np.nonzero(strengths == e)
+        noise[t, :, i] = noise_of(float(e), noise[t, :, i])
+    noise *= _with_initial(_of_one(stream))[:, None]
+    return noise[0], stream.gains[:, None] + noise[1:]
+
+
+def _with_initial(rounds: Floats) -> Floats:
+    """Return values (T, n) with those of round 1 before them, for the initial noise."""
+    return np.concatenate([rounds[:1], rounds])
+
+
+def _of_one(stream: GainStream) -> Floats:
+    """Return how far one person moves each gain, (T, n)."""
+    return np.asarray(stream.count_sensitivity / stream.capacities_for("noise on counts"))
+
+
+def _strengths(stream: GainStream, law: Law, scale: Floats) -> Floats:
+    """Return the (T, n) strengths of a law for counts, for the (T, n) deviations of gains.
+
+    Deviations are rounded down to 12 digits, so that cells which are to be alike are.
+    """
+    deviations = scale / _of_one(stream)
+    digit = 10 ** (np.floor(np.log10(np.where(deviations > 0, deviations, 1.0))) - 11)
+    values, at = np.unique(np.floor(deviations / digit) * digit, return_inverse=True)
+    return np.array([law.strength(it) for it in values.tolist()])[at].reshape(scale.shape)
+
+
 def released(
     stream: GainStream, mechanism: Mechanism, mu: float, generators: ReplicateGenerators
 ) -> Floats:
@@ -309,6 +367,11 @@ def released(
     return np.asarray(made.counts * of_one[:, None])
 
 
+def record_of(stream: GainStream, noise: str, mu: float) -> Guarantee:
+    """Return the record of noise at level mu, without a draw; arguments as in `privatize`."""
+    return _guarantee(stream, noise, mu, *_scale_and_memory(stream, noise, mu, "designed"))
+
+
 def _guarantee(
     stream: GainStream, noise: str, mu: float, fresh: Floats, memory: Chains | None
 ) -> Guarantee:
@@ -327,6 +390,13 @@ def _guarantee(
         loss = mechanism.window(stream.stay, dearest)
         if stream.stay > 1 and mechanism.adapts:
             near = replace(near, adjacency=near.adjacency + AT_ONE_PLACE)
+    elif made.law is not GAUSSIAN:
+        said, remembered = f"{noise}, {made.law.words} on counts", ""
+        # A person moves two counts in a round, at most those with the least noise.
+        worst = np.sort(_strengths(stream, made.law, fresh), axis=1)[:, -2:]
+        in_rounds = partial(_of_worst_rounds, made.law, worst)
+        windows = np.sort(sliding_window_view(worst, stream.stay, axis=0), axis=2)
+        loss = _of_strengths(made.law, windows.max(axis=0))
     else:
         said, remembered = f"{noise} {made.law.words} on every gain vector", _remembered(memory)
         # It holds public numbers only, as the record leaves with the noisy gains.
@@ -343,6 +413,17 @@ def _guarantee(
         model="local",
         memory=remembered,
     )
+
+
+def _of_worst_rounds(law: Law, worst: Floats, rounds: int) -> Loss:
+    """Return the loss of a person counted in `rounds` of the rounds, for (T, 2) strengths."""
+    return _of_strengths(law, np.sort(worst, axis=0)[-rounds:])
+
+
+def _of_strengths(law: Law, strengths: Floats) -> Loss:
+    """Return the loss of a release at each strength."""
+    counts = Counter(strengths.ravel().tolist())
+    return sum((law.loss(e, count) for e, count in counts.items()), Loss())
 
 
 def _remembered(memory: Chains | None) -> str:

@@ -24,11 +24,20 @@ Masses = tuple[Floats, int]
 """Log masses of a loss, and how many there are of it."""
 BELIEVED = {1e-12: (0.05, 1e-4), 1e-8: (1e-6, 1e-6), 1e-4: (1e-10, 1e-10)}
 """Smallest mass at which a tilt ends, and before it, by the relative error; over the largest."""
-_FEW = 4
+_FEW = 5
 """Most masses that are added in logarithms: where neighbours are far apart, no tilt has both."""
+_SMALL = 2**14
+"""Most masses that are transformed together; of more, those near the mean of a tilt."""
+_OUTSIDE = 45.0
+"""Minus the log of the share of masses that are so far from the mean."""
 
 
-def log_masses(parts: Sequence[Masses], error: float = 1e-12) -> Floats:
+def log_masses(
+    parts: Sequence[Masses],
+    error: float = 1e-12,
+    reach: int = 2**62,
+    apart: Sequence[Floats] = (),
+) -> Floats:
     """Return the log masses of the sum of independent losses.
 
     Args:
@@ -36,9 +45,11 @@ def log_masses(parts: Sequence[Masses], error: float = 1e-12) -> Floats:
             of it. All have the same spacing.
         error: relative error of the masses, one of `BELIEVED`. Where a sum has peaks, such as that
             of draws that happen seldom, only a larger error shows the masses between them.
+        reach: steps on either side of 0 that are needed, of parts with many masses.
+        apart: further log masses, so far apart that the sum of all others does not fill the gaps.
 
     Returns:
-        (the sum of k (n - 1) + 1,) log masses, on losses of the same spacing.
+        (the sum of k (n - 1) + 1,) log masses, on losses of the same spacing; those within reach.
 
     Raises:
         ArithmeticError: no tilt shows some of the masses.
@@ -48,46 +59,149 @@ def log_masses(parts: Sequence[Masses], error: float = 1e-12) -> Floats:
     """
     few = [(one, count) for one, count in parts if np.isfinite(one).sum() <= _FEW]
     many = [(one, count) for one, count in parts if np.isfinite(one).sum() > _FEW]
-    total = _transformed(many, BELIEVED[error])
+    total = _transformed(many, error, reach)
     for one, count in few:
         for _ in range(count):
             total = _added(one, total)
+    for one in apart:
+        shares = [np.isfinite(it).mean() for it in (one, total)]
+        total = _added(one, total) if shares[0] < shares[1] else _added(total, one)
     return total
 
 
-def _transformed(parts: Sequence[Masses], believed: tuple[float, float]) -> Floats:
+def _transformed(parts: Sequence[Masses], error: float, reach: int) -> Floats:
     if sum(count for _, count in parts) <= 1:
         return parts[0][0] if parts else np.zeros(1)
     size = sum(count * (len(one) - 1) for one, count in parts) + 1
-    length = 1 << size.bit_length()
+    middle = size // 2
+    reach = min(reach, middle)
     at, total = places(size), np.empty(size)
-    tilt, known = 0.0, size // 2
-    while known < size:
+    tilt, known, stop = 0.0, middle, middle + reach + 1
+    while known < stop:
+        length = _window(parts, tilt, size)
         product, log_sum = np.ones(length // 2 + 1, dtype=complex), 0.0
         for one, count in parts:
             tilted, log_one = _tilted(one, tilt)
-            product *= _power(np.fft.rfft(tilted, length), count)
+            product *= _power(np.fft.rfft(_folded(tilted, length), length), count)
             log_sum += count * log_one
-        masses = np.fft.irfft(product, length)[:size]
-        last, least = (part * masses.max() for part in believed)
+        first = 0 if length > size else max(0, known - length // 2)
+        masses = np.roll(np.fft.irfft(product, length), -first)[: size - first]
+        last, least = (part * masses.max() for part in BELIEVED[error])
+        seen = known - first
         end = 1 + int(np.flatnonzero(masses >= last)[-1])
-        if end <= known or masses[known:end].min() < least:
+        if end <= seen or masses[seen:end].min() < least:
             raise ArithmeticError("no tilt shows all masses of a sum of losses")
-        logs = np.log(np.maximum(masses[known:end], np.finfo(float).tiny))
+        logs = np.log(np.maximum(masses[seen:end], np.finfo(float).tiny))
+        end += first
         total[known:end] = logs + log_sum - tilt * at[known:end]
         known = end
-        if known < size:
+        if known < stop:
             tilt = _tilt_to(at[known] - 0.5, parts, tilt)
-    total[: size // 2] = total[::-1][: size // 2]
-    return total
+    total[:middle] = total[::-1][:middle]
+    return total[middle - reach : stop]
+
+
+def _window(parts: Sequence[Masses], tilt: float, size: int) -> int:
+    """Return a length of transforms that has hardly any masses of the tilted sum outside.
+
+    They are bounded by moments of exp(s place), with s for the deviation of the sum.
+    """
+    if size <= _SMALL:
+        return 1 << size.bit_length()
+    mean = variance = 0.0
+    for one, count in parts:
+        masses = _tilted(one, tilt)[0]
+        own = _mean(masses)
+        mean += count * own
+        variance += count * float((masses * (places(len(one)) - own) ** 2).sum())
+    far = 0.0
+    for s in np.array([-9.0, 9.0]) / math.sqrt(variance):
+        moved = sum(count * (_log_sum(one, tilt + s) - _log_sum(one, tilt)) for one, count in parts)
+        far = max(far, (_OUTSIDE + moved - s * mean) / abs(s))
+    return 1 << min(math.ceil(2 * far), size).bit_length()
+
+
+def _mean(masses: Floats) -> float:
+    # A product of vectors would start threads, which cost more than it does.
+    return float((masses * places(len(masses))).sum())
+
+
+def _log_sum(one: Floats, tilt: float) -> float:
+    return _tilted(one, tilt)[1]
+
+
+def _folded(masses: Floats, length: int) -> Floats:
+    """Return masses with those beyond a length added to those at its beginning."""
+    if len(masses) <= length:
+        return masses
+    rows = -(len(masses) // -length)
+    padded = np.pad(masses, (0, rows * length - len(masses)))
+    return np.asarray(padded.reshape(rows, -1).sum(axis=0))
+
+
+def lattice_masses(ends: float, middle: float, count: int) -> Floats:
+    """Return the (2 count + 1,) log masses of a sum of losses that are a step, 0 or minus a step.
+
+    The number of ways to each sum follows from those to the two before, by positive terms only:
+    (1 + r x + x^2)^n has a derivative of n (r + 2 x) / (1 + r x + x^2) times itself.
+
+    Args:
+        ends: log mass of a step, and of minus a step.
+        middle: log mass of 0; -inf for none.
+        count: n, the number of losses.
+
+    >>> np.exp(lattice_masses(math.log(0.25), math.log(0.5), 2)).round(4).tolist()
+    [0.0625, 0.25, 0.375, 0.25, 0.0625]
+    """
+    half = np.zeros(count + 1)
+    ratio = middle - ends
+    if ratio == -math.inf:
+        half[1::2] = -math.inf
+        pairs = np.arange(1, count // 2 + 1)
+        half[2::2] = np.cumsum(np.log((count - pairs + 1) / pairs))
+    else:
+        rise = math.inf  # log of a number of ways over the one before
+        for j in range(1, count + 1):
+            one = ratio + math.log((count - j + 1) / j)
+            other = math.log((2 * count - j + 2) / j) - rise
+            rise = max(one, other) + math.log1p(math.exp(-abs(one - other)))
+            half[j] = half[j - 1] + rise
+    half += count * ends
+    return np.concatenate([half, half[-2::-1]])
+
+
+def spread(logs: Floats, own: float, step: float) -> Floats:
+    """Return the log masses on a grid of another step, which keep both likelihood ratios.
+
+    Args:
+        logs: (2 k + 1,) symmetric log masses, on losses with the spacing `own`.
+        own: their spacing.
+        step: the spacing of the returned masses.
+    """
+    k = len(logs) // 2
+    losses = own * np.arange(k + 1) / step
+    below = np.floor(losses + 1e-9)
+    over = np.clip(losses - below, 0.0, 1.0)
+    half = np.full(int(below[-1]) + 2, -math.inf)
+    starts = np.flatnonzero(np.diff(below, prepend=-1.0))
+    at, right = below[starts].astype(int), logs[k:].copy()
+    right[0] -= math.log(2)  # from both sides
+    with np.errstate(divide="ignore"):
+        for to, share in ((at, 1 - over), (at + 1, over)):
+            part = (share - 1) * step / 2 + np.log(np.expm1(-share * step) / math.expm1(-step))
+            part[share < 1e-9] = -math.inf
+            half[to] = np.logaddexp(half[to], np.logaddexp.reduceat(right + part, starts))
+    half[0] += math.log(2)
+    half = half[: 1 + int(np.flatnonzero(np.isfinite(half))[-1])]
+    return np.concatenate([half[:0:-1], half])
 
 
 def _added(one: Floats, total: Floats) -> Floats:
-    finite = np.flatnonzero(np.isfinite(one))
-    shifted = np.full((len(finite), len(total) + len(one) - 1), -math.inf)
-    for row, place in enumerate(finite):
-        shifted[row, place : place + len(total)] = one[place] + total
-    return np.asarray(np.logaddexp.reduce(shifted))
+    added = np.full(len(total) + len(one) - 1, -math.inf)
+    for place in np.flatnonzero(np.isfinite(one)):
+        reached = added[place : place + len(total)]
+        np.logaddexp(reached, one[place] + total, out=reached)
+    return added
 
 
 def places(count: int) -> Floats:
@@ -106,8 +220,7 @@ def _tilt_to(mean: float, parts: Sequence[Masses], tilt: float) -> float:
     """Return the tilt, larger than `tilt`, at which the sum of the losses has a mean place."""
 
     def missing(tilt: float) -> float:
-        means = (count * float(_tilted(one, tilt)[0] @ places(len(one))) for one, count in parts)
-        return sum(means) - mean
+        return sum(count * _mean(_tilted(one, tilt)[0]) for one, count in parts) - mean
 
     high = tilt + 1
     while missing(high) < 0:

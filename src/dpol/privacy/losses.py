@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -28,7 +28,14 @@ import scipy
 
 from dpol.core.arguments import check_fields, check_number, check_whole
 from dpol.core.randomness import Floats
-from dpol.privacy.composition import BELIEVED, Masses, log_masses, places
+from dpol.privacy.composition import (
+    BELIEVED,
+    Masses,
+    lattice_masses,
+    log_masses,
+    places,
+    spread,
+)
 from dpol.privacy.gaussian_dp import (
     delta_of_epsilon,
     epsilon_of_delta,
@@ -41,15 +48,24 @@ from dpol.privacy.gaussian_dp import (
 
 ORDERS = 1.0 + np.geomspace(1e-4, 1e9, 1301)
 """Orders of Renyi divergences."""
+_HIGH = 1.0 + np.geomspace(1e-4, 1e9, 20_001)
+"""Orders of tests that are hardly ever wrong, without much between them."""
 _ONE = np.ones(1)
 _OF_ORDERS = np.log1p(-1 / ORDERS) - np.log(ORDERS) / (ORDERS - 1)
 # Steps of the grid from 0 to e, for e = 1; the most; and the most in a sum of unlike losses.
 _STEPS, _MOST, _ALL = 40, 1000, 2**20
+# Releases of a kind that are added up on a grid of their own, beside other kinds; steps of the
+# common grid in a deviation of their sum; share of the variance that a grid may add to a sum.
+_MANY, _OF_DEVIATION, _ADDED = 16, 64, 1e-4
+# Minus the logarithm of probabilities that are no numbers.
+_NEVER = 720.0
 # Bound on the relative error of a probability for each release and each unit of its logarithm.
 _OF_LOG = 1e-13
 _LEAST_DELTA, _LARGEST = 1e-300, 1e300
 _FAR = 38.6
 """Deviations beyond which a normal tail is no number."""
+_END = _FAR - 1.4
+"""Deviations up to which tests are read from the grid."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +122,12 @@ class Draw:
         return np.logaddexp(np.logaddexp(ends, self.middle), between)
 
     @property
+    def variance(self) -> float:
+        """About the variance of the loss: the second derivative of its log moments at order 1."""
+        one, two, three = self.log_moment(1 + np.array([0.0, 1e-3, 2e-3]) / self.e)
+        return max(float(one - 2 * two + three) * (1e3 * self.e) ** 2, 0.0)
+
+    @property
     def steps(self) -> int:
         """Number of steps from 0 to e that are fine enough."""
         if self.between == -math.inf:
@@ -126,8 +148,8 @@ class Draw:
                 logs[[k - whole, k + whole]] -= math.log(2)
             if whole < k:  # the rest of a cell, to both of its points
                 rest = self.e - whole * step
-                inner = 2 * (math.cosh(step / 2) - math.cosh((step - rest) / 2))
-                outer = 2 * (math.cosh(rest / 2) - 1)
+                inner = 4 * math.sinh((2 * step - rest) / 4) * math.sinh(rest / 4)
+                outer = 4 * math.sinh(rest / 4) ** 2
                 for place, part in ((whole, inner), (k, outer)):
                     log = self.between + math.log(part / math.sinh(step / 2))
                     for at in (k - place, k + place):
@@ -245,12 +267,15 @@ class Loss:
     @cached_property
     def divergences(self) -> Floats:
         """Renyi divergences of all parts, at `ORDERS`."""
-        total = np.array(self.renyi or np.zeros(len(ORDERS)))
+        known = self._divergences(ORDERS)
+        return known + self.renyi if self.renyi else known
+
+    def _divergences(self, orders: Floats) -> Floats:
+        total = orders * (self.zcdp + self.gaussian * self.gaussian / 2)
         if self.most == math.inf:
             return total + math.inf
-        total += ORDERS * (self.zcdp + self.gaussian * self.gaussian / 2)
         for draw, count in self.draws:
-            total += count * (draw.log_moment(ORDERS) - draw.log_moment(_ONE)) / (ORDERS - 1)
+            total += count * (draw.log_moment(orders) - draw.log_moment(_ONE)) / (orders - 1)
         return total
 
     def epsilon(self, delta: float) -> float:
@@ -314,14 +339,27 @@ class Loss:
         quantiles = scipy.special.ndtri_exp(np.where(missed < power, missed, power))
         right = np.where(missed < power, -quantiles, quantiles)
         mus, pure = right - scipy.special.ndtri_exp(wrong), implied_mu(self.most)
-        if not self.gaussian:
+        if not self.gaussian and losses[-1] >= self.most * (1 - 1e-9):
             return min(float(mus.max()), pure)
-        # Tests near and beyond the end of the grid: draws raise an error of Gaussian noise by a
-        # factor of exp(most) at most, which is most / z deviations where the error is z deviations.
-        end = (_FAR - 2) ** 2 - 4 * self.most
-        beyond = 2 * self.most / (_FAR - 2 + math.sqrt(end)) if end > 0 else math.inf
-        mu = max(float(mus[wrong > -((_FAR - 1.4) ** 2) / 2].max()), self.gaussian + beyond)
+        mu = max(float(mus[power > -(_END**2) / 2].max()), self._mu_of_tails())
         return min(mu, math.hypot(self.gaussian, pure))
+
+    def _mu_of_tails(self) -> float:
+        """Return a bound on mu for tests that are right with probability exp(-z^2 / 2) at most.
+
+        Draws raise a probability of Gaussian noise by a factor of exp(most) at most. And if
+        divergences of order a are at most a s^2 / 2, tests that are wrong with probability
+        exp(-y^2 / 2) are right with probability exp(-(y - s)^2 / 2) at most, by the order y / s.
+        Both bounds fall with z.
+        """
+        z = _END
+        bound = self.gaussian + math.sqrt(z**2 + 2 * self.most) - z
+        # Divergences rise with the order: between two orders they are at most at the larger.
+        most = self._divergences(_HIGH)[1:] / _HIGH[:-1]
+        least = 1 + z / math.sqrt(2 * float(most.max()))
+        s = math.sqrt(2 * float(most[_HIGH[1:] >= least].max()))
+        right, wrong = scipy.special.ndtri_exp([-(z**2) / 2, -((z + s) ** 2) / 2])
+        return min(bound, float(right - wrong))
 
     @property
     def numerical(self) -> bool:
@@ -481,26 +519,98 @@ def _distribution(
 
     Logs of probabilities are right to the slack, and `_OF_LOG` of themselves.
     """
-    steps = [draw.e / draw.steps for draw, _ in draws]
-    step = min([*steps, *[gaussian / _STEPS] * (gaussian > 0)])
-    releases = sum(count for _, count in draws)
-    if len(draws) + (gaussian > 0) > 1:  # of many releases, twice the step costs .1% of mu
-        step *= 0.5 if releases <= 16 else 1 if releases <= 64 else 2
-    most = math.fsum(count * draw.e for draw, count in draws) + gaussian * (gaussian + 2 * _FAR)
-    step = max(step, 2 * most / _ALL)
-    parts: list[Masses] = [(draw.masses(step), count) for draw, count in draws]
+    kinds, releases = len(draws) + (gaussian > 0), sum(count for _, count in draws)
+    step, most = _step_of(gaussian, draws, kinds), math.inf
+    if kinds > 1 and releases > _MANY:
+        most = _reach(gaussian, draws)
+    parts: list[Masses] = []
+    apart: list[Floats] = []
+    for draw, count in draws:
+        if count > _MANY and (kinds > 1 or draw.between == -math.inf):
+            own = spread(*_own_sum(draw, count), step)
+            if draw.between == -math.inf and draw.e > max(2 * step, _blur(gaussian, draws)):
+                apart.append(own)
+            else:
+                parts.append((own, 1))
+        else:
+            parts.append((draw.masses(step), count))
     if gaussian:
         parts.append((_normal(gaussian, step), 1))
-    ones = [np.logaddexp.reduce(one + step / 2 * places(len(one))) for one, _ in parts]
-    constant = float(sum(own * count for own, (_, count) in zip(ones, parts, strict=True)))
-    for error in BELIEVED:
-        with suppress(ArithmeticError):
-            logs = log_masses(parts, error)
-            break
-    else:
-        raise ArithmeticError("the masses of a sum of losses are too far apart")
+    every = [*parts, *((one, 1) for one in apart)]
+    ones = [np.logaddexp.reduce(one + step / 2 * places(len(one))) for one, _ in every]
+    constant = float(sum(own * count for own, (_, count) in zip(ones, every, strict=True)))
+    reach = math.ceil(min(most / step, 2**62))
+    error, logs = _first_shown(parts, reach, apart)
     losses = step * places(len(logs))
     return losses, logs + losses / 2 - constant, error + _OF_LOG * (releases + abs(constant))
+
+
+def _step_of(gaussian: float, draws: tuple[tuple[Draw, int], ...], kinds: int) -> float:
+    """Return the step of the grid of all parts."""
+    releases = sum(count for _, count in draws)
+    steps = []
+    for draw, count in draws:
+        own = draw.e / draw.steps
+        if kinds > 1 and count > _MANY:
+            own = max(own, math.sqrt(count * draw.variance) / _OF_DEVIATION)
+        steps.append(own)
+    step = min([*steps, *[gaussian / _STEPS] * (gaussian > 0)])
+    if kinds > 1 and releases <= _MANY:
+        step /= 2
+    most = math.fsum(count * draw.e for draw, count in draws)
+    if kinds > 1 and (blur := _blur(gaussian, draws)):
+        wide = blur / _OF_DEVIATION
+        while wide > step and _added_by(wide, gaussian, draws) > _ADDED * blur**2:
+            wide /= 2
+        step = max(step, wide)
+    if gaussian:
+        most += gaussian * (gaussian + 2 * _FAR)
+    if kinds > 1 and releases > _MANY:
+        most = min(most, _reach(gaussian, draws))
+    return max(step, 2 * most / _ALL)
+
+
+def _blur(gaussian: float, draws: tuple[tuple[Draw, int], ...]) -> float:
+    """Return the deviation of a smooth part of a sum, which leaves no gaps or ends; 0 for none."""
+    smooth = [(it, count) for it, count in draws if count > _MANY and it.between > -math.inf]
+    return max([gaussian, *(math.sqrt(count * it.variance) for it, count in smooth)])
+
+
+def _added_by(step: float, gaussian: float, draws: tuple[tuple[Draw, int], ...]) -> float:
+    """Return about how much variance the rounding of losses to a grid adds."""
+    added = step * min(step, gaussian)
+    for draw, count in draws:
+        if count > _MANY:
+            added += step * min(step, math.sqrt(count) * draw.e)
+        else:
+            added += count * step * min(step, draw.e)
+    return added
+
+
+def _reach(gaussian: float, draws: tuple[tuple[Draw, int], ...]) -> float:
+    """Return a loss that is exceeded with probability exp(-_NEVER) at most."""
+    divergences = Loss(gaussian=gaussian, draws=draws).divergences
+    return max(0.0, float((divergences + _NEVER / (ORDERS - 1)).min()))
+
+
+def _own_sum(draw: Draw, count: int) -> tuple[Floats, float]:
+    """Return the log masses of many draws, and their spacing."""
+    if draw.between == -math.inf:
+        return lattice_masses(draw.ends, draw.middle, count), draw.e
+    step = draw.e / draw.steps
+    most = min(count * draw.e, _reach(0.0, ((draw, count),)))
+    step = max(step, 2 * most / _ALL)
+    return _first_shown([(draw.masses(step), count)], math.ceil(most / step))[1], step
+
+
+def _first_shown(
+    parts: list[Masses], reach: int, apart: Sequence[Floats] = ()
+) -> tuple[float, Floats]:
+    """Return the smallest error with which all masses of a sum are shown, and their logs."""
+    for error in BELIEVED:
+        with suppress(ArithmeticError):
+            return error, log_masses(parts, error, reach, apart)
+    raise ArithmeticError("the masses of a sum of losses are too far apart")
 
 
 def _normal(mu: float, step: float) -> Floats:

@@ -51,6 +51,8 @@ class Law:
         words: the noise in words, for a record: `Laplace noise`.
         deviation_of: maps e to the standard deviation, in units of a person's move.
         loss_of: maps e to the loss of one release.
+        noise_of: maps e and standard Laplace draws to noise, in units of a person's move; None for
+            Gaussian noise, and for laws that dpol does not draw.
         largest_of: maps a promise and a number of releases to `largest`, where a formula is known.
 
     Raises:
@@ -61,6 +63,7 @@ class Law:
     words: str
     deviation_of: Callable[[float], float]
     loss_of: Callable[[float], Loss]
+    noise_of: Callable[[float, Floats], Floats] | None = None
     largest_of: Callable[[Promise, int], float] | None = None
 
     def __post_init__(self) -> None:
@@ -70,6 +73,19 @@ class Law:
     def deviation(self, e: float) -> float:
         """Return the standard deviation of the noise, in units of a person's move."""
         return self.deviation_of(_strength(e))
+
+    def strength(self, deviation: float) -> float:
+        """Return the smallest e whose noise has a standard deviation; inf if it is too small."""
+        low, high = -math.log(_LARGEST), math.log(_LARGEST)
+        if deviation < self.deviation_of(_LARGEST) * (1 - 1e-9):
+            return math.inf
+        for _ in range(60):  # to 15 digits
+            middle = (low + high) / 2
+            if self.deviation_of(math.exp(middle)) <= deviation * (1 + 1e-11):
+                high = middle
+            else:
+                low = middle
+        return math.exp(high)
 
     def loss(self, e: float, releases: int) -> Loss:
         """Return the loss of all releases; those without a number for e = inf reveal all."""
@@ -160,12 +176,14 @@ LAPLACE = Law(
     words="Laplace noise",
     deviation_of=lambda e: math.sqrt(2) / e,
     loss_of=_laplace,
+    noise_of=lambda e, draws: draws / e,
 )
 STAIRCASE = Law(
     name="staircase",
     words="staircase noise",
     deviation_of=_staircase_deviation,
     loss_of=_staircase,
+    noise_of=staircase,
 )
 # A release of uniform noise on an interval of length 1 / e gives the person away for certain with
 # probability e, and says nothing otherwise.
@@ -178,3 +196,5 @@ UNIFORM = Law(
 )
 LAWS = {law.name: law for law in (GAUSSIAN, LAPLACE, STAIRCASE, UNIFORM)}
 """Laws by name: those of curves in figures and of `dpol account --promise`."""
+DRAWN = GAUSSIAN.name, LAPLACE.name, STAIRCASE.name
+"""Names of the laws that dpol draws."""
