@@ -88,8 +88,8 @@ def _released(path: str, made: Release, noise: str, mu: float, *, again: bool) -
 
 def _choose(options: argparse.Namespace) -> None:
     from dpol.core.yaml_files import parse_yaml
-    from dpol.data.tables.raw_table import read_raw_table
     from dpol.experts.choose import choose
+    from dpol.noise.released import read_texts
 
     more = {it: getattr(options, it) for it in ("period", "name", "learner")}
     size: dict[str, Any] = {"gain_range": options.range, "n_rounds": options.rounds}
@@ -109,7 +109,7 @@ def _choose(options: argparse.Namespace) -> None:
     else:
         file = options.table
         try:
-            cells = read_raw_table(file).cells
+            cells = read_texts(file)
         except DataError as error:
             raise DataError(without_keys(error.args, _TABLE)) from None
         block = parse_yaml(rule, "RULE")

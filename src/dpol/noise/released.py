@@ -15,8 +15,9 @@ A table has a row per place and period, with these columns:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,9 +25,8 @@ import pandas as pd
 from dpol.core.arguments import check_number, check_whole
 from dpol.core.errors import DataError
 from dpol.core.words import listed
-from dpol.data.tables.bad_cells import BadCells, Texts, refuse_cells
-from dpol.data.tables.parse import parse_dates
-from dpol.data.tables.table_format import DEFAULT
+from dpol.data.table import BadCells, dates_of, read_file, refuse_cells, texts_of
+from dpol.data.table import Cells as Texts
 from dpol.noise.noises import ISOTROPIC, find_noise
 from dpol.noise.noisy_gains import NoisyGains
 from dpol.privacy.chains import Chains
@@ -91,7 +91,7 @@ def read_released(
         raise DataError(f"{file}: needs rows with either shares or counts")
     public = [*filter(frame.__contains__, _LIMITS)]
     cells = pd.DataFrame({name: _numbers(frame[name]) for name in (number, *public)})
-    cells["place"], days = _texts(frame["place"]), parse_dates(_texts(frame["period"]), DEFAULT)
+    cells["place"], days = _texts(frame["place"]), dates_of(_texts(frame["period"]))
     cells["noise"] = _texts(frame["noise"]) if "noise" in frame else ""
     cells = cells.assign(day=days, noise=cells["noise"].replace("", ISOTROPIC.name))
     refuse_cells(file, [*_bad_cells(frame, cells, number)])
@@ -160,6 +160,12 @@ def read_released(
     )
 
 
+def read_texts(file: Path | str, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return columns of a file as text, by default all."""
+    cells = read_file(file, columns=columns).cells
+    return pd.DataFrame({name: texts_of(cells[name]).astype(object) for name in cells})
+
+
 def _texts(column: Texts) -> Texts:
     """Return the cells as texts, empty where there is none."""
     texts = {it: str(it).strip() for it in column.dropna().unique()}
@@ -182,7 +188,7 @@ def _bad_cells(frame: pd.DataFrame, cells: pd.DataFrame, number: str) -> Iterato
     """Yield the cells that break a rule, by column."""
 
     def bad(name: str, rows: Texts, wanted: str, *remedies: str) -> BadCells:
-        return BadCells(_texts(frame[name][rows]), wanted, remedies)
+        return BadCells(_texts(frame[name][rows]), wanted, " ".join(remedies))
 
     yield bad("place", cells["place"] == "", "the name of a place")
     yield bad("period", cells["day"].isna(), "dates like 2024-05-20")

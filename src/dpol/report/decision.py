@@ -18,11 +18,11 @@ from dpol.core.yaml_files import read_yaml
 from dpol.data.cleaning import clean_table
 from dpol.data.question import apply_question
 from dpol.data.stream import MEASURED, ZERO_OR_HIDDEN, build_stream
-from dpol.data.tables.raw_table import read_raw_table
 from dpol.experts.interface import AnyAlgorithm
 from dpol.noise.keyed import make_secret, read_secret
 from dpol.noise.noisy_gains import noise_scale
 from dpol.noise.release import RELEASED_COLUMNS, RELEASED_NOISES, Release, release
+from dpol.noise.released import read_texts
 from dpol.privacy.settings import ordered_levels
 from dpol.report.door import CONFIG, read_crate
 from dpol.report.lead import leads_of
@@ -130,7 +130,7 @@ def read_own_release(file: str) -> tuple[Path, pd.DataFrame]:
     path = _beside(file, "-released.csv")
     if not path.exists():
         raise DataError(f"{path}: nothing is released yet; run dpol release {file} first")
-    return path, read_raw_table(path, RELEASED_COLUMNS).cells
+    return path, read_texts(path, RELEASED_COLUMNS)
 
 
 def read_own_secret(file: str) -> bytes:
@@ -180,7 +180,7 @@ def _counts(config: Config, noise: str, mu: float, today: datetime.date) -> pd.D
     """Return the counts of ended periods that somebody reported, as `release` takes them."""
     privacy, game = config.privacy, next(iter(config.played.values()))
     gains = [*config.gains.values()]
-    panel = clean_table(config.raw_file, config.dataset, config.streams, gains)[0].table
+    panel = clean_table(config.raw_file, config.dataset, config.streams, gains)[0]
     stay, change = privacy.unit.weeks, privacy.count_sensitivity
     stream = build_stream(panel, game.stream, change, {}, stay=stay, gain=game.gain)
     rows = apply_question(panel[panel["stream"] == game.stream], game.stream, game.gain)[0]
