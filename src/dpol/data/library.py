@@ -22,7 +22,7 @@ from dpol.core.randomness import Floats
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Problem, Settings
 from dpol.core.shipped import place_of
-from dpol.core.words import counted, nearest
+from dpol.core.words import counted, listed, nearest, shortened
 from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import DEFAULT, Dataset, GainsSource, LocalSource, Read, Stream
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FRAME = "frame.csv"
+_NAMED = 5
+"""Number of entities that a warning names."""
 
 
 class _Asked(Settings):
@@ -201,7 +203,13 @@ def _stream_of(
     Raises:
         ConfigError: `raw` breaks rules of a config.
     """
-    from dpol.data.cleaning import changes, clean_rows, log_warnings, provenance_of_stream
+    from dpol.data.cleaning import (
+        changes,
+        clean_rows,
+        log_warnings,
+        provenance_of_stream,
+        rows_read_of,
+    )
     from dpol.data.table import read_rows, rows_of_frame
 
     try:
@@ -224,7 +232,13 @@ def _stream_of(
     panel, report = clean_rows(rows, dataset, streams, [gain], moved=moved)
     log_warnings(rows.file, report)
     (stream,) = report["streams"]
-    for line in [*changes(stream), *stream["understood"]]:
+    lines = changes(stream)
+    if report["rows_dropped"] or report["rows_outside"]:
+        lines = [rows_read_of(report), *lines]
+    if dropped := stream["dropped"]:
+        named = (f"{shortened(it['entity'])} ({it['reason']})" for it in dropped)
+        lines.append(f"{counted(len(dropped), 'entity')} left out: {listed(named, _NAMED)}")
+    for line in lines:
         LOGGER.warning("%s: stream %s: %s", rows.file, label, line)
     return build_stream(
         panel,

@@ -16,7 +16,7 @@ from dpol.core.randomness import Floats
 from dpol.core.schemas import read_frame, read_schemas, write_frame
 from dpol.core.words import counted, did_you_mean, listed, shortened
 from dpol.data.question import Gain
-from dpol.data.settings import COUNT_EVENTS, EARLIEST, LATEST, Cleaning, Dataset, Periods
+from dpol.data.settings import ADDED, COUNT_EVENTS, EARLIEST, LATEST, Cleaning, Dataset, Periods
 from dpol.data.stream import ZERO_OR_HIDDEN
 from dpol.data.table import (
     PAIR,
@@ -99,8 +99,7 @@ def rows_of_stream(rows: Rows, label: str, groups: Sequence[str], dataset: Datas
         _read_as(own[role].where(kind == "number").to_numpy(), kind.astype(object), rules)
         for role, kind in zip(of_cases, kinds, strict=True)
     ]
-    table = own[["group", "entity", "name", "moment", "period", "row", "repeated"]].assign(
-        moved=own.groupby("entity")["group"].transform("nunique") > 1,
+    table = own[["group", "entity", "name", "moment", "period", "row", "repeated", "moved"]].assign(
         count=people,
         **_counters(count_kind, "counts"),
         days=days,
@@ -287,8 +286,7 @@ def _merge(file: str, rows: pd.DataFrame, held: pd.DataFrame, rules: Cleaning) -
         raise DataError(
             f"{file}: the rows of {shortened(pair[0])}, {pair[1].date()}, have different"
             f" capacities, as those of {counted(int(unlike.sum()), 'pair')} of an entity and a"
-            ' period. Combine them in the table: table = table.groupby(["entity", "period"], as_index=False).agg('
-            '{"count": "sum", "capacity": "sum"}), or "mean" if each row has the whole capacity'
+            f" period. Combine them in the table: {ADDED}, or mean if each row has the whole"
         )
     count = pairs["count"].agg(rules.several_rows)
     if rules.several_rows == "sum":

@@ -47,6 +47,11 @@ WEEKS = (
 """The line that makes dates of years and ISO weeks."""
 CAPACITIES = 'table = table.merge(capacities, on="entity", how="left")'
 """The line that joins a second table."""
+ADDED = (
+    'table = table.groupby(["entity", "period"], as_index=False)'
+    '.agg({"count": "sum", "capacity": "sum"})'
+)
+"""The line that adds the parts of an entity and a period."""
 STEPS = (
     'table = table.sort_values("period"); table["count"] = table.groupby("entity")["count"].diff()'
 )
@@ -436,8 +441,7 @@ class Cleaning(Settings):
         "keep": 'table = table[table["measure"] == "occupied"]',
         "equal_rows": "table = table.drop_duplicates(), or number the rows: table = "
         "table.reset_index()",
-        "several_capacities": 'table = table.groupby(["entity", "period"], as_index=False)'
-        '.agg({"count": "sum", "capacity": "sum"})',
+        "several_capacities": ADDED,
         "latest_by": 'table = table.sort_values("issued").drop_duplicates(["entity", "period"],'
         ' keep="last")',
         "cumulative": STEPS,

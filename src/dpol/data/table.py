@@ -687,6 +687,8 @@ def typed_rows(
         if name in cells:
             every = every.assign(**_number_columns(role, cells[name], dataset.read, rules))
     every["repeated"] = _repeated(every, whole)
+    groups = every.groupby("entity", observed=True)["group"].nunique()
+    every["moved"] = every["entity"].isin(groups.index[groups > 1])
     dated = np.flatnonzero(~undated.to_numpy())
     facts = {
         "file": table.file,
