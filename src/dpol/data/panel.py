@@ -287,6 +287,7 @@ def _merge(file: str, rows: pd.DataFrame, held: pd.DataFrame, rules: Cleaning) -
             f"{file}: the rows of {shortened(pair[0])}, {pair[1].date()}, have different"
             f" capacities, as those of {counted(int(unlike.sum()), 'pair')} of an entity and a"
             f" period. Combine them in the table: {ADDED}, or mean if each row has the whole"
+            " capacity"
         )
     count = pairs["count"].agg(rules.several_rows)
     if rules.several_rows == "sum":
