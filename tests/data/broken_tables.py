@@ -66,8 +66,8 @@ def broken(number: int) -> tuple[str, bytes]:
         case 3:
             return suffix, in_bytes(frame, rng.choice(SUFFIXES))
         case 4:
-            text = frame.replace("A", "Ä 東").to_csv(index=False)
-            held = text.encode(rng.choice(("utf-8", "utf-16", "utf-16-le", "utf-32", "utf-8-sig")))
+            encoding = rng.choice(("utf-8", "utf-16", "utf-16-le", "utf-32", "utf-8-sig"))
+            held = frame.replace("A", "Ä 東").to_csv(index=False).encode(encoding)
             return ".csv", held[rng.randrange(3) : len(held) - rng.randrange(2)]
         case 5:
             frame.iat[rng.randrange(len(frame)), rng.randrange(4)] = rng.choice(CELLS)
@@ -76,5 +76,5 @@ def broken(number: int) -> tuple[str, bytes]:
             frame[rng.choice(list(frame))] = [rng.choice(TYPED)] * len(frame)
             return ".parquet", in_bytes(frame, ".parquet")
         case _:
-            text = in_bytes(frame, ".csv").decode()
-            return ".csv", text.replace(*rng.choice(WORDS["texts"])).encode()
+            found, instead = rng.choice(WORDS["texts"])
+            return ".csv", frame.to_csv(index=False).replace(found, instead).encode()

@@ -12,7 +12,6 @@ import datetime
 import gzip
 import io
 import json
-import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -91,11 +90,10 @@ def read(table: Path | pd.DataFrame, answers: Answers, keys: Keys) -> Cells:
 
 def differences(cells: Cells, truth: Cells) -> list[str]:
     """Return what differs, a line for each cell."""
-    none = (math.nan, math.nan)
     return [
         f"{key}: {cells.get(key)}, not {truth.get(key)}"
         for key in truth.keys() | cells
-        if cells.get(key, none) != pytest.approx(truth.get(key, (-1, -1)), abs=1e-6)
+        if cells.get(key) != pytest.approx(truth.get(key, (-1, -1)), abs=1e-6)
     ]
 
 
@@ -121,33 +119,25 @@ class Case:
 
     Args:
         file: name of its file.
-        drawn: what was drawn of the options.
         given: keys that its owner sets at once, since no reader can ask for them.
         known: keys that its owner sets when a message prints them.
         truth: the cells that it stands for.
     """
 
     file: str
-    drawn: dict[str, Any]
     answers: Answers
     given: dict[str, Any]
     known: dict[str, Any]
     truth: Cells
 
 
-def draw_options(rng: random.Random) -> dict[str, Any]:
-    """Draw options that can stand together in one table."""
-    drawn = {name: rng.choice(options) for name, options in OPTIONS.items()}
-    for found, instead in WORDS["together"]:
-        if all(drawn[name] in values for name, values in found.items()):
-            drawn |= instead
-    return drawn
-
-
 def draw_case(name: str, folder: Path) -> Case:
     """Draw a table by its name, write it into a folder, and return what it stands for."""
     rng = random.Random(name)
-    drawn = draw_options(rng)
+    drawn = {option: rng.choice(values) for option, values in OPTIONS.items()}
+    for found, instead in WORDS["together"]:
+        if all(drawn[option] in values for option, values in found.items()):
+            drawn |= instead
     several = drawn["cleaning.several_rows"]
     cells = _cells(drawn, rng)
     rows = [row for cell in cells if "absent" not in cell for row in _rows(cell, several, rng)]
@@ -179,7 +169,6 @@ def draw_case(name: str, folder: Path) -> Case:
     given, known = _keys(drawn, entity)
     return Case(
         file=path.name,
-        drawn=drawn,
         answers=Answers(entity=entity, period=period, count=count, capacity=capacity),
         given=given,
         known=known,
@@ -219,9 +208,8 @@ def _average(count: float, hidden: str, rng: random.Random) -> dict[str, Any]:
     """Return an average beside its sum and coverage; averages and sums from 0 to 4 are hidden."""
     coverage = rng.choice((7, 7, 7, 5, 1))
     total = round(count * coverage)
-    average = round(total / coverage, 1)
     if total == 0 or total / coverage >= 4:
-        cell = {"shown": average, "read": average, "sum": total}
+        cell = dict.fromkeys(("shown", "read"), round(total / coverage, 1)) | {"sum": total}
     elif total >= 4:
         cell = {"shown": hidden, "read": total / coverage, "sum": total}
     else:
@@ -247,13 +235,12 @@ def _rows(cell: dict[str, Any], several: str, rng: random.Random) -> list[dict[s
 
 def _totals(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return a row for each period with the sums of all places, also of hidden counts."""
-    totals = []
-    for at in sorted({cell["at"] for cell in cells}):
-        now = [cell for cell in cells if cell["at"] == at]
-        capacity = sum(cell["capacity"] for cell in now)
-        shown = round(sum(cell["true"] for cell in now), 1)
-        totals.append({"place": "Total", "at": at, "shown": shown, "capacity": capacity})
-    return totals
+    totals: dict[int, dict[str, Any]] = {}
+    for cell in cells:
+        total = totals.setdefault(cell["at"], {"place": "Total", "at": cell["at"], "capacity": 0})
+        total["shown"] = round(total.get("shown", 0) + cell["true"], 1)
+        total["capacity"] += cell["capacity"]
+    return list(totals.values())
 
 
 def _written(number: float | str | None, drawn: dict[str, Any]) -> Any:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 
-import numpy as np
 import pytest
 
 import dpol
@@ -27,12 +26,10 @@ def test_a_broken_table_is_refused_without_a_traceback(number, tmp_path, monkeyp
     table.write_bytes(held)
     code, out, err = command("new", "dataset", table.name, *COLUMNS)
     assert "Traceback" not in out + err
-    assert len(err) < 5000
     if code:
         assert table.name in err
         assert list(tmp_path.iterdir()) == [table]
     else:
         stream = dpol.read_table(*tmp_path.glob("*.yaml"))
-        assert np.isfinite(stream.gains).all()
         assert (stream.capacity > 0).all()
         assert 0 <= stream.gains.min() <= stream.gains.max() <= 1

@@ -79,7 +79,7 @@ def test_a_command_reads_a_tidy_table_right_after_what_its_messages_ask_for(name
     keys, message = conversation(case.file, case.answers, case.given, case.known)
     assert not message, f"{message}\n{keys}\n{case}"
     (config,) = tmp_path.glob("*.yaml")
-    assert not differences(read(config, case.answers, keys), case.truth), f"{keys}\n{case.drawn}"
+    assert not differences(read(config, case.answers, keys), case.truth), keys
 
 
 @pytest.mark.parametrize("name", TIDY)
@@ -87,7 +87,7 @@ def test_a_command_reads_a_tidy_table_right_after_what_its_messages_ask_for(name
 def test_the_library_reads_a_tidy_table_right_with_its_keys(name, tmp_path):
     case = draw_case(name, tmp_path)
     cells = read(tmp_path / case.file, case.answers, case.known | case.given)
-    assert not differences(cells, case.truth), case.drawn
+    assert not differences(cells, case.truth), case
 
 
 @pytest.mark.parametrize("case", UNTIDY, ids=lambda case: case.name)
