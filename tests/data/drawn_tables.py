@@ -68,11 +68,11 @@ def read(table: Path | pd.DataFrame, answers: Answers, keys: Keys) -> Cells:
     else:
         arguments: dict[str, Any] = {"read": {}, "columns": {}, "periods": {}, "cleaning": {}}
         for key, value in keys.items():
-            block, name = key.split(".")
+            block, name = key.rsplit(".", 1)
             arguments.setdefault(block, {})[name] = value
         arguments |= arguments.pop("columns") | arguments.pop("privacy", {})
-        if "group" in arguments:
-            arguments["groups"] = ["N", "S"]
+        for block in [block for block in arguments if block.startswith("streams.")]:
+            arguments |= arguments.pop(block)
         arguments |= {name: getattr(answers, name) for name in ("entity", "period", "count")}
         if answers.capacity:
             arguments["capacity"] = answers.capacity
@@ -167,6 +167,8 @@ def draw_case(name: str, folder: Path) -> Case:
     path = folder / f"{name}{drawn['suffix']}"
     _write(table, path, drawn)
     given, known = _keys(drawn, entity)
+    if drawn["extra"] == "group":
+        known[f"streams.{name}.groups"] = ["N", "S"]
     return Case(
         file=path.name,
         answers=Answers(entity=entity, period=period, count=count, capacity=capacity),
@@ -186,12 +188,13 @@ def _cells(drawn: dict[str, Any], rng: random.Random) -> list[dict[str, Any]]:
             share = min(max(share + rng.gauss(0, 0.1), 0), 0.9)
             count = round(share * most, 1 if drawn["capacity"] else None)
             cell = {"place": place, "at": at, "capacity": most, "region": "NS"[number % 2]}
+            count = rng.randint(0, 4) if hidden and rng.random() < 0.12 else count
             if drawn["extra"] == "sums":
-                cell |= _average(rng.choice((count, rng.randint(0, 4))), hidden, rng)
-            elif hidden and rng.random() < 0.12:
-                cell |= {"true": rng.randint(1, 4), "shown": hidden, "read": 2}
+                cell |= _average(count, hidden, rng)
             else:
                 cell |= dict.fromkeys(("true", "shown", "read"), count)
+                if hidden and 0 < count < 5:
+                    cell |= {"shown": hidden, "read": 2}
             inside = 0 < at < length - 2 and not drawn["total"]
             if inside and drawn["gaps"] and rng.random() < 0.03:
                 cell |= {"absent": True, "read": None, "capacity": None}
@@ -321,10 +324,11 @@ class Untidy:
     name: str
     made: str
     line: str
-    tidy: str = "df"
+    tidy: str = "table"
     capacity: str | None = "beds"
     asked: dict[str, str] = field(default_factory=dict)
     keys: dict[str, Any] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)
     step: str = "week"
 
     @property
@@ -344,9 +348,9 @@ class Untidy:
 
     def write(self, folder: Path) -> Path:
         """Write the table, and `beds.csv` with the capacities of its places."""
-        df = self.base()
-        df[["place", "beds"]].drop_duplicates().to_csv(folder / "beds.csv", index=False)
-        made = eval(self.made, {"pd": pd, "df": df})
+        table = self.base()
+        table[["place", "beds"]].drop_duplicates().to_csv(folder / "beds.csv", index=False)
+        made = eval(self.made, {"pd": pd, "table": table})
         if isinstance(made, dict):
             with pd.ExcelWriter(folder / "wards.xlsx") as book:
                 for name, sheet in made.items():
@@ -358,7 +362,7 @@ class Untidy:
     def truth(self) -> Cells:
         """Return the cells that the table stands for."""
         cells: Cells = {}
-        for row in eval(self.tidy, {"df": self.base()}).itertuples():
+        for row in eval(self.tidy, {"table": self.base()}).itertuples():
             capacity = row.beds if self.capacity else BOUND
             cells[row.place, datetime.date.fromisoformat(row.week)] = (row.patients, capacity)
         return cells
