@@ -46,13 +46,13 @@ def conversation(
 
 def is_made_tidy(case: Untidy, table: pd.DataFrame, message: str, keys: Keys, steps: int) -> bool:
     """Run each line of pandas of a message, and those of the refusals of what comes out."""
-    capacities = pd.read_csv("beds.csv")
+    capacities, (file,) = pd.read_csv("beds.csv"), Path().glob("wards.*[vx]")
     for line in map(str.strip, message.splitlines()):
         for old, new in case.words.items():
             line = line.replace(old, new)
         if not line.startswith("table"):
             continue
-        names = {"pd": pd, "table": table.copy(), "capacities": capacities}
+        names = {"pd": pd, "FILE": file, "table": table.copy(), "capacities": capacities}
         with contextlib.suppress(KeyError, ValueError, AttributeError, TypeError):
             exec(line, names)
         try:

@@ -50,7 +50,7 @@ def as_option(key: Key) -> str:
     if place[:2] == ["dataset", "columns"] and place[-1] in _ANSWERS:
         return _flag(place[-1])
     name = ".".join(place[1:] if place[0] == "dataset" else place)
-    if "." not in name or place[0] not in ("dataset", "gain", "privacy"):
+    if "." not in name or place[0] not in ("dataset", "gain", "privacy", "streams"):
         return str(key)
     return f"--set {name}={shlex.quote(key.value)}" if key.value else name
 
@@ -83,7 +83,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     more: list[str] = []
     try:
         keys = [_key(text) for text in options.set]
-        found = columns_of(table, dict(keys))
+        found = columns_of(table, dict(keys), said)
         said |= only_answers(found, said)
         wanted = [] if found.papers else _missing(said)
         if wanted:
@@ -129,7 +129,7 @@ def _config(
     config["privacy"] = {"levels": [float("inf"), 1, 0.5, 0.25]}
     for key, value in keys:
         *blocks, last = key.split(".")
-        block = config if blocks[:1] in (["gain"], ["privacy"]) else dataset
+        block = config if blocks[:1] in (["gain"], ["privacy"], ["streams"]) else dataset
         for part in blocks:
             block = block.setdefault(part, {})
         block[last] = value
@@ -177,7 +177,7 @@ def _key(text: str) -> tuple[str, Any]:
     if not (sign and key):
         raise UsageError(f"--set {text}: must be KEY=VALUE, such as cleaning.max_carry=2")
     try:
-        return key.strip(), yaml.safe_load(value) if value.strip() not in (",", ";", "|") else value
+        return key.strip(), value if value.strip() in ("", ",", ";", "|") else yaml.safe_load(value)
     except yaml.YAMLError:
         return key.strip(), value
 

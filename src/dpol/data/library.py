@@ -57,6 +57,8 @@ def read_table(
     groups: Sequence[str] | None = None,
     name: str | None = None,
     cases: Sequence[str] | None = None,
+    count_days: Mapping[str, str] | None = None,
+    capacity_days: Mapping[str, str] | None = None,
     capacity_per: float = 1.0,
     label: str | None = None,
     gain: Mapping[str, Any] | None = None,
@@ -84,6 +86,8 @@ def read_table(
         groups: the groups whose rows play; required with `group`.
         name: column with the name of an entity.
         cases: columns whose sums decide whether an entity plays; the counts by default.
+        count_days: columns with the `sum` and the `coverage` (days reported) of an averaged count.
+        capacity_days: the same for the capacity.
         capacity_per: divisor of the capacity, such as 1000 for rates per 1,000 people.
         label: label of the stream, which keys its noise and by which games know it; by default the
             groups, or else the name of the file; of a config, its first stream.
@@ -130,6 +134,7 @@ def read_table(
     columns = {
         "entity": entity, "period": period, "count": count, "capacity": capacity, "group": group,
         "name": name, "cases": cases and list(cases), "capacity_per": capacity_per,
+        "count_days": count_days, "capacity_days": capacity_days,
     }  # fmt: skip
     dataset = {
         "source": {"kind": "local", "file": file},
@@ -265,7 +270,7 @@ def read_gains(
     """
     from dpol.data.table import BadCells, bad_dates, dates_of, read_file, refuse_cells, values_of
 
-    table = read_file(source.file, read, key=Key(("dataset", "source")))
+    table = read_file(source.file, read)
     present, top, rounds = [*map(str, table.cells)], source.gain_range, len(table.cells)
     if missing := [name for name in source.others if name not in present]:
         raise DataError(

@@ -22,7 +22,9 @@ from dpol.core.errors import DataError, Key, Text, in_lines, keyed
 from dpol.core.randomness import Floats
 from dpol.core.words import listed, shortened
 from dpol.data.panel import HIDDEN
-from dpol.data.settings import STEPS, Dataset
+from dpol.data.settings import Dataset
+from dpol.data.tidy import steps as steps_of
+from dpol.data.tidy import told
 
 NEARLY_ALL, LEAST_PERIODS = 0.95, 6
 """A total equals the sum of the others in this share of the periods, of which there are so many."""
@@ -132,6 +134,7 @@ def find_total(least: Floats, most: Floats, unit: float) -> tuple[int, int, int]
 
 def cumulative(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
     """Yield that counts hardly ever fall, as totals to date do."""
+    of = dataset.needed_columns
     known = rows[~rows[HIDDEN].any(axis=1) & rows["count"].notna()]
     steps = known.sort_values(["entity", "period"]).groupby("entity")["count"].diff().dropna()
     falls, rises = int((steps < 0).sum()), int((steps > 0).sum())
@@ -139,7 +142,7 @@ def cumulative(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
     if len(steps) and seldom and known["period"].nunique() >= LONG:
         yield (
             f"counts rise in {rises:,} and fall in {falls:,} of {len(steps):,} steps, as totals to"
-            f" date do. To play what was added: {STEPS}"
+            " date do." + told(("To play what was added", steps_of(of.entity, of.period, of.count)))
         )
 
 

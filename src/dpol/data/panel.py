@@ -15,8 +15,9 @@ from dpol.core.errors import DataError, Key, keyed
 from dpol.core.randomness import Floats
 from dpol.core.schemas import read_frame, read_schemas, write_frame
 from dpol.core.words import counted, did_you_mean, listed, shortened
+from dpol.data import tidy
 from dpol.data.question import Gain
-from dpol.data.settings import ADDED, COUNT_EVENTS, EARLIEST, LATEST, Cleaning, Dataset, Periods
+from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods
 from dpol.data.stream import ZERO_OR_HIDDEN
 from dpol.data.table import (
     PAIR,
@@ -122,7 +123,8 @@ def _undated(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
     if periods.months:
         late = by_row.loc[(by_row["period"].dt.day > 1).to_numpy(), "period"]
         wanted = keyed("the first day of a month, since {dataset.periods.months} is set")
-        remedy = 'Write that day: table["period"] = table["period"].dt.to_period("M").dt.start_time'
+        start = f'pd.to_datetime(table["{name}"]).dt.to_period("M").dt.start_time'
+        remedy = tidy.told(("Write that day", f'table["{name}"] = {start}'))[1:]
         yield BadCells(late.dt.strftime("%Y-%m-%d").rename(name), wanted, remedy)
 
 
@@ -130,8 +132,9 @@ def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
     columns, by_row = dataset.needed_columns, rows.set_index("row")
     blank = by_row.loc[(by_row["entity"] == "").to_numpy(), "entity"].astype("str")
     remedy = keyed(
-        "Leave these rows out with {dataset.cleaning.drop_where}: {{{name}: ''}}, or name the"
-        " entity of each row in the table.", name=columns.entity,
+        "Leave these rows out with {dataset.cleaning.drop_where}: {{{name}: ''}}.{line}",
+        name=columns.entity, line=tidy.told(("If a name stands only in its first row",
+        f'table["{columns.entity}"] = table["{columns.entity}"].ffill()')),
     )  # fmt: skip
     yield BadCells(blank.rename(columns.entity), "the name of an entity", remedy)
     for role, name in columns.numbers.items():
@@ -241,9 +244,22 @@ def one_row_each(
         again = rows[rows["repeated"]]
         raise DataError(
             f"{file}: {counted(len(again), 'row')} equal another in every column"
-            f" ({_rows_named(again)}). Change the table before they are combined: if a row stands"
-            " there twice, table = table.drop_duplicates(); if they are parts, number them: table ="
-            " table.reset_index()"
+            f" ({_rows_named(again)}).",
+            tidy.told(
+                ("If a row stands there twice", "table = table.drop_duplicates()"),
+                ("If they are parts", 'table = table.reset_index(names="part")'),
+            ),
+        )
+    columns = dataset.needed_columns
+    names = columns.entity, columns.period, columns.count
+    again = rows[rows["repeated"]]
+    if rules.several_rows == "error" and again.duplicated(PAIR).any():
+        often = again[again.duplicated(PAIR)]
+        raise DataError(
+            f"{file}: rows stand there more than twice, equal in every column"
+            f" ({_rows_named(often)}). If they are one, set ",
+            keyed("{dataset.cleaning.several_rows}: last."),
+            tidy.told(("If each row is an event", tidy.events(*names))),
         )
     unique = rows[~rows["repeated"]]
     merged = int(unique.duplicated(PAIR).sum())
@@ -255,13 +271,15 @@ def one_row_each(
         raise DataError(
             f"{file}: {len(held):,} rows are of an entity and period with several"
             f" ({_rows_named(held)}). Say what to make of them in ",
-            keyed("{dataset.cleaning.several_rows}: sum, mean, max or last; or, if only some play,")
-            ,
-            keyed(" name the others in {dataset.cleaning.drop_where}"),
-            f". If each row is an event, count them: {COUNT_EVENTS}. If one name stands for several"
-            ' entities: table["entity"] = table["name"] + ", " + table["city"]',
-        )  # fmt: skip
-    return _merge(file, unique, held, rules), dropped
+            keyed("{dataset.cleaning.several_rows}: sum, mean, max or last; if they have any day"),
+            keyed(" of a period, in {dataset.periods.of}; if only some play, leave the others out"),
+            keyed(" with {dataset.cleaning.drop_where}."),
+            tidy.told(
+                ("If each row is an event", tidy.events(*names)),
+                ("If one name stands for several entities", tidy.named_by_two(columns.entity)),
+            ),
+        )
+    return _merge(file, unique, held, dataset), dropped
 
 
 def _rows_named(rows: pd.DataFrame) -> str:
@@ -273,8 +291,9 @@ def _rows_named(rows: pd.DataFrame) -> str:
     )
 
 
-def _merge(file: str, rows: pd.DataFrame, held: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:
+def _merge(file: str, rows: pd.DataFrame, held: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
     """Return the last row of each entity and period, with the numbers of all its rows."""
+    rules, columns = dataset.rules, dataset.needed_columns
     last = rows.sort_values(["moment", "row"], kind="stable").drop_duplicates(PAIR, keep="last")
     last = last.sort_index()
     if not rules.merges_rows:
@@ -286,8 +305,8 @@ def _merge(file: str, rows: pd.DataFrame, held: pd.DataFrame, rules: Cleaning) -
         raise DataError(
             f"{file}: the rows of {shortened(pair[0])}, {pair[1].date()}, have different"
             f" capacities, as those of {counted(int(unlike.sum()), 'pair')} of an entity and a"
-            f" period. Combine them in the table: {ADDED}, or mean if each row has the whole"
-            " capacity"
+            " period.",
+            tidy.told(("Add them in the table", tidy.added(columns.entity, columns.period))),
         )
     count = pairs["count"].agg(rules.several_rows)
     if rules.several_rows == "sum":

@@ -23,6 +23,7 @@ from dpol.core.errors import Key, Text, keyed
 from dpol.core.settings import MISSING, Label, Left, Problem, Settings, all_different
 from dpol.core.shipped import completed
 from dpol.data.question import THE_PAPERS, Gain
+from dpol.data.tidy import added, events, long, named_by_two, second_table, steps, stripped, weeks
 
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """The range of dates; a date outside it is taken for a mistake."""
@@ -33,29 +34,6 @@ ROWS = "rows.parquet"
 """The name of the file of typed rows."""
 CheckName = Literal["totals", "cumulative", "rates"]
 """Tests of meaning that `cleaning.checked` may settle (`dpol.data.meaning`)."""
-TO_LONG = 'table = table.melt(id_vars="period", var_name="entity", value_name="count")'
-"""The line of pandas that makes rows of columns."""
-COUNT_EVENTS = (
-    'table = table.groupby(["entity", "period"]).size().unstack(fill_value=0).stack()'
-    '.rename("count").reset_index()'
-)
-"""The line that counts rows that are events; where there is none, the count is 0."""
-WEEKS = (
-    'table["period"] = pd.to_datetime(table["year"].astype(str) + "-" + table["week"].astype(str)'
-    ' + "-1", format="%G-%V-%u")'
-)
-"""The line that makes dates of years and ISO weeks."""
-CAPACITIES = 'table = table.merge(capacities, on="entity", how="left")'
-"""The line that joins a second table."""
-ADDED = (
-    'table = table.groupby(["entity", "period"], as_index=False)'
-    '.agg({"count": "sum", "capacity": "sum"})'
-)
-"""The line that adds the parts of an entity and a period."""
-STEPS = (
-    'table = table.sort_values("period"); table["count"] = table.groupby("entity")["count"].diff()'
-)
-"""The line that makes counts of totals to date."""
 
 
 def without_braces(path: str) -> str:
@@ -104,7 +82,7 @@ def _strptime(form: str) -> str:
     if week := re.search("%[UW]", form):
         raise ValueError(
             f"must not have {week[0]}, which needs a weekday; write %G-W%V for ISO weeks, or make"
-            f" dates: {WEEKS}"
+            f" dates: {weeks()}"
         )
     if not re.search("%[YyGcx]", form):
         raise ValueError("must have a year, as %Y, %y or %G, such as %d.%m.%Y")
@@ -327,19 +305,19 @@ class Columns(Settings):
     """Names of the columns of the table; required unless `source.kind` is `gains`."""
 
     LEFT: ClassVar[Mapping[str, Left]] = {
-        "entity_with": 'make one column: table["entity"] = table["name"] + ", " + table["city"]',
-        "count_rows": f"count the rows: {COUNT_EVENTS}",
+        "entity_with": f"make one column: {named_by_two()}",
+        "count_rows": f"count the rows: {events()}",
     }
 
     entity: str
     """Entity (hospital), which becomes an expert."""
-    period: Annotated[str, _one_column(WEEKS)]
+    period: Annotated[str, _one_column(weeks())]
     """Start of the period (week): a date such as 2021-01-31, or as `periods.format` says.
 
     A time of day is only used for the order of several rows."""
     count: str
     """Number of people counted (COVID patients)."""
-    capacity: Annotated[str, _one_column(CAPACITIES)] | None = None
+    capacity: Annotated[str, _one_column(second_table())] | None = None
     """Capacity of the entity (beds); required for shares and `min_capacity`."""
     count_days: DayColumns | None = None
     """`{sum: COLUMN, coverage: COLUMN}` of a count that is an average: a suppressed count becomes
@@ -441,10 +419,10 @@ class Cleaning(Settings):
         "keep": 'table = table[table["measure"] == "occupied"]',
         "equal_rows": "table = table.drop_duplicates(), or number the rows: table = "
         "table.reset_index()",
-        "several_capacities": ADDED,
+        "several_capacities": added(),
         "latest_by": 'table = table.sort_values("issued").drop_duplicates(["entity", "period"],'
         ' keep="last")',
-        "cumulative": STEPS,
+        "cumulative": steps(),
         "absent": "an entity without a row has a missing count; to make it 0: table ="
         ' table.pivot(index="period", columns="entity", values="count").fillna(0).unstack()'
         '.rename("count").reset_index()',
@@ -546,14 +524,14 @@ class Dataset(Settings):
 
     LEFT: ClassVar[Mapping[str, Left]] = {
         "format": {
-            "layout": TO_LONG,
+            "layout": long(["place"]),
             "sheet": "write read.sheet_name",
             "skip_rows": "write read.skiprows",
             "skip_last": "write read.skipfooter",
             "delimiter": "write read.sep",
             "decimal": "write read.decimal",
             "thousands": "write read.thousands",
-            "strip": 'table["count"] = table["count"].str.strip("*%")',
+            "strip": stripped(),
             "date": "write periods.format in the signs of strptime, such as %d.%m.%Y; or make"
             ' dates: table["period"] = pd.to_datetime(table["period"], format="mixed")',
             "encoding": "write read.encoding",

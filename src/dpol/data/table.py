@@ -30,14 +30,12 @@ from dpol.core.files import atomic_path, packed_file, sha256
 from dpol.core.randomness import Floats
 from dpol.core.shipped import way_back
 from dpol.core.words import counted, did_you_mean, listed, shortened
+from dpol.data import tidy
 from dpol.data.query import record_of
 from dpol.data.settings import (
-    CAPACITIES,
     DEFAULT,
     EARLIEST,
     LATEST,
-    TO_LONG,
-    WEEKS,
     Cleaning,
     Columns,
     Dataset,
@@ -56,15 +54,8 @@ MOST_TEXTS = 3
 """Number of texts of a column that a message shows."""
 AGAIN = "get an intact copy of it; if dpol fetched it, delete it and run again"
 """Remedy for a file that is damaged."""
-HEADERS = (
-    'table = pd.read_csv(FILE, header=[0, 1]); table.columns = [" ".join(map(str, it)) for it in'
-    " table.columns]"
-)
-"""The line of pandas that joins two rows of names."""
 PAIR = ["entity", "period"]
 """Columns that name a cell of the panel."""
-COLUMNS = Key(("dataset", "columns"))
-"""The block that names the columns of a table of counts."""
 Choice: TypeAlias = Callable[[list[str]], list[int]]
 """Returns the places of the columns to read, of those that a table has."""
 Cells: TypeAlias = "pd.Series[Any]"
@@ -136,7 +127,7 @@ def read_file(
     columns: Sequence[str] | None = None,
     *,
     others: Sequence[str] = (),
-    key: Key = COLUMNS,
+    of: Columns | None = None,
 ) -> Table:
     """Read some columns, or all, of a CSV, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx` file.
 
@@ -147,7 +138,7 @@ def read_file(
         read: the options of the reader.
         columns: names of columns that the file must have; all by default.
         others: names of columns that it may have.
-        key: the key of a config that names the columns.
+        of: what the columns mean, for the lines of pandas that a message shows.
 
     Raises:
         DataError: the file is missing, empty, damaged or no table; a column or the sheet is
@@ -159,7 +150,7 @@ def read_file(
         raise DataError(f"{path}: no such file; ", remedy)
 
     def choose(header: list[str]) -> list[int]:
-        return _places(path, header, columns, others, key)
+        return _places(path, header, columns, others, of)
 
     reader = {".parquet": _read_parquet, ".xlsx": _read_sheet}.get(path.suffix, _read_csv)
     try:
@@ -230,32 +221,41 @@ def _is_text(cells: Cells) -> bool:
 
 
 def _places(
-    path: Path, header: list[str], columns: Sequence[str] | None, others: Sequence[str], key: Key
+    path: Path,
+    header: list[str],
+    columns: Sequence[str] | None,
+    others: Sequence[str],
+    of: Columns | None,
 ) -> list[int]:
     if not any(header):
         raise DataError(f"{path}: holds no table; {AGAIN}")
     there = [name for name in others if header.count(name) == 1]
     wanted = header if columns is None else [*dict.fromkeys([*columns, *there])]
     if missing := [name for name in wanted if name not in header]:
-        seps = [sep for sep in ";\t|," if len(header) == 1 and sep in header[0]]
-        remedy: Text = keyed("Set {dataset.read.sep} to {sep}", sep=repr(seps[0])) if seps else (
-            "Name the right ones in ", key, keyed(", or {dataset.read.skiprows} above the header;"),
-            f" if each place or date has its own column, {TO_LONG}; if another table has it,"
-            f" {CAPACITIES}; if two rows of names stand above the numbers, {HEADERS}",
-        )  # fmt: skip
         raise DataError(
             f"{path}: no column named {', '.join(missing)}{did_you_mean(missing[0], header)}; it"
             f" has {listed(map(shortened, header), 40)}. ",
-            remedy,
+            _mend_columns(header, missing, of),
         )
     named = [name for name in dict.fromkeys(wanted) if name]
     if twice := [name for name in named if header.count(name) > 1]:
         raise DataError(
-            f"{path}: several columns named {', '.join(twice)}; rename all but one. If two rows of"
-            f" names stand above the numbers, {HEADERS}"
+            f"{path}: several columns named {', '.join(twice)}; rename all but one"
+            + (tidy.of_columns([], twice, of.entity, of.period, of.count) if of else "")
         )
     places = range(len(header)) if columns is None else map(header.index, wanted)
     return sorted(places)
+
+
+def _mend_columns(header: list[str], missing: Sequence[str], of: Columns | None) -> Text:
+    if seps := [sep for sep in ";\t|," if len(header) == 1 and sep in header[0]]:
+        return keyed("Set {dataset.read.sep} to {sep}", sep=repr(seps[0]))
+    lines = tidy.of_columns(header, missing, of.entity, of.period, of.count) if of else ""
+    return (
+        "Name the right ones in ", Key(("dataset", "columns")),
+        keyed("; or set {dataset.read.sep}, or {dataset.read.skiprows} to the rows above the"),
+        " header.", lines,
+    )  # fmt: skip
 
 
 def _opened(path: Path, read: Read) -> IO[str]:
@@ -390,9 +390,8 @@ def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
         raise DataError(
             f"{path}: ",
             keyed("{dataset.read.sheet_name} must be one of "),
-            f"{', '.join(map(repr, shown))}{did_you_mean(name or '', names)}; if each holds a place"
-            " or a time, table = pd.concat(pd.read_excel(FILE, sheet_name=None),"
-            ' names=["sheet"]).reset_index("sheet")',
+            f"{', '.join(map(repr, shown))}{did_you_mean(name or '', names)}.",
+            tidy.of_sheets(),
         )
     book[name].reset_dimensions()  # some programs write wrong ones
     cells = 0
@@ -574,18 +573,17 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
     raise DataError(in_lines([*lines, *dict.fromkeys(bad.remedy for bad in columns if bad.remedy)]))
 
 
-_MEND_NUMBERS = keyed(
-    "Name texts that mean a missing number in {dataset.cleaning.missing_markers}, and those for"
-    " one too small to publish in {dataset.cleaning.suppressed_markers}; for signs in numbers set"
-    " {dataset.read.decimal} or {dataset.read.thousands}; or change the table:"
-    ' table["count"] = table["count"].str.strip("*%").'
-)
-
-
 def bad_numbers(texts: Cells, *, least: float) -> BadCells:
     """Return cells that hold no number of a count (`least` 0) or a capacity, as bad ones."""
     wanted = "a number from 0" if least == 0 else f"0 or a number from {least:f}"
-    return BadCells(texts, f"{wanted} to {LARGEST:,}", _MEND_NUMBERS)
+    remedy = keyed(
+        "Name texts that mean a missing number in {dataset.cleaning.missing_markers}, and those for"
+        " one too small to publish in {dataset.cleaning.suppressed_markers}; say which signs stand"
+        " in numbers in {dataset.read.decimal} and {dataset.read.thousands}; or leave rows out with"
+        " {dataset.cleaning.drop_where}.{line}",
+        line=tidy.told(("If other signs stand in the cells", tidy.stripped(str(texts.name)))),
+    )  # fmt: skip
+    return BadCells(texts, f"{wanted} to {LARGEST:,}", remedy)
 
 
 def bad_dates(texts: Cells, form: str | None, key: Key) -> BadCells:
@@ -594,9 +592,8 @@ def bad_dates(texts: Cells, form: str | None, key: Key) -> BadCells:
     remedy = keyed(
         "Set {dataset.periods.format}, such as %d.%m.%Y or %G-W%V, or name another column in {key}."
         " If rows are no part of the table, such as notes or totals, leave them out with"
-        " {dataset.cleaning.drop_where} or {dataset.read.skipfooter}. If year and week stand in two"
-        " columns, {weeks}",
-        key=key, weeks=WEEKS,
+        " {dataset.cleaning.drop_where} or {dataset.read.skipfooter}.{lines}",
+        key=key, lines=tidy.of_dates(str(texts.name)),
     )  # fmt: skip
     return BadCells(texts, wanted, remedy)
 
@@ -619,7 +616,7 @@ def read_rows(file: Path | str, dataset: Dataset) -> Rows:
             keyed("{dataset.source.sha256}"),
         )
     named = [*columns.needed, *dataset.cleaning.drop_where]
-    table = read_file(file, dataset.read, named, others=columns.may_lack)
+    table = read_file(file, dataset.read, named, others=columns.may_lack, of=columns)
     facts = provenance_of_table(file, simulated=dataset.simulated)
     return typed_rows(table, dataset, facts, lambda: read_file(file, dataset.read).cells)
 
@@ -630,7 +627,7 @@ def rows_of_frame(frame: pd.DataFrame, dataset: Dataset) -> Rows:
 
     columns, names = dataset.needed_columns, [str(name).strip() for name in frame.columns]
     named = [*columns.needed, *dataset.cleaning.drop_where]
-    places = _places(Path("the frame"), names, named, columns.may_lack, COLUMNS)
+    places = _places(Path("the frame"), names, named, columns.may_lack, columns)
     whole = table_of("the frame", frame.set_axis(names, axis=1).reset_index(drop=True))
     table = Table(file=whole.file, cells=whole.cells[[names[it] for it in places]])
     digest = hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()

@@ -23,6 +23,7 @@ from dpol.core.shipped import completed
 from dpol.core.words import counted, listed, one_line, shortened
 from dpol.data.settings import Columns, Dataset, Read
 from dpol.data.table import Rows, dates_of, read_file, texts_of, values_of
+from dpol.data.tidy import COUNT, PLACE, WEEK
 
 MOST_COLUMNS = 40
 """Largest number of columns that are shown."""
@@ -97,8 +98,13 @@ class Found:
         return {"days": int(days.sort_values().diff().dt.days.mode().iloc[0])}
 
 
-def columns_of(table: Path, keys: Mapping[str, Any]) -> Found:
+def columns_of(table: Path, keys: Mapping[str, Any], said: Mapping[str, str]) -> Found:
     """Return the columns of a table, read with the keys `read.*` and `periods.format`.
+
+    Args:
+        table: the file.
+        keys: the keys that are set.
+        said: the columns that are named.
 
     Raises:
         DataError: the table cannot be read.
@@ -109,7 +115,9 @@ def columns_of(table: Path, keys: Mapping[str, Any]) -> Found:
         read = Read.model_validate(options)
     except ValidationError as error:
         raise refusal(str(table), problems_of(error, Read, options)) from None
-    cells = read_file(table, read).cells
+    names = {"entity": PLACE, "period": WEEK, "count": COUNT}
+    of = Columns.model_validate({name: said.get(name, names[name]) for name in names})
+    cells = read_file(table, read, of=of).cells
     if len(cells.columns) == 1:
         raise DataError(
             f"{table}: has one column, {cells.columns[0]!r}, whose first text is"
