@@ -56,7 +56,7 @@ def test_each_refusal_prints_the_command_that_goes_on() -> None:
         words = shlex.split(err.splitlines()[-1].partition("dpol ")[2])
         for key, value in KEYS.items():
             words = [f"{key}={value}" if it == f"{key}=VALUE" else it for it in words]
-        answers = {"COUNT": "absent", "CAPACITY": "pupils"}
+        answers = {"ENTITY": "school", "PERIOD": "week", "COUNT": "absent", "CAPACITY": "pupils"}
         words = [answers.get(it, it) for it in words]
         if "cleaning.missing_markers" in err:  # one message may need two keys
             words += ["--set", f"cleaning.suppressed_markers={KEYS['cleaning.suppressed_markers']}"]
@@ -99,7 +99,7 @@ def test_in_a_terminal_the_answers_are_typed(monkeypatch: pytest.MonkeyPatch) ->
         (["schools.csv", "--set", "read.sep=ab"], "sep = 'ab': must have at most 1 character"),
         (
             ["schools.csv", "--set", "read.seps=;"],
-            "read.seps = ';': unknown key; did you mean sep?",
+            "seps = ';': unknown key; did you mean sep?",
         ),
         (["schools.csv"], "row 3: has 4 cells, but the header has 1"),
     ],
