@@ -176,8 +176,9 @@ def test_dates_in_a_file_need_no_quotes_and_must_exist(refused, tmp_path):
 def test_cleaning_does_not_depend_on_where_a_table_comes_from_nor_on_titles():
     there = {**WEB["endpoints"][0], "version": "2024"}
     texts = [
-        parse_experiment(changed({"dataset.source": WEB}, *more), "my.yaml")
-        .config.dataset.of_stream("")
+        parse_experiment(
+            changed({"dataset.source": WEB}, *more), "my.yaml"
+        ).config.dataset.of_stream("")
         for more in (
             (),
             ({"dataset.source.endpoints[0]": there},),
