@@ -6,7 +6,7 @@ from .core.errors import ConfigError as ConfigError
 from .core.errors import DataError as DataError
 from .core.errors import DpolError as DpolError
 from .core.randomness import ReplicateGenerators as ReplicateGenerators
-from .data.own_table import read_table as read_table
+from .data.library import read_table as read_table
 from .data.stream import GainStream as GainStream
 from .data.stream import read_stream as read_stream
 from .data.stream import write_stream as write_stream

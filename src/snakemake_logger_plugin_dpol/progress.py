@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 STAGES = {
-    "Data": ("fetch_dataset", "simulate_dataset", "clean_panel", "build_stream"),
+    "Data": (
+        "fetch_dataset",
+        "simulate_dataset",
+        "read_rows",
+        "clean_stream",
+        "build_stream",
+        "report_cleaning",
+        "draw_table",
+    ),
     "Games": ("games_point", "games_results"),
     "Studies": ("_point", "_results"),
     "Figures": ("_shown",),

@@ -7,19 +7,19 @@ suppressed cell, `.` for a missing cell, `_` for no row.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.data.cleaning import clean_panel
-from dpol.data.panel import PANEL, RULES, CleanPanel
+from dpol.data.cleaning import RULES, StreamReport, clean_stream, joined, report_of_stream
+from dpol.data.panel import PANEL
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.settings import Dataset, Stream
-from dpol.data.tables.raw_table import RawTable, raw_table
-from dpol.data.tables.setting_types import LookName
+from dpol.data.settings import CheckName, Dataset, Stream
+from dpol.data.table import Rows, Table, table_of, typed_rows
 
 FIELDS = ["state", "hospital", "week", "patients", "beds"]
 COLUMNS = {
@@ -29,7 +29,7 @@ COLUMNS = {
     "count": "patients",
     "capacity": "beds",
 }
-CHECKED = get_args(LookName)
+CHECKED = get_args(CheckName)
 Row = dict[str, str]
 Drawn = Mapping[str, tuple[str, str]]
 
@@ -60,10 +60,51 @@ def rows(drawn: Drawn, state: str = "A") -> list[Row]:
     ]
 
 
-def table(of: Iterable[Row]) -> RawTable:
+def table(of: Iterable[Row]) -> Table:
     """Return a table as if read from hospitals.csv, with its header on line 1."""
     cells = pd.DataFrame(list(of), dtype=str)
-    return raw_table("hospitals.csv", cells.set_axis(cells.index + 2))
+    return table_of("hospitals.csv", cells.set_axis(cells.index + 2))
+
+
+def typed(raw: Table, rules: Dataset) -> Rows:
+    """Return the typed rows of a table."""
+    provenance = {"file": raw.file, "sha256": "0" * 64, "simulated": False}
+    columns = rules.needed_columns
+    there = [name for name in columns.may_lack if name in raw.cells]
+    named = [*dict.fromkeys([*columns.needed, *rules.cleaning.drop_where, *there])]
+    table = Table(file=raw.file, cells=raw.cells[named], changed=raw.changed)
+    return typed_rows(table, rules, provenance, lambda: raw.cells)
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """The panels of some streams as one, the report of each, and the joined report."""
+
+    table: pd.DataFrame
+    reports: Sequence[StreamReport]
+    joined: Mapping[str, Any]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(self.joined["warnings"])
+
+
+def clean_raw(
+    raw: Table,
+    rules: Dataset,
+    wanted: Mapping[str, Stream],
+    gains: Collection[Gain] = (THE_PAPERS,),
+) -> Cleaned:
+    """Return the panels of the streams of a table."""
+    of = typed(raw, rules)
+    each = [
+        clean_stream(of, label, it.groups, rules, gains, moved=False)
+        for label, it in wanted.items()
+    ]
+    reports = [report_of_stream(of, report) for _, report in each]
+    table = pd.concat([panel for panel, _ in each], ignore_index=True)
+    whole = joined(reports, rules.needed_columns)
+    return Cleaned(table, [report for _, report in each], whole)
 
 
 def dataset(columns: Mapping[str, Any] = {}, periods: Any = {}, **cleaning: Any) -> Dataset:  # noqa: B006
@@ -74,7 +115,7 @@ def dataset(columns: Mapping[str, Any] = {}, periods: Any = {}, **cleaning: Any)
             "columns": {**COLUMNS, **columns},
             "periods": periods,
             "cleaning": {
-                **{"min_total_cases": 0, "max_zeroed": 1, "above": "cut"},
+                **{"min_total_cases": 0, "max_zeroed": 1},
                 **{"checked": CHECKED, **cleaning},
             },
         }
@@ -90,27 +131,27 @@ def clean(
     rules: Dataset | None = None,
     wanted: Mapping[str, Stream] | None = None,
     gain: Gain = THE_PAPERS,
-) -> CleanPanel:
+) -> Cleaned:
     """Return the panel of a stream S of state A, or of others, checked against the schema."""
     raw = table(of if isinstance(of, list) else rows(of))
-    panel = clean_panel(raw, rules or dataset(), wanted or streams(S=["A"]), gains=[gain])
+    panel = clean_raw(raw, rules or dataset(), wanted or streams(S=["A"]), [gain])
     pd.testing.assert_frame_equal(PANEL.check(panel.table, "panel"), panel.table)
     return panel
 
 
-def line(panel: CleanPanel, entity: str, column: str) -> list[Any]:
+def line(panel: Cleaned, entity: str, column: str) -> list[Any]:
     """Return a column of one entity, week by week."""
     cells = panel.table[panel.table["entity"] == entity]
     assert cells["period"].is_monotonic_increasing
     return cells[column].tolist()
 
 
-def sources(panel: CleanPanel, entity: str, column: str) -> str:
+def sources(panel: Cleaned, entity: str, column: str) -> str:
     """Return the first letters of the sources of one entity's cells."""
     return "".join(source[0] for source in line(panel, entity, column))
 
 
-def counts(panel: CleanPanel, stream: int = 0) -> dict[str, int]:
+def counts(panel: Cleaned, stream: int = 0) -> dict[str, int]:
     """Return the rules that touched something, with their numbers of cells."""
     assert list(panel.reports[stream].cells) == list(RULES)
     return {rule: cells for rule, cells in panel.reports[stream].cells.items() if cells}

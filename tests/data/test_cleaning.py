@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from data.drawn import (
     PLAIN,
     Drawn,
     clean,
+    clean_raw,
     counts,
     dataset,
     line,
@@ -24,10 +24,10 @@ from data.drawn import (
     sources,
     streams,
     table,
+    typed,
     week,
 )
-from dpol.data.cleaning import clean_panel, clean_table
-from dpol.data.panel import SELECTIONS
+from dpol.data.cleaning import SELECTIONS, clean_stream, joined, report_of_stream
 
 
 def test_an_entity_that_moves_plays_where_its_rows_are_with_its_latest_group() -> None:
@@ -131,16 +131,20 @@ def test_case_columns_are_added_up_in_place_of_the_count() -> None:
 
 @pytest.mark.parametrize(
     ("periods", "lost", "groups"),
-    [({}, ["B", "Riversid"], "A, Riverside"), ({"first": "2022-01-01"}, ["A", "B"], "none")],
+    [
+        ({}, ["B", "Riversid"], "A and Riverside"),
+        ({"first": "2022-01-01"}, ["A", "B"], "A and Riverside"),
+    ],
 )
 def test_a_group_without_a_row_is_told_with_the_groups_and_periods_that_exist(
     periods: dict[str, str], lost: list[str], groups: str
 ) -> None:
     of = rows({"a": ("1 1", "9 9"), "b": ("1 1", "9 9")}) + rows({"c": ("1", "9")}, "Riverside")
-    each = "".join(f"\n  {name!r}" for name in lost) + "; did you mean Riverside?" * (not periods)
+    near = {"Riversid": "; did you mean Riverside?", "A": "; did you mean A?"}
+    each = "".join(f"\n  {name!r}{near.get(name, '')}" for name in lost)
     assert refused(of, dataset(periods=periods), streams(T=["A", *lost])) == (
         f"hospitals.csv: stream T has no row within the periods of 2 groups:{each}\n"
-        "Change streams.T.groups or dataset.periods. Groups within the periods:"
+        "Change streams.T.groups or dataset.periods. Groups in column state:"
         f" {groups}; periods in the table: 2021-01-03 to 2021-01-10"
     )
     if not periods:
@@ -182,7 +186,7 @@ def test_the_first_and_last_period_are_included_and_others_are_left_out(
     drawn = {**PLAIN, "a": PLAIN["h"]}
     panel = clean(drawn, dataset(periods={"first": first, "last": last}))
     assert line(panel, "h", "count") == counts
-    assert panel.rows_outside == 10 - 2 * len(counts)
+    assert panel.joined["rows_outside"] == 10 - 2 * len(counts)
 
 
 def test_nothing_is_carried_and_no_case_counted_from_outside_the_periods() -> None:
@@ -298,7 +302,7 @@ def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(
     raw = table(data.draw(st.permutations(given_rows)))
     before = raw.cells.copy(deep=True)
     rules = dataset(max_carry=max_carry, capacity_zero="carry")
-    panel = clean_panel(raw, rules, streams(S=["A"]))
+    panel = clean_raw(raw, rules, streams(S=["A"]))
     pd.testing.assert_frame_equal(raw.cells, before)  # cleaning leaves the raw table alone
     kept = {
         entity: lines
@@ -359,30 +363,10 @@ def test_an_identifier_that_no_stream_holds_is_refused_with_the_nearest() -> Non
     drawn = {"050001": ("1", "9"), "050002": ("1", "9"), "320001": ("1", "9")}
     given = ["050001", "50002", "320001", "St. Mary"]
     assert refused(drawn, dataset(entities=given, min_total_cases=100)) == (
-        "hospitals.csv: correct dataset.cleaning.entities, which lists 2 entities without a row, or"
-        " a capacity above 0, in the chosen groups and periods:\n"
+        "hospitals.csv: correct dataset.cleaning.entities, which lists 2 entities without a row:\n"
         "  '50002'; did you mean 050002?\n"
         "  'St. Mary'"
     )
-
-
-def test_a_list_may_name_entities_of_several_streams() -> None:
-    of = rows(FOUR) + rows({"e": ("1", "9"), "f": ("1", "9"), "g": ("1", "9")}, "B")
-    both = streams(S=["A"], T=["B"])
-    panel = clean(of, dataset(entities=["a", "b", "e", "g"], min_total_cases=100), both)
-    assert [report.entities for report in panel.reports] == [2, 2]
-    assert panel.reports[1].dropped == (
-        {"entity": "f", "name": "f", "reason": "not listed in cleaning.entities"},
-    )
-    assert "stream T keeps 1 of 3 entities, but needs at least 2" in (
-        refused(of, dataset(entities=["a", "b", "e"], min_total_cases=100), both)
-    )
-
-
-def test_a_listed_entity_that_cannot_play_is_refused() -> None:
-    drawn = {**FOUR, "e": ("9", "0")}
-    said = refused(drawn, dataset(entities=["a", "b", "e"], min_total_cases=100))
-    assert said.endswith("or a capacity above 0, in the chosen groups and periods:\n  'e'")
 
 
 @pytest.mark.parametrize(
@@ -398,13 +382,14 @@ def test_a_listed_entity_that_cannot_play_is_refused() -> None:
     ],
 )  # fmt: skip
 def test_a_table_unlike_the_papers_is_cleaned_with_a_warning(
-    tmp_path: Path, otherwise: dict[str, Any], said: list[str]
+    otherwise: dict[str, Any], said: list[str]
 ) -> None:
     """The fewest beds are 5 to 9 by stream, and 5 to 20 by stream and week."""
     here = rows({"a": ("1 1", "5 20"), "h": ("1 1", "30 30")}, "A")
     there = rows({"b": ("1 1", "9 14"), "k": ("1 1", "30 30")}, "B")
-    pd.DataFrame([*here, *there]).to_csv(tmp_path / "t.csv", index=False)
     reported = {"entities": {"S": 2, "T": 2}, "periods": 2, "least": [5, 20], **otherwise}
-    both = streams(S=["A"], T=["B"])
-    panel, report = clean_table(tmp_path / "t.csv", dataset(), both, reported=reported)
-    assert report["warnings"] == panel.warnings == (*said,)
+    of = typed(table([*here, *there]), dataset())
+    each = [clean_stream(of, label, [it], dataset()) for label, it in (("S", "A"), ("T", "B"))]
+    reports = [report_of_stream(of, report) for _, report in each]
+    columns = dataset().needed_columns
+    assert joined(reports, columns, reported)["warnings"] == said

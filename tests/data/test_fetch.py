@@ -22,14 +22,14 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 import requests
+from dpol.data.sources import WebSource
+from dpol.data.tables.table_format import Format
 
 from data.drawn import dataset
 from dpol.core.errors import FetchError
 from dpol.data import fetch as module
 from dpol.data.fetch import fetch_table
 from dpol.data.query import Query, must_fetch, query_for
-from dpol.data.sources import WebSource
-from dpol.data.tables.table_format import Format
 
 COLUMNS = ("hospital", "week", "state", "beds")
 QUERY = Query(

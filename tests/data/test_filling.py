@@ -24,11 +24,9 @@ from data.drawn import (
     week,
 )
 from dpol.core.errors import DataError
-from dpol.data.filling import check_calendar, fill
+from dpol.data.panel import HIDDEN, check_calendar, fill
 from dpol.data.question import Gain
-from dpol.data.settings import Periods
-from dpol.data.tables.settings import Cleaning
-from dpol.data.typed_rows import HIDDEN
+from dpol.data.settings import Cleaning, Periods
 
 
 def line_of(*cells: object) -> str:
@@ -51,22 +49,11 @@ def test_shares_are_clipped_to_the_largest_that_a_question_allows(
     assert counts(panel) == ({} if largest < at_most else {"clipped_densities": 2})
 
 
-@pytest.mark.parametrize(("number", "asked"), [(2, False), (3, True)])
-def test_more_than_a_hundredth_of_the_counts_above_the_capacity_is_asked_about(
-    number: int, asked: bool
-) -> None:
-    if not asked:
-        (report,) = clean(clipped(number), dataset(above=None)).reports
-        cut = report.checks["counts above their bound, cut to it (cleaning.above)"]
-        assert cut == tuple(f"a, {week(t)}: 9" for t in range(number))
-        return
-    said = refused(clipped(number), dataset(above=None)).splitlines()
-    cells = "; ".join(f"a, {week(t)}: 9" for t in range(number))
-    assert said[1].startswith(f"  3 counts of 200 above the capacity ({cells}): are they typing e")
-    assert "give a public one that does not come from the counts, as gain.at_most" in said[1]
-    assert said[2] == "    set dataset.cleaning.above"
-    assert refused(clipped(7), dataset(above=None)).splitlines()[1].count("; ") == 6
-    left_out = clean(clipped(number), dataset(above="missing", max_carry=0))
+def test_counts_above_the_capacity_are_cut_and_named_or_missing() -> None:
+    (report,) = clean(clipped(3)).reports
+    cut = report.checks["counts above their bound, cut to it (cleaning.above)"]
+    assert cut == tuple(f"a, {week(t)}: 9" for t in range(3))
+    left_out = clean(clipped(3), dataset(above="missing", max_carry=0))
     assert counts(left_out) == {"zero_counts": 3, "above_counts": 3}
 
 
@@ -91,11 +78,10 @@ def test_entities_that_end_where_others_begin_are_named_before_their_cells_becom
         "hospitals.csv: stream S has 52 cells of 360 that would become 0, with no count in the"
         " period nor in the 4 before (max_carry); dataset.cleaning.max_zeroed = 0.05 allows 18"
     )
-    assert (
-        said[1] == "  General Hospital (Univ.) (10 counts) and General Hospital: never both in"
-        " a period"
+    assert said[1] == "  General Hospital and General Hospital (Univ.): never both in a period"
+    assert said[-1].startswith(
+        "If two names are one entity, give them one name in the table, or take a column"
     )
-    assert said[-1].startswith("If two names are one entity, take a column of identifiers as")
     assert counts(clean(ended(), dataset(max_zeroed=0.15)))["zero_counts"] == 52
 
 
@@ -111,9 +97,9 @@ def test_a_run_stops_if_more_cells_become_0_than_max_zeroed(zeros: int, stops: b
     if stops:
         assert refused(of, rules).splitlines()[1] == "  late: 9 cells"
     else:
-        (report,) = clean(of, rules).reports
-        assert report.cells["zero_counts"] == zeros
-        assert "missing counts set to 0: 8 of 160 cells" in [*report.to_check()]
+        panel = clean(of, rules)
+        assert panel.reports[0].cells["zero_counts"] == zeros
+        assert "stream S: missing counts set to 0: 8 of 160 cells" in panel.warnings
 
 
 def weeks(n: int, *days: str) -> list[Row]:
@@ -126,7 +112,8 @@ def test_overlapping_periods_name_the_rarer_one() -> None:
     assert refused(of) == (
         "hospitals.csv, row 6: stream S has periods 2021-01-09 and 2021-01-10, less than a period"
         " of 7 days apart (1 row with 2021-01-09, this one first). Give all entities the same start"
-        " of a period, or change dataset.periods.days"
+        " of a period; or change dataset.periods.days; or, if rows have any day of their period,"
+        " set dataset.periods.of"
     )
 
 
@@ -220,11 +207,10 @@ def _of(cells: Mapping[tuple[str, int], Mapping[str, float]], name: str, t: int,
     return cells[name, t][key] if (name, t) in cells else math.nan
 
 
-def test_missing_periods_are_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_missing_periods_are_said() -> None:
     of = [line for t in range(22) if t != 3 for line in of_period(week(t), "ab")]
-    clean(of)
-    said = f"hospitals.csv: stream S: periods missing: 1 between {week(2)} and {week(4)}"
-    assert said in caplog.messages
+    said = f"stream S: periods missing: 1 between {week(2)} and {week(4)}"
+    assert said in clean(of).warnings
 
 
 def test_what_to_check_in_a_table_is_said_once_for_streams_with_the_same_rows() -> None:

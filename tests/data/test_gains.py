@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.data.gains import read_gains
-from dpol.data.sources import GainsSource
+from dpol.data.library import read_gains
+from dpol.data.settings import GainsSource
 from dpol.data.stream import GainStream
 
 CSV = "day,low,high\n2024-01-01,0.1,0.9\n2024-01-02,0.25,1\n2024-01-05,0,7e-1\n"
@@ -86,7 +86,7 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
     assert message.startswith(": 6 cells cannot be used\n  column day, which needs a date")
     for told in ("'9': 2 cells, first in row 2", "'8': 1 cell", "'x': 1 cell", "'0': 1 cell"):
         assert f"\n    {told}" in message
-    for key in ("format.date", "source.period", "source.gain_range", "source.sensitivity"):
+    for key in ("source.period", "source.gain_range", "source.sensitivity"):
         assert f"dataset.{key}" in message
 
 
@@ -98,9 +98,17 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
         ("day,a,b\n2024-01-01,0,1\n", {}, ": has 1 round and 2 columns of gains; give at least 2"),
         ("day,a\n2024-01-01,0\n", {}, ": has 1 round and 1 column of gains; give at least 2"),
         ("day,a,a\n2024-01-01,0,1\n", {}, ": several columns named a; rename all but one"),
-        ("day,a,\n2024-01-01,0,1\n", {}, ", row 2: has 3 cells, but the header has 2"),
-        (CSV, {"period": "date"}, ": no column named date; it has day, low, high. Name the right"),
-        (CSV, {"sensitivity": "s"}, ": no column named s; it has day, low, high. Name the right"),
+        ("day,a,\n2024-01-01,0,1\n", {}, ": column 3 has no name; name it, or remove"),
+        (
+            CSV,
+            {"period": "date"},
+            ": no column named date; known: day, low, high. Change dataset.source",
+        ),
+        (
+            CSV,
+            {"sensitivity": "s"},
+            ": no column named s; known: day, low, high. Change dataset.source",
+        ),
         (CSV.replace("01-02", "01-01"), {}, ": stream clicks: periods out of order: round 2 "),
         (CSV.replace("01-05", "01-01"), {}, ": stream clicks: periods out of order: round 3 "),
     ],

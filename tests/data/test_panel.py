@@ -14,18 +14,16 @@ import pytest
 from data.drawn import PLAIN, clean, dataset
 from dpol.core.errors import DataError
 from dpol.core.files import sha256, write_json
-from dpol.data.panel import (
+from dpol.data.cleaning import (
     RULES,
     SELECTIONS,
-    CleanPanel,
     StreamReport,
+    joined,
     provenance_of_stream,
-    provenance_of_table,
-    read_panel,
-    report_as_dict,
     report_as_markdown,
-    write_panel,
 )
+from dpol.data.panel import read_panel, write_panel
+from dpol.data.table import provenance_of_table
 
 PROVENANCE = {"file": "t.csv", "sha256": "0" * 64, "simulated": False}
 
@@ -35,6 +33,7 @@ def report(stream: str = "S", **changes: Any) -> StreamReport:
         stream=stream,
         entities=33,
         periods=67,
+        groups={stream: 2_211},
         cells={rule: 100 + number for number, rule in enumerate(RULES)},
         dropped=(
             {"entity": "320001", "name": "Closed", "reason": "never reports a capacity above 0"},
@@ -44,24 +43,27 @@ def report(stream: str = "S", **changes: Any) -> StreamReport:
         max_carry=4,
         missing_periods=("1 between 2021-01-15 and 2021-01-29",),
         smallest_capacity=5.1,
+        smallest_by_period=(5.1, 9.2),
         largest_density=0.74166,
         sums={"read_as": 2.0, "days": [5.0, 7.0], "uncovered": None},
         unmeasured={"periods": 13, "share": 0.0893},
         checks={"entities in few periods, check their spelling": ("H|7 (2 of 67 periods)",)},
         changed=7,
-        understood={},
+        understood=(),
     )
     return dataclasses.replace(facts, **changes)
 
 
-def cleaned(*reports: StreamReport) -> CleanPanel:
-    return CleanPanel(
-        table=pd.DataFrame(), rows_read=2_300, rows_outside=89, reports=reports or (report(),)
-    )
+def told(*reports: StreamReport, **provenance: Any) -> dict[str, Any]:
+    """Return the joined report of streams, as it is read back from a file."""
+    facts = {"provenance": {**PROVENANCE, **provenance}, "read": 2_300, "dropped": 0, "changed": []}
+    each = [{**facts, "stream": dataclasses.asdict(it)} for it in reports or (report(),)]
+    made: dict[str, Any] = json.loads(json.dumps(joined(each, dataset().needed_columns)))
+    return made
 
 
 def page_of(*reports: StreamReport, **provenance: Any) -> str:
-    return report_as_markdown(report_as_dict(cleaned(*reports), {**PROVENANCE, **provenance}))
+    return report_as_markdown(told(*reports, **provenance))
 
 
 def test_a_panel_is_read_back_exactly_and_one_that_is_damaged_is_refused(tmp_path: Path) -> None:
@@ -136,19 +138,19 @@ def test_the_page_tells_where_the_table_came_from() -> None:
 
 def test_what_nobody_measured_is_a_warning_above_5_percent_of_the_possible_gain() -> None:
     def said(share: float) -> list[str]:
-        texts = report(unmeasured={"periods": 3, "share": share}).to_check()
+        texts = told(report(unmeasured={"periods": 3, "share": share}))["warnings"]
         return [text for text in texts if "nobody measured" in text]
 
     assert said(0.05) == []
     assert said(0.06) == [
-        "in 3 of 67 periods, with 6% of the possible gain, nobody measured the best number; results"
-        " depend on how these are read"
+        "stream S: in 3 of 67 periods, with 6% of the possible gain, nobody measured the best"
+        " number; results depend on how these are read"
     ]
 
 
 def test_a_report_without_capacities_has_no_row_of_them() -> None:
     panel = clean({**PLAIN, "a": PLAIN["h"]}, dataset({"capacity": None}))
-    made = json.dumps(report_as_dict(panel, PROVENANCE), allow_nan=False)
+    made = json.dumps(panel.joined, allow_nan=False)
     assert "smallest capacity" not in report_as_markdown(json.loads(made))
 
 
@@ -160,9 +162,10 @@ def test_a_name_is_shown_as_it_is_and_cannot_break_the_page() -> None:
 
 
 def test_a_stream_keeps_the_provenance_of_its_table_and_how_its_entities_were_chosen() -> None:
-    both = cleaned(report(), report("T", selection="given", max_carry=0, sums=None))
-    made = json.loads(json.dumps(report_as_dict(both, PROVENANCE)))
+    other = report("T", selection="given", max_carry=0, sums=None)
+    whole = told(report(), other)
+    made = {it["stream"]: {**whole, "stream": it} for it in whole["streams"]}
     sums = {"sums": {"read_as": 2.0, "days": [5.0, 7.0], "uncovered": None}}
     expected = {**PROVENANCE, "selection": "counts", "max_carry": 4, **sums}
-    assert provenance_of_stream(made, "S") == expected
-    assert provenance_of_stream(made, "T") == {**PROVENANCE, "selection": "given", "max_carry": 0}
+    assert provenance_of_stream(made["S"]) == expected
+    assert provenance_of_stream(made["T"]) == {**PROVENANCE, "selection": "given", "max_carry": 0}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,6 @@ import pytest
 import dpol
 from dpol.config.experiment import load_experiment
 from dpol.data.cleaning import clean_table
-from dpol.data.panel import CleanPanel
 from dpol.data.stream import GainStream, build_stream
 from pipeline import ROOT
 
@@ -17,13 +18,13 @@ FLU = "data/elsewhere/flu-admissions-us-2022-02-05--2026-06-27.parquet"
 CARE = "data/elsewhere/intensive-care-germany-2020-05-01--2022-04-30.parquet"
 
 
-def cleaned(name: str, file: str) -> tuple[GainStream, CleanPanel]:
-    """Clean a table by its shipped config; return the only stream, and the panel."""
+def cleaned(name: str, file: str) -> tuple[GainStream, pd.DataFrame, dict[str, Any]]:
+    """Clean a table by its shipped config; return the only stream, the panel and the report."""
     config = load_experiment(ROOT / f"config/{name}.yaml").config
     assert config.dataset.source.file == file
-    panel, _ = clean_table(ROOT / file, config.dataset, config.streams, config.gains.values())
+    panel, report = clean_table(ROOT / file, config.dataset, config.streams, config.gains.values())
     (label,) = config.streams
-    return build_stream(panel.table, label, 1.0, {}, gain=config.gain), panel
+    return build_stream(panel, label, 1.0, {}, gain=config.gain), panel, report
 
 
 def test_every_real_table_has_a_licence_and_a_citation() -> None:
@@ -49,11 +50,11 @@ def test_every_real_table_has_a_licence_and_a_citation() -> None:
 def test_gains_are_those_of_pandas_alone(
     name: str, file: str, columns: str, per: int, shape: tuple[int, int], empty: int
 ) -> None:
-    stream, panel = cleaned(name, file)
+    stream, panel, report = cleaned(name, file)
     raw = pd.read_parquet(ROOT / file)
     period, entity, count, capacity = columns.split()
-    assert raw[count].isna().sum() == empty == panel.reports[0].cells["zero_counts"]
-    assert panel.table["count"].sum() == raw[count].sum()
+    assert raw[count].isna().sum() == empty == report["streams"][0]["cells"]["zero_counts"]
+    assert panel["count"].sum() == raw[count].sum()
     raw["share"] = raw[count].fillna(0) / raw[capacity] * per
     wide = raw.pivot(index=period, columns=entity, values="share")[list(stream.entities)]
     assert stream.gains.shape == shape

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import statistics
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,13 +24,10 @@ from data.drawn import (
     streams,
     week,
 )
-from dpol.data.cleaning import clean_table
-from dpol.data.panel import CleanPanel
-from dpol.data.second_look import DoubtError
+from dpol.core.errors import DataError
 from dpol.data.settings import Dataset
 
 RULES = ("sum", "mean", "max", "last")
-LONG = {"entity": "town", "period": "day", "count": "sick"}
 OTHER = {"a": ("1 1 1 1 1", "9 9 9 9 9")}
 
 
@@ -50,12 +46,10 @@ def readings(day: int, entity: str, *cells: tuple[str, str]) -> list[Row]:
 @pytest.mark.parametrize("change", [{"patients": "3"}, {"beds": "11"}, {"patients": "-999999"}])
 def test_different_rows_are_refused_with_their_places(change: Row) -> None:
     once = rows({**PLAIN, **OTHER})
-    said = refused([*once, {**once[1], **change}]).splitlines()
-    assert said[1].startswith(
-        "  2 rows of one entity and period (h, 2021-01-10, rows 3, 12; in all 2 such rows) are not"
-        " equal: what is one row? Parts to be added (sum),"
+    assert refused([*once, {**once[1], **change}]).startswith(
+        "hospitals.csv: 2 rows are of an entity and period with several (h, 2021-01-10: row 3 and"
+        " 12). Say what to make of them in dataset.cleaning.several_rows: sum, mean, max or last;"
     )
-    assert said[2] == "    set dataset.cleaning.several_rows"
     panel = clean([*once, {**once[1], **change}], dataset(several_rows="last"))
     assert counts(panel).get("merged_rows") == 1
 
@@ -63,13 +57,15 @@ def test_different_rows_are_refused_with_their_places(change: Row) -> None:
 def test_a_suppressed_and_a_missing_count_of_one_week_are_in_conflict() -> None:
     once = [{**row, "cases": "1"} for row in rows({**PLAIN, "a": (". 1 1 1 1", "9 9 9 9 9")})]
     hidden = {**once[5], "patients": "-999999"}
-    assert "(a, 2021-01-03, rows 7, 12;" in refused([*once, hidden], dataset({"cases": ["cases"]}))
+    assert "(a, 2021-01-03: row 7 and 12)" in refused(
+        [*once, hidden], dataset({"cases": ["cases"]})
+    )
 
 
 def test_rows_with_equal_numbers_in_two_groups_are_not_equal() -> None:
     given_rows = rows({**PLAIN, **OTHER})
     again = [*given_rows, {**given_rows[4], "state": "B"}]
-    with pytest.raises(DoubtError, match="are not equal: what is one row"):
+    with pytest.raises(DataError, match="2 rows are of an entity and period with several"):
         clean(again, None, streams(S=["A", "B"]))
     assert counts(clean([*given_rows, given_rows[4]]))["exact_duplicates"] == 1
 
@@ -77,7 +73,7 @@ def test_rows_with_equal_numbers_in_two_groups_are_not_equal() -> None:
 def test_equal_numbers_at_two_times_of_a_day_are_two_rows() -> None:
     of = readings(0, "a", ("5", "9"), ("5", "9")) + readings(0, "h", ("1", "9"), ("1", "9"))
     said = refused(of)
-    assert "2 rows of one entity and period (a, 2021-01-03, rows 2, 3; in all 4 such rows)" in said
+    assert "4 rows are of an entity and period with several (a, 2021-01-03: row 2 and 3)" in said
     assert line(clean(of, merging("sum")), "a", "count") == [10]
 
 
@@ -119,11 +115,11 @@ def test_a_day_is_what_python_makes_of_its_rows(days: list[list[str]], rule: str
     assert found.get("merged_rows", 0) == sum(len(cells) - 1 for cells in days)
 
 
-@pytest.mark.parametrize(("rule", "beds"), [("sum", 6), ("mean", 6), ("max", 8), ("last", 4)])
+@pytest.mark.parametrize(("rule", "beds"), [("mean", 6), ("max", 8), ("last", 4)])
 def test_capacities_of_a_day_have_a_rule_too(rule: str, beds: int) -> None:
     of = readings(0, "a", ("1", "8"), ("1", "0"), ("1", "4")) + readings(0, "h", ("1", "9"))
-    shared = {"several_capacities": "mean"} if rule == "sum" else {}
-    rules = merging(rule, capacity_zero="carry", **shared)
+    rules = merging(rule, capacity_zero="carry")
+    assert "have different capacities" in refused(of, merging("sum", capacity_zero="carry"))
     assert line(clean(of, rules), "a", "capacity") == [beds]
     unknown = readings(1, "a", ("1", "0"), ("1", "-1"), ("1", "NA"))
     panel = clean([*of, *unknown], rules)
@@ -133,45 +129,14 @@ def test_capacities_of_a_day_have_a_rule_too(rule: str, beds: int) -> None:
     assert sources(panel, "a", "capacity_source") == idle
 
 
-def read(path: Path, text: str, equal: str | None = None, **format: str) -> CleanPanel:
-    path.write_text(text)
-    of = Dataset.model_validate(
-        {
-            "source": {"kind": "local", "file": path.name},
-            "columns": {"period": "day"} if format else LONG,
-            "format": format,
-            "cleaning": {"entities": "all", "several_rows": "sum", "equal_rows": equal},
-        }
+@pytest.mark.parametrize("rule", ["sum", "mean", "max"])
+def test_rows_equal_in_every_column_are_dropped_or_refused_where_rows_are_parts(rule: str) -> None:
+    """A column that is not read otherwise may tell rows apart."""
+    once = [line | {"age": age} for age in ("young", "old") for line in rows({**PLAIN, **OTHER})]
+    parts = clean(once, merging(rule))
+    assert counts(parts) == {"merged_rows": 10}
+    assert "1 row equal another in every column (h, 2021-01-03: row 22)" in (
+        refused([*once, once[0]], merging(rule))
     )
-    return clean_table(path, of, streams(S=["all"]))[0]
-
-
-@pytest.mark.parametrize(("equal", "sick", "rules"), [
-    ("drop", 10, {"exact_duplicates": 1, "merged_rows": 1}), ("add", 15, {"merged_rows": 2}),
-])  # fmt: skip
-def test_rows_equal_in_every_column_are_asked_about(
-    tmp_path: Path, equal: str, sick: int, rules: dict[str, int]
-) -> None:
-    """The column of the age group is not read otherwise."""
-    once = "2021-01-03,Ulm,young,5\n2021-01-03,Ulm,old,5\n2021-01-03,Bonn,old,1\n"
-    text = "day,town,age,sick\n" + once + "2021-01-03,Ulm,old,5\n"
-    with pytest.raises(DoubtError, match=r"1 row of 4, with 31% of all counts, equals? another in"):
-        read(tmp_path / "t.csv", text)
-    panel = read(tmp_path / "t.csv", text, equal)
-    assert line(panel, "Ulm", "count") == [sick]
-    assert counts(panel) == rules
-
-
-def test_a_table_that_stands_twice_in_its_file_adds_nothing(tmp_path: Path) -> None:
-    once = "2021-01-03,Ulm,5\n2021-01-03,Bonn,1\n2021-01-10,Ulm,4\n2021-01-10,Bonn,4\n"
-    panel = read(tmp_path / "t.csv", "day,town,sick\n" + 3 * once)
-    assert line(panel, "Ulm", "count") == [5, 4]
-    with pytest.raises(DoubtError, match="equal another in every column"):  # another order
-        read(tmp_path / "t.csv", "day,town,sick\n" + "".join(sorted(2 * once.splitlines(True))))
-
-
-def test_lines_of_a_wide_table_are_parts_of_a_day(tmp_path: Path) -> None:
-    text = "day,Ulm,Bonn\n2021-01-03 01:00,5,1\n2021-01-03 02:00,5,2\n2021-01-03 02:00,5,2\n"
-    panel = read(tmp_path / "t.csv", text, "drop", layout="wide")
-    assert [line(panel, town, "count") for town in ("Ulm", "Bonn")] == [[10], [3]]
-    assert counts(panel) == {"exact_duplicates": 2, "merged_rows": 2}
+    last = clean([*once, once[0]], merging("last"))
+    assert counts(last) == {"exact_duplicates": 1, "merged_rows": 10}

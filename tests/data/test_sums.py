@@ -7,13 +7,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from data.drawn import (
+    Cleaned,
     Drawn,
     Row,
     clean,
@@ -24,10 +24,10 @@ from data.drawn import (
     row,
     rows,
     sources,
-    streams,
+    typed,
 )
-from dpol.data.cleaning import clean_panel
-from dpol.data.panel import CleanPanel, write_panel
+from dpol.data.cleaning import clean_stream, joined, report_of_stream
+from dpol.data.panel import rows_of_stream, write_panel
 from dpol.data.query import query_for
 from dpol.data.settings import Dataset
 from dpol.data.stream import (
@@ -38,10 +38,7 @@ from dpol.data.stream import (
     largest_change_of_average,
     unmeasured_best,
 )
-from dpol.data.tables.parse import parse_cells
-from dpol.data.tables.settings import Cleaning
-from dpol.data.tables.table_format import DEFAULT
-from dpol.data.typed_rows import read_counts
+from dpol.data.table import read_rows, table_of
 from dpol.noise.neighbours import neighbours_of
 
 HIDDEN = "-999999"
@@ -161,7 +158,7 @@ DRAWN: Drawn = {
 }
 
 
-def cleaned(file: Path, cells: pd.DataFrame, rules: Dataset) -> tuple[CleanPanel, bytes]:
+def cleaned(file: Path, cells: pd.DataFrame, rules: Dataset) -> tuple[Cleaned, bytes]:
     """Write a table, and return its panel and the bytes of it."""
     write: Mapping[str, Any] = {
         ".csv": cells.to_csv,
@@ -169,8 +166,10 @@ def cleaned(file: Path, cells: pd.DataFrame, rules: Dataset) -> tuple[CleanPanel
         ".xlsx": cells.to_excel,
     }
     write[file.suffix](file, index=False)
-    panel = clean_panel(read_counts(file, rules), rules, streams(S=["A"]))
-    write_panel(panel.table, file.with_name("panel.parquet"))
+    of = read_rows(file, rules)
+    table, report = clean_stream(of, "S", ["A"], rules)
+    write_panel(table, file.with_name("panel.parquet"))
+    panel = Cleaned(table, [report], joined([report_of_stream(of, report)], rules.needed_columns))
     return panel, file.with_name("panel.parquet").read_bytes()
 
 
@@ -193,36 +192,25 @@ def test_a_table_that_lacks_a_column_is_read_as_if_the_config_named_none(
     more = [text for text in panel.warnings if text not in plain.warnings]
     if lost:
         assert before == after
-        (said,) = more
+        said = more[0]
         of_counts = [name for name in lost if name in COUNT_SUMS]
-        assert said.startswith(f"no column {', '.join(of_counts)}: suppressed counts, whose sums")
-        assert "would tell most of them, are read as 1.5 (cleaning.suppressed_value)" in said
-        assert ("suppressed capacities, whose sums would" in said) == (lost != of_counts)
+        assert said.startswith(
+            f"no column {', '.join(of_counts)}: suppressed values of count, whose"
+        )
+        assert "are read as 1.5 (cleaning.suppressed_value)" in said
+        assert [text.endswith("are taken as missing") for text in more[1:]] == (
+            [True] * (lost != of_counts)
+        )
     else:
         assert line(panel, "a", "count") == [15 / 7, 2 / 7, 4, 5]
         assert counts(panel)["suppressed_capacities"] == 2, "only counts have sums"
         assert more == []
 
 
-def test_the_sums_of_a_large_table_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cells = pd.DataFrame(told(rows(DRAWN)))
-    small, _ = cleaned(tmp_path / "t.csv", cells, with_sums())
-    monkeypatch.setattr("dpol.data.typed_rows._SMALL", 1)
-    large, _ = cleaned(tmp_path / "t.csv", cells, with_sums())
-    pd.testing.assert_frame_equal(large.table, small.table)
-    assert large.warnings == small.warnings
-
-
-def test_only_columns_that_the_config_names_are_fetched(tmp_path: Path) -> None:
-    """A table at hand is read with all columns, since any may tell what a second row is."""
-    file = tmp_path / "t.csv"
-    pd.DataFrame(told(rows(DRAWN))).to_csv(file, index=False)
+def test_only_columns_that_the_config_names_are_fetched() -> None:
     needed, sums = ["hospital", "week", "state", "patients", "beds"], [*COUNT_SUMS, *BED_SUMS]
     for named, wanted in ({}, []), (OF_COUNTS, COUNT_SUMS), (SUMS, sums):
         rules = dataset(named)
-        assert {*read_counts(file, rules).cells} == {*needed, *sums}
         query = query_for(rules, ["A"])
         assert [*query.columns] == needed + wanted
         assert [*query.needed] == needed
@@ -243,12 +231,9 @@ IDLE: Drawn = {
 
 
 def test_counts_above_0_without_a_capacity_stop_the_run_with_a_question() -> None:
-    assert refused(IDLE) == (
-        "hospitals.csv: its numbers may mean something else. Answer each question:\n"
-        "  stream S has 3 counts above 0 beside a capacity of 0 or less, of a (2 periods) and b (1"
-        " period): drop these entities, absent to read these counts as 0, or carry the last"
-        " capacity forward?\n"
-        "    set dataset.cleaning.capacity_zero"
+    assert refused(IDLE).startswith(
+        "hospitals.csv: stream S has 3 counts above 0 beside a capacity of 0 or less, of a (2"
+        " periods) and b (1 period). Set dataset.cleaning.capacity_zero to drop, which leaves"
     )
     assert clean(IDLE, dataset(entities=["h", "k"])), "the others do not play"
 
@@ -357,10 +342,12 @@ def test_the_largest_change_of_a_cleaned_average_by_trying_all_neighbours(
     totals = range(4 * days + 2 * person * days + 4)
     averages = pd.Series([HIDDEN if 0 < n < 4 * days else repr(n / days) for n in totals])
     sums = pd.Series([HIDDEN if 0 < n < 4 else str(n) for n in totals])
-    known, parts = (
-        parse_cells(texts, Cleaning(), DEFAULT, counts=True) for texts in (averages, sums)
-    )
-    cleaned = known.from_sums(parts, np.full(len(totals), float(days)), read_as).values
+    cells = {"hospital": "a", "week": pd.date_range("2021-01-03", periods=len(totals), freq="7D"),
+             "state": "A", "patients": averages, "beds": "9", "patients_sum": sums,
+             "patients_days": str(days)}  # fmt: skip
+    rules = dataset(OF_COUNTS, suppressed_sum=read_as)
+    of = typed(table_of("t.csv", pd.DataFrame(cells)), rules)
+    cleaned = rows_of_stream(of, "S", ["A"], rules)["count"].to_numpy()
     moves = [
         abs(cleaned[n + more] - cleaned[n])
         for more in range(person * days + 1)

@@ -15,7 +15,7 @@ from claims_by_hand import claim_by_hand, ledger_of
 from dpol.config.models import WHOLE, Config
 from dpol.core.files import sha256, write_json, write_text
 from dpol.core.schemas import Schema, write_frame
-from dpol.data.panel import IDLE
+from dpol.data.cleaning import IDLE
 from dpol.data.stream import write_stream
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.door import CONFIG, CRATE, RunFiles

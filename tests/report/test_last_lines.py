@@ -17,7 +17,7 @@ from dpol.studies.paper1.table_2 import Verdict
 from report.run_by_hand import CLEANING, PROVENANCE, answered, config
 
 UNFINISHED = "not finished: the answer follows when all jobs ran"
-MADE = {"clean_panel": "data/cleaning.json", "render_report": CRATE}
+MADE = {"report_cleaning": "data/cleaning.json", "render_report": CRATE}
 RUN = Path("results/hand")
 
 
@@ -72,9 +72,9 @@ def test_a_run_that_answers_its_plan_tells_doubts_and_answer(jobs: dict[str, str
 def test_a_job_that_was_asked_something_else_tells_nothing(jobs: dict[str, str], name: str) -> None:
     jobs[name] = digest({"seed": "2"})
     told = lines(jobs)
-    assert told[0].startswith("warning") == (name != "clean_panel")
+    assert told[0].startswith("warning") == (name != "report_cleaning")
     assert (UNFINISHED in told) == (name == "render_report")
-    assert bool([line for line in told if line.startswith("ridge")]) == (name == "clean_panel")
+    assert bool([line for line in told if line.startswith("ridge")]) == (name == "report_cleaning")
 
 
 @pytest.mark.parametrize("name", MADE.values())

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from dpol.data.simulator import simulate_hospitals
-from dpol.data.tables.raw_table import write_raw_table
+from dpol.data.table import write_raw_table
 from pipeline import ROOT, run, succeed, write_config
 
 PAGE = ROOT / "docs/explanation/what-runs-again.md"

@@ -78,7 +78,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_output_of_a_run_exists(whole: Path) -> None:
     base = whole / BASE
     wanted = ["report/index.html", "provenance/Snakefile", "provenance/config.yaml"]
-    wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]
+    wanted += ["data/cleaning.md", "data/cleaning.json", "data/rows.parquet"]
     config = parse_experiment(WHOLE, "small.yaml").config
     for study, block in config.studies():
         wanted += [f"{name}.parquet" for name in study.results_of(block, config.facts)]

@@ -21,9 +21,9 @@ from typing import Any
 import pytest
 import yaml
 
+from dpol.data.settings import SimulatedSource
 from dpol.data.simulator import simulate_hospitals
-from dpol.data.sources import SimulatedSource
-from dpol.data.tables.raw_table import write_raw_table
+from dpol.data.table import write_raw_table
 from pipeline import ROOT, Done, run, succeed, write_config
 
 CONFIG: dict[str, Any] = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())

@@ -2,46 +2,123 @@
 if settings.dataset.source.kind == "gains":
     DATA, DONE_WITH_DATA = [RAW], settings.raw_file
 else:
-    CLEANED = {
-        "panel": f"{RESULTS}/data/panel.parquet",
-        "report": f"{RESULTS}/data/cleaning.json",
-        "page": f"{RESULTS}/data/cleaning.md",
-        "picture": f"{RESULTS}/data/understood.svg",
+    ROWS = f"{RESULTS}/data/rows.parquet"
+    CLEANED = {name: f"{RESULTS}/data/cleaning.{name}" for name in ("json", "md")}
+    PICTURE = f"{RESULTS}/data/understood.svg"
+    OF_STREAM = f"{RESULTS}/streams/{{stream}}"
+    # Of each stream, the first reading of numbers that nobody measured.
+    FIRST = {
+        "panels": expand(f"{OF_STREAM}/panel.parquet", stream=settings.streams),
+        "reports": expand(f"{OF_STREAM}/cleaning.json", stream=settings.streams),
     }
-    OTHER_READINGS = [f"{RESULTS}/data/panel@{it}.parquet" for it in settings.dataset.readings]
-    DATA, DONE_WITH_DATA = [*CLEANED.values(), *OTHER_READINGS], CLEANED["page"]
+    DATA, DONE_WITH_DATA = [ROWS, *FIRST["panels"], *CLEANED.values(), PICTURE], CLEANED["md"]
 
-    rule clean_panel:
-        """Clean the table into a panel, and count every change."""
+    rule read_rows:
+        """Read the table, once, into the typed rows that all streams share."""
         input:
             table=by_content(RAW),
-            capacities=lambda wildcards: [by_content(file)(wildcards) for file in CAPACITIES],
         output:
-            **CLEANED,
-            readings=OTHER_READINGS,
+            rows=ROWS,
         log:
-            local(f"{RESULTS}/logs/clean_panel.log"),
+            local(f"{RESULTS}/logs/read_rows.log"),
         benchmark:
-            local(f"{RESULTS}/benchmarks/clean_panel.tsv")
+            local(f"{RESULTS}/benchmarks/read_rows.tsv")
         priority: DATA_FIRST
         conda:
             "../envs/dpol.yaml"
         params:
-            code=code_of_job("clean_panel"),
-            sources=sources("clean_panel"),
-            contents=lambda wildcards: plan.contents(RAW, *CAPACITIES, made=is_made),
-            dataset=settings.dataset.as_local(settings.raw_file).model_dump(mode="json"),
-            streams={label: {"groups": it.groups} for label, it in settings.streams.items()},
+            code=code_of_job("read_rows"),
+            sources=sources("read_rows"),
+            contents=lambda wildcards: plan.contents(RAW, made=is_made),
+            dataset=settings.dataset.of_rows,
+        message:
+            "Reading {input.table}"
+        script:
+            "../scripts/read_rows.py"
+
+    rule clean_stream:
+        """Clean the rows of a stream into its panel, and make its games' gain streams."""
+        input:
+            rows=ROWS,
+        output:
+            panel=f"{OF_STREAM}/panel{{reading}}.parquet",
+            report=f"{OF_STREAM}/cleaning{{reading}}.json",
+            streams=[
+                f"{RESULTS}/streams/{{stream}}{'-' * bool(it)}{it}{{reading}}.parquet"
+                for it in settings.gains
+            ],
+        log:
+            local(f"{RESULTS}/logs/clean_stream/{{stream}}{{reading}}.log"),
+        benchmark:
+            local(f"{RESULTS}/benchmarks/clean_stream/{{stream}}{{reading}}.tsv")
+        wildcard_constraints:
+            stream="|".join(map(re.escape, settings.streams)),
+            reading="(@[^/]+)?",
+        priority: DATA_FIRST
+        conda:
+            "../envs/dpol.yaml"
+        params:
+            code=code_of_job("clean_stream"),
+            sources=sources("clean_stream", plan.cleanings),
+            dataset=lambda wildcards: settings.dataset.of_stream(wildcards.reading[1:]),
+            groups=lambda wildcards: settings.streams[wildcards.stream].groups,
             gains=[it.untitled.model_dump(mode="json") for it in settings.gains.values()],
+            count_sensitivity=settings.privacy.count_sensitivity,
+            moved="count_sensitivity" in settings.privacy.model_fields_set,
+            stay=settings.privacy.unit.weeks,
+        message:
+            "Cleaning stream {wildcards.stream}{wildcards.reading}"
+        script:
+            "../scripts/clean_stream.py"
+
+    rule report_cleaning:
+        """Join the reports on the cleaning of the streams."""
+        input:
+            reports=FIRST["reports"],
+        output:
+            report=CLEANED["json"],
+            page=CLEANED["md"],
+        log:
+            local(f"{RESULTS}/logs/report_cleaning.log"),
+        benchmark:
+            local(f"{RESULTS}/benchmarks/report_cleaning.tsv")
+        priority: DATA_FIRST
+        conda:
+            "../envs/dpol.yaml"
+        params:
+            code=code_of_job("report_cleaning"),
+            sources=sources("report_cleaning"),
+            columns=settings.dataset.columns.model_dump(mode="json"),
             reported=settings.reported,
         message:
-            "Cleaning {input.table}"
+            "Joining the cleaning reports"
         script:
-            "../scripts/clean_panel.py"
+            "../scripts/report_cleaning.py"
+
+    rule draw_table:
+        """Draw a heat map of what plays."""
+        input:
+            panels=FIRST["panels"],
+        output:
+            picture=PICTURE,
+        log:
+            local(f"{RESULTS}/logs/draw_table.log"),
+        benchmark:
+            local(f"{RESULTS}/benchmarks/draw_table.tsv")
+        conda:
+            "../envs/dpol.yaml"
+        params:
+            code=code_of_job("draw_table"),
+            sources=sources("draw_table"),
+            shown=settings.dataset.pictured,
+        message:
+            "Drawing the table"
+        script:
+            "../scripts/draw_table.py"
 
 
 rule data:
-    """Target: the clean panel, or the table of gains."""
+    """Target: the clean panels, or the table of gains."""
     input:
         DATA,
     localrule: True

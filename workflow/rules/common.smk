@@ -57,7 +57,6 @@ settings, RESULTS = plan.config, plan.folder
 # Tables, logs and times stay on the local disk even if a storage provider holds the results: dpol
 # looks for a table and its record before any job runs, and the report reads all logs.
 RAW = local(settings.raw_file)
-CAPACITIES = [local(file) for file in settings.dataset.capacity_files]
 # Plain paths for `expand`: outputs of rules have flags if a storage provider holds them.
 STREAM = f"{RESULTS}/streams/{{stream}}.parquet"
 # Jobs that fail most often (no network, a mistake in a table) come first, then the games.
@@ -177,7 +176,7 @@ def told_last():
     try:
         from dpol.report.page import last_lines
 
-        told = [it for it in all_jobs() if it[0] in ("clean_panel", "render_report")]
+        told = [it for it in all_jobs() if it[0] in ("report_cleaning", "render_report")]
         return last_lines(Path(RESULTS), settings, digests(told))
     except Exception as error:
         why = error if isinstance(error, DpolError) else in_one_line(error)

@@ -1,9 +1,9 @@
 from dpol.reruns.job import job_log
 
 with job_log(snakemake.log[0], outputs=snakemake.output, params=snakemake.params):
+    from dpol.data.settings import SimulatedSource
     from dpol.data.simulator import simulate_hospitals
-    from dpol.data.sources import SimulatedSource
-    from dpol.data.tables.raw_table import write_raw_table
+    from dpol.data.table import write_raw_table
 
     source = SimulatedSource.model_validate(snakemake.params.source)
     table = simulate_hospitals(

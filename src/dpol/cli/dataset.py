@@ -1,137 +1,74 @@
-"""`dpol new dataset TABLE`: a config for the user's own table."""
+"""`dpol new dataset TABLE`: a config for the user's own table, from four answers."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpol.core.errors import ConfigError, DataError, Key, OutputError, UsageError, in_words
+from dpol.core.errors import ConfigError, DataError, Key, OutputError, Text, UsageError, in_words
 from dpol.core.files import write_text
-from dpol.core.options import Commands, add_command, between, given
-from dpol.core.words import listed, one_line
+from dpol.core.options import Commands, add_command, given
 
 if TYPE_CHECKING:
-    from dpol.data.guess import UnclearError
-    from dpol.data.second_look import Doubt
+    from dpol.data.understood import Found
 
-_SHOWN = 40
-"""Number of entities that are listed."""
+_ANSWERS = {
+    "entity": "column of the entities that play against each other",
+    "period": "column of the dates",
+    "count": "column of the counts",
+    "capacity": "column of the capacities, or none",
+    "at_most": "public bound: on a count if there is no capacity, else on a count per capacity",
+}
 _LABEL = 60
 """Largest length of a label, in characters."""
-_OPTIONS = {
-    "entity": "column of the entities, or NAME,CITY; your word for them if each has its own column",
-    "period": "column of the dates, or YEAR,MONTH: two columns",
-    "count": "column of the counts, or your word for them if they have no column",
-    "capacity": "column of the capacities, the columns whose sum it is, or none",
-    "date": "format of the dates, such as D/M/YYYY",
-    "first": "date of the first row, such as 2021-01-31, if dates can be read in several ways",
-    "row": "what one row is: the number of a place and period (number), one of several parts to be"
-    " added (part), one event (event), or one of several measurements (mean, max or last)",
-    "decimal": "the decimal sign, . or ,",
-    "strip": "sign to remove from the ends of numbers, such as %; may be repeated",
-    "encoding": "encoding of a CSV table, such as cp1250",
-    "sheet": "sheet of a workbook",
-    "skip_rows": "number of lines above the header, if dpol takes another for it",
-    "skip_last": "number of rows at the end that are no part of the table, such as notes",
-    "missing": "text that means a missing number; may be repeated",
-    "suppressed": "text that means a number too small to publish; may be repeated",
-    "absent": "what it means that an entity has no row in a period: zero, or carry the last count",
-    "max_zeroed": "largest share of numbers, such as 0.1, that may become 0 after long gaps",
-    "capacity_zero": "how a count above 0 beside a capacity of 0 is read: drop, absent or carry",
-    "drop_where": "COLUMN=TEXT: rows to leave out, such as a total; may be repeated",
-    "keep": "COLUMN=TEXT: the rows to read, such as one of several measures; may be repeated",
-    "identifiers": "SPELLING=ENTITY: an entity under two names; may be repeated",
-    "negative_counts": "missing, if counts below 0 are",
-    "latest_by": "column of dates, such as of a revision: the latest row of a day is kept",
-    "several_capacities": "whether summed rows have their own capacities (sum) or share one (mean)",
-    "equal_rows": "what rows equal in every column are: one row twice (drop), or parts (add)",
-    "cumulative": "difference, if counts are totals to date",
-    "above": "how a count above its bound is read: cut or missing",
-    "checked": "a test whose finding is as it should be; may be repeated",
-    "at_most": "public bound on a count, or on a count per capacity (loans per seat)",
-    "per_person": "largest change that one person makes to one count (default: 1)",
-}
-_REPEATED = "strip", "missing", "suppressed", "drop_where", "keep", "identifiers", "checked"
-_LARGEST = {
-    "at_most": 1e12, "per_person": 1e3, "skip_last": 1e4, "skip_rows": 1e4, "max_zeroed": 1,
-}  # fmt: skip
-_LOOK = re.compile("(,? or|[.] Or) let dpol look at the table: dpol new dataset TABLE")
-_BLOCKS = "dataset.columns", "dataset.format", "dataset.cleaning", "gain", "privacy"
-"""Blocks of a config with keys for which an option stands."""
-_OTHER_NAMES = {
-    "several_rows": "row", "missing_markers": "missing", "suppressed_markers": "suppressed",
-    "bound": "at_most", "count_sensitivity": "per_person",
-}  # fmt: skip
-"""Options whose names are not those of their keys, by key."""
 
 
 def add(kinds: Commands) -> None:
-    """Add the kind, with options for facts that a table does not show."""
-    words = "look at a table of counts, print what dpol sees, and write a config for it"
-    example = "dpol new dataset clinics.xlsx"
-    parser = add_command(kinds, "dataset", words=words, example=example)
+    """Add the kind, with its four answers."""
+    words = "show the columns of a tidy table, clean it, and write a config for it"
+    parser = add_command(kinds, "dataset", words=words, example="dpol new dataset wards.csv")
     parser.add_argument("name", metavar="TABLE", help="file of the table")
+    for name, words in _ANSWERS.items():
+        parser.add_argument(_flag(name), metavar=name.upper(), type=given, help=words)
+    words = "a key of dataset, gain or privacy, such as read.sep=';'; may be repeated"
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help=words)
     parser.set_defaults(run=new_dataset)
-    kinds_of: dict[str, Callable[[str], Any]] = {"missing": str, "suppressed": str}  # or blank
-    kinds_of |= {name: between(1e-3, most) for name, most in _LARGEST.items()}
-    for name, words in _OPTIONS.items():
-        parser.add_argument(
-            flag(name),
-            metavar=name.upper(),
-            type=kinds_of.get(name, given),
-            choices=[".", ","] if name == "decimal" else None,
-            action="append" if name in _REPEATED else "store",
-            help=words.replace("%", "%%"),
-        )
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def as_option(key: Key) -> str:
-    """Return the option that stands for a key of a config; a key without one keeps its name."""
-    if key.value:  # spellings of entities, and the entity of each
-        pairs = (f"{old}={new}" for old, new in json.loads(key.value).items())
-        return " ".join(f"--identifiers {shlex.quote(it)}" for it in pairs)
-    block, _, name = str(key).rpartition(".")
-    option = _OTHER_NAMES.get(name, name)
-    return flag(option) if block in _BLOCKS and option in _OPTIONS else str(key)
-
-
-def flag(option: str) -> str:
-    """Return an option as users type it."""
-    return f"--{option.replace('_', '-')}"
+    """Return what stands for a key of a config on the command line."""
+    place = [str(it) for it in key.location]
+    if place[:2] == ["dataset", "columns"] and place[-1] in _ANSWERS:
+        return _flag(place[-1])
+    name = ".".join(place[1:] if place[0] == "dataset" else place)
+    if "." not in name or place[0] not in ("dataset", "gain", "privacy", "streams"):
+        return str(key)
+    return f"--set {name}={shlex.quote(key.value)}" if key.value else name
 
 
 def new_dataset(options: argparse.Namespace) -> None:
-    """Look at a table, write its config into the working folder, and clean the table once.
+    """Read a table as the answers say, and write its config into the working folder.
 
     Raises:
-        UsageError: the table does not exist, or options are missing or invalid.
+        UsageError: the table does not exist, or answers are missing or cannot be used; the text
+            ends with the command to complete.
         OutputError: the config already exists.
-        ConfigError: the table cannot be read, or not be cleaned as it is.
     """
     import yaml
 
-    from dpol.config.experiment import parse_experiment
-    from dpol.core.logs import LOGGER
-    from dpol.data.cleaning import clean_table
-    from dpol.data.guess import UnclearError, look_at
-    from dpol.data.leaving import HOLDS, warning_of
-    from dpol.data.panel import in_lines_of, in_warning, pictured
-    from dpol.data.second_look import DoubtError
-    from dpol.data.stream import build_stream
-    from dpol.data.tables.setting_types import TABLES
-    from dpol.show.heat_map import heat_map
-    from dpol.show.pages import load_template
-    from dpol.show.style import save_figure
+    from dpol.data.settings import TABLES
+    from dpol.data.understood import columns_of, only_answers
 
     table = Path(options.name)
-    said = {name: it for name in _OPTIONS if (it := getattr(options, name)) is not None}
     if not table.is_file():
         raise UsageError(f"{table}: no such file; give the path of a table from this folder")
     if not table.name.endswith(TABLES):
@@ -141,101 +78,123 @@ def new_dataset(options: argparse.Namespace) -> None:
     file = Path(f"{name}.yaml")
     if file.exists():
         raise OutputError(f"{file}: exists already; delete it, or rename the table")
-    LOGGER.addHandler(logging.NullHandler())  # the warnings are printed below
-    template, title = load_template("dataset.yaml.jinja", "dpol.cli"), re.sub("[-_]+", " ", stem)
-    render = partial(template.render, run=name, title=title[:1].upper() + title[1:], flow=_flow)
-    totals, panel = list[str](), None
-    while panel is None:
-        try:
-            look = look_at(table, said)
-            command = _command(table, said)
-            person = said.get("per_person", 1)
-            text = render(table=table, person=person, command=command, **look)
-            config = parse_experiment(yaml.safe_load(text), str(file)).config
-            panel, _ = clean_table(table, config.dataset, config.streams, [config.gain])
-            build_stream(panel.table, name, 1.0, {}, gain=config.gain)
-        except ConfigError as error:  # an option has a value that its key does not allow
-            raise UsageError(in_words(error.args, as_option)) from None
-        except UnclearError as unclear:
-            raise UsageError(_questions(table, said, unclear)) from None
-        except DoubtError as doubtful:
-            if not (sure := [doubt for doubt in doubtful.doubts if doubt.sure]):
-                asked = UnclearError(_of_doubts(doubtful.doubts))
-                raise UsageError(_questions(table, said, asked)) from None
-            totals += [in_words(doubt.says).rpartition(". ")[0] for doubt in sure]
-            dropped = [it for doubt in sure for it in _typed(doubt.value)]
-            said["drop_where"] = [*said.get("drop_where", []), *dropped]
-        except DataError as error:
-            told = in_words(error.args, as_option)
-            raise ConfigError(_LOOK.sub("", told)) from None  # it does look
-    print(f"{table}:")
-    for key in ("format", "columns", "periods", "cleaning", "gain"):
-        for one, value in look[key].items():
-            print(f"  {one}: {_flow(value)}")
-    moved = f"{look['count_sensitivity']:g}"
-    print(f"  one person changes a count by at most {moved}; if more, give --per-person N")
-    for line in totals:
-        print(f"  left out: {line}")
-    whole = panel.reports[0]
-    print(f"  play: {listed(map(one_line, panel.table['entity'].unique()), _SHOWN)}")
-    changes = [f"  {text}" for text in whole.changes()]
-    all_ = "Changes by cleaning:" if changes else "" if whole.dropped else "No gaps."
-    print(f"  {whole.entities:,} entities, {whole.periods:,} periods. {all_}", *changes, sep="\n  ")
-    print("What was understood; look whether it is so:", *in_lines_of(whole.understood), sep="\n  ")
-    picture = Path("results", name, "data/understood.svg")  # which a run draws again
-    save_figure(heat_map(panel.table, *pictured(config.dataset.needed_columns)), [picture])
-    print(f"  the picture: {picture}")
-    print(f"  results/{name}: {warning_of(config.dataset.private, HOLDS)}")
-    for warning in panel.warnings:
-        print(f"  {in_warning(warning)}")
-    write_text(file, text)
+    logging.getLogger("dpol").addHandler(logging.NullHandler())  # warnings are printed below
+    said = {it: value for it in _ANSWERS if (value := getattr(options, it)) is not None}
+    more: list[str] = []
+    try:
+        keys = [_key(text) for text in options.set]
+        found = columns_of(table, dict(keys), said)
+        said |= only_answers(found, said)
+        wanted = [] if found.papers else _missing(said)
+        if wanted:
+            print(f"{table} has these columns:", *found.lines, sep="\n  ")
+        while wanted and sys.stdin.isatty():
+            said[wanted[0]] = input(f"{_ANSWERS[wanted[0]]}: ").strip()
+            wanted = _missing(said)
+        if wanted:
+            more = [f"{_flag(it)} {it.upper()}" for it in wanted]
+            asked = "".join(f"\n  {_flag(it)}: {_ANSWERS[it]}" for it in wanted)
+            raise UsageError(f"{table}: these answers are missing.{asked}")
+        config = _config(table, name, said, keys, found)
+        lines = _cleaned(config, name)
+    except (ConfigError, DataError, UsageError) as error:
+        known = {f"--set {text.partition('=')[0]}" for text in options.set}
+        open_ = [it for it in _options_in(error.args) if it.partition("=")[0] not in known]
+        command = " ".join([_command(table, said, options.set), *more, *open_[:1]])
+        told = in_words(error.args, as_option)
+        raise UsageError(f"{told}\nComplete and run: {command}") from None
+    print(f"{table}:", *lines, sep="\n  ")
+    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+    write_text(file, f"# {_command(table, said, options.set)}\n{text}")
     print(f"Written: {file}. Now: dpol run {file} --cores 2")
 
 
-def _command(table: Path, said: Mapping[str, Any]) -> str:
-    words = [word for key, value in said.items()
-             for one in (value if isinstance(value, list) else [value])
-             for word in (flag(key), str(one))]  # fmt: skip
+def _config(
+    table: Path, name: str, said: dict[str, str], keys: list[tuple[str, Any]], found: Found
+) -> dict[str, Any]:
+    """Return the config of a table; an HHS table is read as `config/paper.yaml` reads it."""
+    columns = {it: said[it] for it in said if it != "at_most" and said[it] != "none"}
+    dataset: dict[str, Any] = {"source": {"kind": "local", "file": str(table)}}
+    streams: dict[str, Any] = {name: {"groups": ["all"]}}
+    if found.papers:
+        dataset = {"like": "paper", "public": False, **dataset, "periods": found.span}
+        streams = {group: {"groups": [group]} for group in found.groups}
+    else:
+        # Who plays must not depend on the counts, which are private.
+        dataset |= {"columns": columns, "periods": found.lasting(said["period"])}
+        dataset["cleaning"] = {"entities": "all"}
+    config: dict[str, Any] = {"run": name, "seed": 1, "dataset": dataset, "streams": streams}
+    if bound := said.get("at_most"):
+        limit = _key(f"bound={bound}")[1]
+        counts = {"of": "count", "bound": limit}
+        config["gain"] = counts if said.get("capacity") == "none" else {"at_most": limit}
+    config["privacy"] = {"levels": [float("inf"), 1, 0.5, 0.25]}
+    for key, value in keys:
+        *blocks, last = key.split(".")
+        block = config if blocks[:1] in (["gain"], ["privacy"], ["streams"]) else dataset
+        for part in blocks:
+            block = block.setdefault(part, {})
+        block[last] = value
+    if "min_total_cases" in dataset.get("cleaning", {}):
+        dataset["cleaning"].pop("entities", None)
+    return config | {"suites": ["local", "central", "non-private"], "replicates": 40}
+
+
+def _cleaned(raw: dict[str, Any], name: str) -> list[str]:
+    """Clean a table as a run does, draw its picture, and return what its owner should see."""
+    from dpol.config.experiment import parse_experiment
+    from dpol.data.cleaning import changes, clean_table
+    from dpol.data.leaving import HOLDS, warning_of
+    from dpol.data.stream import build_stream
+    from dpol.show.heat_map import heat_map
+    from dpol.show.style import save_figure
+
+    config = parse_experiment(raw, f"{name}.yaml").config
+    moved = "count_sensitivity" in config.privacy.model_fields_set
+    file, dataset = config.raw_file, config.dataset
+    panel, report = clean_table(file, dataset, config.streams, [config.gain], moved=moved)
+    for label in config.streams:
+        build_stream(panel[panel["stream"] == label], label, 1.0, {}, gain=config.gain)
+    lines = [f"warning: {text}" for text in report["warnings"]]
+    for stream in report["streams"]:
+        lines += [*changes(stream), f"{stream['stream']}, look whether it is so:"]
+        lines += stream["understood"]
+    picture = Path("results", name, "data/understood.svg")  # which a run draws again
+    save_figure(heat_map(panel, *dataset.pictured), [picture])
+    warning = warning_of(dataset.private, HOLDS)
+    return [*lines, f"the picture: {picture}", f"results/{name}: {warning}"]
+
+
+def _missing(said: dict[str, str]) -> list[str]:
+    names = ["entity", "period", "count", "capacity"]
+    names += ["at_most"] * (said.get("capacity") == "none")
+    return [it for it in names if not said.get(it)]
+
+
+def _key(text: str) -> tuple[str, Any]:
+    """Return the key and the value of `--set`; the value is YAML, or else text."""
+    import yaml
+
+    key, sign, value = text.partition("=")
+    if not (sign and key):
+        raise UsageError(f"--set {text}: must be KEY=VALUE, such as cleaning.max_carry=2")
+    try:
+        return key.strip(), value if value.strip() in ("", ",", ";", "|") else yaml.safe_load(value)
+    except yaml.YAMLError:
+        return key.strip(), value
+
+
+def _command(table: Path, said: dict[str, str], sets: list[str]) -> str:
+    words = [word for key, value in said.items() for word in (_flag(key), value)]
+    words += [word for it in sets for word in ("--set", it)]
     return shlex.join(["dpol", "new", "dataset", str(table), *words])
 
 
-def _questions(table: Path, said: Mapping[str, Any], unclear: UnclearError) -> str:
-    """Return all questions, and the command that answers them, with the options `said` before."""
-    asked = unclear.asked
-    start = unclear.start or [f"{table}: these questions are open. Answer them by options:"]
-    lines = [f"  {flag(key)}: {question}" for key, question in asked.items()]
-    known = {key: it for key, it in said.items() if key not in asked or isinstance(it, list)}
-    ready = {key: shlex.quote(it) for key, it in unclear.ready.items()}
-    missing = " ".join(f"{flag(key)} {ready.get(key, key.upper())}" for key in asked)
-    last = f"Complete and run: {_command(table, known)} {missing}"
-    return "\n".join([*start, *lines, last])
-
-
-def _of_doubts(doubts: Sequence[Doubt]) -> dict[str, str]:
-    """Return what the second look asks, by option."""
-    asked = dict[str, str]()
-    for doubt in doubts:
-        option = as_option(doubt.key).removeprefix("--").replace("-", "_")
-        mends = " ".join(f"{flag(option)} {shlex.quote(it)}" for it in _typed(doubt.value))
-        says = f"{in_words(doubt.says, as_option)}{f' If so: {mends}.' if mends else ''}"
-        fine = f" If it is as it should be: {flag('checked')} {doubt.check}" if doubt.check else ""
-        asked[option] = f"{asked[option]} " if option in asked else ""
-        asked[option] += f"{says}{fine}"
-    return asked
-
-
-def _typed(value: object) -> list[str]:
-    """Return the value of a key as users type it after its option."""
-    if isinstance(value, Mapping):
-        return [f"{column}={text}" for column, texts in value.items() for text in texts]
-    return [] if value is None else [*map(str, value if isinstance(value, list) else [value])]
-
-
-def _flow(value: object) -> str:
-    """Return a value as YAML in one line."""
-    import yaml
-
-    text = yaml.safe_dump(
-        value, default_flow_style=True, width=10_000, allow_unicode=True, sort_keys=False
-    )
-    return str(text).removesuffix("\n").removesuffix("\n...")
+def _options_in(text: Text | tuple[Text, ...]) -> list[str]:
+    """Return the options that a message names, to be completed."""
+    if isinstance(text, tuple):
+        return [option for part in text for option in _options_in(part)]
+    option = as_option(text) if isinstance(text, Key) else "."
+    if option.startswith(("--set ", ".", "dataset")) or "." not in option:
+        return [option] * option.startswith("--set ")
+    return [f"--set {option}=VALUE"]

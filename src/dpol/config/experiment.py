@@ -54,22 +54,18 @@ def load_experiment(path: Path | str) -> Experiment:
 
 
 def check_local_table(config: Config) -> None:
-    """Check that a local table, and a second table of capacities, exist.
+    """Check that a local table exists.
 
     Raises:
-        ConfigError: a file does not exist.
+        ConfigError: it does not.
     """
     source = config.dataset.source
-    files = [("columns.capacity", file, file) for file in config.dataset.capacity_files]
-    if source.kind in ("local", "gains"):
-        files.insert(0, ("source", source.file, place_of(source.file)))
-    for block, file, place in files:
-        if not Path(place).is_file():
-            remedy = way_back(file) or (
-                f"put the table of run {config.run} there, or try config/config.yaml, whose table"
-                " comes with dpol"
-            )
-            raise ConfigError(f"dataset.{block}.file = {file}: no such file; {remedy}")
+    if source.kind in ("local", "gains") and not Path(place_of(source.file)).is_file():
+        remedy = way_back(source.file) or (
+            f"put the table of run {config.run} there, or try config/config.yaml, whose table comes"
+            " with dpol"
+        )
+        raise ConfigError(f"dataset.source.file = {source.file}: no such file; {remedy}")
 
 
 def parse_experiment(raw: object, place: str) -> Experiment:

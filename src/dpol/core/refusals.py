@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from dpol.core.errors import ConfigError
-from dpol.core.settings import MISSING, Problem
+from dpol.core.settings import MISSING, Left, Problem
 from dpol.core.words import counted, did_you_mean, nearest
 
 MANUAL = "The page Configs of the documentation"
@@ -38,7 +38,8 @@ def refusal(place: str, problems: Sequence[Problem], manual: str = MANUAL) -> Co
 
 def problems_of(error: ValidationError, model: type[BaseModel], raw: object) -> list[Problem]:
     """Return the problems that pydantic found when it validated `raw` as a model."""
-    return [_problem(detail, model, raw) for detail in error.errors(include_url=False)]
+    details = error.errors(include_url=False)
+    return [problem for detail in details for problem in _problems(detail, model, raw)]
 
 
 def inside(value: object) -> dict[str, object]:
@@ -47,7 +48,7 @@ def inside(value: object) -> dict[str, object]:
     return {str(key): inner for key, inner in pairs.items()} if isinstance(pairs, Mapping) else {}
 
 
-def _problem(detail: Any, model: type[BaseModel], raw: object) -> Problem:
+def _problems(detail: Any, model: type[BaseModel], raw: object) -> Iterator[Problem]:
     kind, value, allowed = detail["type"], detail["input"], _allowed(detail)
     if kind == "invalid_key":  # pydantic places a key such as yes at 1
         detail = {**detail, "loc": (*detail["loc"][:-1], str(value))}
@@ -58,8 +59,10 @@ def _problem(detail: Any, model: type[BaseModel], raw: object) -> Problem:
         keys = [key for each in models for key in each.model_fields]
         for left in (getattr(each, "LEFT", {}) for each in models):
             if location[-1] in left:
-                return Problem(location, value, f"delete it: {left[location[-1]]}")
-        return Problem(location, value, f"unknown key{nearest(location[-1], keys)}")
+                yield from _left(location, value, left[location[-1]])
+                return
+        yield Problem(location, value, f"unknown key{nearest(location[-1], keys)}")
+        return
     if kind.startswith("union_tag"):
         location, value = (*location, "kind"), value.get("kind", MISSING)
         kinds = ", ".join(repr(name) for each in models for name in _kinds(each))
@@ -67,7 +70,17 @@ def _problem(detail: Any, model: type[BaseModel], raw: object) -> Problem:
     if expected:
         near = did_you_mean(value, re.findall("'([^']*)'", expected))
         allowed = f"{'is missing; ' if value is MISSING else ''}must be {expected}{near}"
-    return Problem(location, MISSING if kind == "missing" else value, allowed)
+    yield Problem(location, MISSING if kind == "missing" else value, allowed)
+
+
+def _left(location: tuple[str | int, ...], value: object, left: Left) -> Iterator[Problem]:
+    """Yield what to do about a key of an earlier release, or about each key of a block."""
+    if isinstance(left, str):
+        yield Problem(location, value, f"delete it: {left}")
+        return
+    for key, own in inside(value).items() or {"": value}.items():
+        instead = left.get(key, "; ".join(left.values()) if not key else "it is no key")
+        yield Problem((*location, *[key] * bool(key)), own, f"delete it: {instead}")
 
 
 def _allowed(detail: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -13,6 +13,8 @@ from dpol.core.errors import Key, Text
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
 Value = TypeVar("Value")
+Left: TypeAlias = str | Mapping[str, str]
+"""What to do about a key of an earlier release; of a block, about each of its keys."""
 
 
 def all_different(values: list[Value]) -> list[Value]:
@@ -86,8 +88,8 @@ def _without_booleans(value: object, kind: Any) -> object:
 class Settings(BaseModel):
     """Base class of all config models: frozen, and unknown keys are refused."""
 
-    LEFT: ClassVar[Mapping[str, str]] = {}
-    """Keys of an earlier release, each with the reason why a config no longer needs it."""
+    LEFT: ClassVar[Mapping[str, Left]] = {}
+    """Keys of an earlier release, each with what to do instead."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, allow_inf_nan=True, use_attribute_docstrings=True

@@ -58,7 +58,9 @@ def completed(block: object, key: str) -> object:
         raise ValueError(f"like: no config {name} comes with dpol{nearest(name, configs)}")
     whole: Any = read_yaml(configs[name])
     own = {other: value for other, value in block.items() if other != "like"}
-    base = completed(whole[key], key)
+    base: Any = completed(whole[key], key)
+    if "source" in own:  # a table is one, and not half of another
+        base = {**base, "source": None}
     return _over(base, own) if own else base
 
 

@@ -1,47 +1,123 @@
-"""Cleaning a raw table into the canonical panel, with every change counted.
+"""Cleaning rows into the panel of a stream, with every change counted.
 
-The panel has one row per stream, period and entity, without gaps. The report lists each rule with
-the number of cells it touched, and every entity dropped.
+The report lists each rule of `rules.yaml`, in its order, with the number of cells that it touched,
+and every entity dropped. Each stream has a report of its own; `joined` makes one of all.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
+import yaml
 
-from dpol.core.errors import DataError, Key, in_words, keyed
+from dpol.core.errors import DataError, Key, in_lines, keyed
+from dpol.core.files import read_json
 from dpol.core.logs import LOGGER
+from dpol.core.safe_text import escape_markdown
 from dpol.core.words import counted, did_you_mean, listed, shortened
-from dpol.data.filling import check_calendar, fill, refuse_zeroed, successions
+from dpol.data.meaning import refuse_other_meanings
 from dpol.data.panel import (
-    IDLE,
-    IDLE_READ,
-    RULES,
-    CleanPanel,
-    Selection,
-    StreamReport,
-    provenance_of_table,
-    report_as_dict,
+    EXAMPLES,
+    above,
+    cells_named,
+    check_calendar,
+    fill,
+    one_row_each,
+    rows_of_stream,
 )
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.second_look import EXAMPLES, Doubt, DoubtError, cells_named, rule, second_look
-from dpol.data.settings import Dataset, Stream
-from dpol.data.stream import ZERO_OR_HIDDEN, unmeasured_best
-from dpol.data.tables.parse import CELL_KINDS
-from dpol.data.tables.raw_table import RawTable, read_capacities
-from dpol.data.tables.settings import Cleaning, Columns
-from dpol.data.typed_rows import drop_rows, one_row_each, read_counts, read_rows
-from dpol.data.understood import understand
+from dpol.data.settings import Cleaning, Columns, Dataset, Stream
+from dpol.data.stream import (
+    MANY_UNMEASURED,
+    MAX_CARRY,
+    SELECTION,
+    SUMS,
+    ZERO_OR_HIDDEN,
+    unmeasured_best,
+    unmeasured_in_words,
+)
+from dpol.data.table import Rows, read_rows
+from dpol.data.understood import understood
 
+RULES: Mapping[str, str] = yaml.safe_load(
+    Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8")
+)
+"""Descriptions of the cleaning rules, by key. Duplicates and cases are counted in all rows of the
+stream, everything else in the cells of the entities that play. Missing and filled cells add up:
+absent, missing and negative counts are carried or 0; absent, missing, negative, suppressed and
+zero capacities are carried or backfilled."""
 NO_CAPACITY = "never reports a capacity above 0"
+IDLE = "a count above 0 beside a capacity of 0 or less"
+"""Why an entity without a share does not play."""
+_IDLE_READ = {
+    "absent": "counts above 0 beside a capacity of 0 or less, read as 0",
+    "carry": "counts above 0 beside a capacity of 0 or less, over the last capacity above 0",
+}
+"""What is done with these counts, by `cleaning.capacity_zero`."""
+ZERO_WOULD_BE_BEST = "a zero would be the best if it hid a count"
 _SOURCES = ["count_source", "capacity_source"]
-_OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in CELL_KINDS)]
+_OF_ROWS = ["suppressed_cases", "missing_cases", "negative_cases"]
+_MANY_ZEROED = 0.01  # share of the cells of a stream that may become 0 without a warning
+_LONGEST = 300  # characters of a warning on the terminal
+Selection: TypeAlias = Literal["counts", "given", "all"]
+SELECTIONS: dict[Selection, str] = {
+    "counts": "the entities with at least dataset.cleaning.min_total_cases over all periods, so"
+    " the private counts decide who plays",
+    "given": "those that dataset.cleaning.entities lists, whatever their counts",
+    "all": "all entities, whatever their counts",
+}
+"""Ways to select the entities that play. An entity without any capacity never plays."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamReport:
+    """Report on the cleaning of one stream.
+
+    Args:
+        stream: label of the stream.
+        entities: number of entities kept.
+        periods: number of periods kept.
+        groups: number of rows within the periods of each of its groups.
+        cells: number of cells that each of `RULES` touched.
+        dropped: entity, name and reason of each entity that does not play.
+        selection: key of `SELECTIONS`: how the entities were selected.
+        max_carry: for how many periods at most a missing count repeats the last one.
+        missing_periods: gaps in the calendar, in words.
+        smallest_capacity: smallest capacity of a cell; None without capacities.
+        smallest_by_period: range over the periods of the smallest capacity; None without.
+        largest_density: largest density of a cell; None without capacities.
+        sums: what suppressed sums are read as, and the days behind them
+            (`dpol.data.stream.SUMS`); None without sums.
+        unmeasured: in how many periods no measured number is the largest share
+            (`dpol.data.stream.UNMEASURED`).
+        checks: places in the table that its owner should check, by what they are.
+        changed: number of cells whose count or capacity is not the one that was reported.
+        understood: what was understood, a line each.
+    """
+
+    stream: str
+    entities: int
+    periods: int
+    groups: Mapping[str, int]
+    cells: Mapping[str, int]
+    dropped: tuple[Mapping[str, str], ...]
+    selection: Selection
+    max_carry: int
+    missing_periods: tuple[str, ...]
+    smallest_capacity: float | None
+    smallest_by_period: tuple[float, float] | None
+    largest_density: float | None
+    sums: Mapping[str, Any] | None
+    unmeasured: Mapping[str, Any]
+    checks: Mapping[str, tuple[str, ...]]
+    changed: int
+    understood: tuple[str, ...]
 
 
 def clean_table(
@@ -49,138 +125,75 @@ def clean_table(
     dataset: Dataset,
     streams: Mapping[str, Stream],
     gains: Collection[Gain] = (THE_PAPERS,),
-    reported: Mapping[str, Any] | None = None,
-) -> tuple[CleanPanel, dict[str, Any]]:
-    """Read a table with its capacities, and return its panel and the report; see `clean_panel`.
+    *,
+    moved: bool = True,
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Read a table, and return the panels of its streams as one, and their joined report.
 
     Args:
         file: the table.
         dataset: how the table is read and cleaned.
         streams: the streams, by label.
         gains: the questions of the run.
-        reported: what a paper says of this table (`dpol.show.reported.paper_table`). The report
-            warns of each number that the panel does not have.
-    """
-    raw, capacities = read_counts(file, dataset), read_capacities(dataset.needed_columns)
-    panel = clean_panel(raw, dataset, streams, capacities, gains)
-    if unlike := tuple(_unlike(panel, dataset.needed_columns, reported)) if reported else ():
-        for text in unlike:
-            LOGGER.warning("%s: %s", file, text)
-        panel = replace(panel, warnings=(*panel.warnings, *unlike))
-    provenance = provenance_of_table(file, simulated=dataset.simulated)
-    for second in dataset.capacity_files:
-        provenance["capacities"] = provenance_of_table(second, simulated=dataset.simulated)
-    return panel, report_as_dict(panel, provenance)
-
-
-def clean_panel(
-    raw: RawTable,
-    dataset: Dataset,
-    streams: Mapping[str, Stream],
-    capacities: RawTable | None = None,
-    gains: Collection[Gain] = (THE_PAPERS,),
-) -> CleanPanel:
-    """Clean a raw table into the panel of the given streams.
-
-    Only rows of the streams' groups are read, and only numbers within the periods.
-
-    Args:
-        raw: the table of counts.
-        dataset: how the table is read and cleaned.
-        streams: the streams, by label.
-        capacities: the second table, if the dataset's columns name one.
-        gains: the questions of the run.
+        moved: whether it is said how far one person changes one count.
 
     Raises:
-        DoubtError: the numbers may mean something else than they seem to (`second_look`).
-        DataError: a cell is neither number nor date where one belongs; an entity has no name; the
-            rules refuse a negative number; too many missing counts become 0; an entity, group or
-            text of `drop_where` has several spellings; a group or text of
-            `drop_where` has no row; the second table lacks an entity; or a stream keeps fewer than
-            two entities, no period or no count.
+        DataError: as `dpol.data.table.read_rows` and `clean_stream`.
     """
-    groups = {label: stream.groups for label, stream in streams.items()}
-    rules = dataset.rules
-    kept = drop_rows(raw, rules, {group for named in groups.values() for group in named})
-    rows, left_out = read_rows(kept, dataset, groups, capacities)
-    if isinstance(rules.entities, list):
-        _refuse_unknown(raw.file, rows.loc[rows["capacity"] > 0, "entity"], rules.entities)
-    doubts = dict[str, Doubt]()
-    played = dict[str, tuple[pd.DataFrame, pd.DataFrame, dict[str, int]]]()
-    for label, stream in streams.items():
-        of_stream = rows[rows["group"].isin(stream.groups)]
-        one_each, dropped = one_row_each(of_stream, rules)
-        if rules.cumulative:
-            one_each = _since_the_last(one_each, summed=dataset.needed_columns.cases is None)
-        above = np.any(_above(one_each, gains), axis=0)
-        for doubt in second_look(of_stream, one_each, kept.cells, dataset, above):
-            doubts.setdefault(in_words(doubt.says), doubt)
-        played[label] = of_stream, one_each, dropped
-    if doubts:
-        raise DoubtError(raw.file, [*doubts.values()])
-    cleaned = [_clean_stream(raw, label, *each, dataset, gains) for label, each in played.items()]
-    tables, reports = zip(*cleaned, strict=True)
-    warnings = (*left_out, *_warnings(reports))
-    for text in warnings:
-        LOGGER.warning("%s: %s", raw.file, text)
-    return CleanPanel(
-        table=pd.concat(tables, ignore_index=True),
-        rows_read=len(raw.cells),
-        rows_dropped=len(raw.cells) - len(kept.cells),
-        rows_outside=len(kept.cells) - len(rows),
-        reports=reports,
-        warnings=warnings,
-    )
+    return clean_rows(read_rows(file, dataset), dataset, streams, gains, moved=moved)
 
 
-def _unlike(panel: CleanPanel, columns: Columns, reported: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which numbers of a paper a panel does not have, a line each."""
-    for report in panel.reports:
-        if (said := reported["entities"].get(report.stream)) is None:
-            continue
-        for what, there, theirs in (
-            (columns.called("entity"), report.entities, said),
-            ("period", report.periods, reported["periods"]),
-        ):
-            if there != theirs:
-                yield f"stream {report.stream} has {counted(there, what)}; the paper has {theirs:,}"
-    if not reported["least"]:
-        return
-    of = panel.table[panel.table["stream"].isin(reported["entities"])]
-    # The paper does not say whether its range is over periods or over streams.
-    each = [of.groupby(by)["capacity"].min() for by in (["stream", "period"], ["stream"])]
-    ranges = [(round(least.min(), 1), round(least.max(), 1)) for least in each]
-    if tuple(reported["least"]) not in ranges:
-        ends = [f"{least:g} to {most:g}" for least, most in (*ranges, reported["least"])]
-        yield (
-            f"the smallest capacity is {ends[0]} by stream and period, {ends[1]} by stream;"
-            f" in the paper it is {ends[2]}"
-        )
-
-
-def _warnings(reports: Sequence[StreamReport]) -> Iterator[str]:
-    """Yield what the owner of the table should check, once for streams with the same rows."""
-    streams = dict[str, list[str]]()
-    for report in reports:
-        for text in report.to_check():
-            streams.setdefault(text, []).append(report.stream)
-    for text, labels in streams.items():
-        yield f"stream{'s' if len(labels) > 1 else ''} {', '.join(labels)}: {text}"
-
-
-def _clean_stream(
-    raw: RawTable,
-    label: str,
-    rows: pd.DataFrame,
-    unique: pd.DataFrame,
-    merged: Mapping[str, int],
+def clean_rows(
+    rows: Rows,
     dataset: Dataset,
-    gains: Collection[Gain],
+    streams: Mapping[str, Stream],
+    gains: Collection[Gain] = (THE_PAPERS,),
+    *,
+    moved: bool = True,
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the panels of the streams as one, and their joined report; see `clean_table`."""
+    cleaned = [
+        clean_stream(rows, label, stream.groups, dataset, gains, moved=moved)
+        for label, stream in streams.items()
+    ]
+    report = joined([report_of_stream(rows, it) for _, it in cleaned], dataset.needed_columns)
+    return pd.concat([panel for panel, _ in cleaned], ignore_index=True), report
+
+
+def clean_stream(
+    rows: Rows,
+    label: str,
+    groups: Sequence[str],
+    dataset: Dataset,
+    gains: Collection[Gain] = (THE_PAPERS,),
+    *,
+    moved: bool = True,
 ) -> tuple[pd.DataFrame, StreamReport]:
-    file, rules, periods = raw.file, dataset.rules, dataset.periods
-    above = np.all(_above(unique, gains), axis=0) & (rules.above == "missing")
-    typed = tuple(cells_named(unique[above]))
-    unique = unique.assign(count=unique["count"].mask(above), above_counts=above)
+    """Clean the rows of a stream into its panel.
+
+    Args:
+        rows: the rows of the table.
+        label: label of the stream.
+        groups: its groups.
+        dataset: how the table is read and cleaned.
+        gains: the questions of the run.
+        moved: whether it is said how far one person changes one count.
+
+    Raises:
+        DataError: a cell is neither number nor date where one belongs; an entity has no name; a
+            rule refuses rows or numbers; they may mean something else (`dpol.data.meaning`); too
+            many missing counts become 0; or the stream keeps fewer than two entities, no period or
+            no count.
+    """
+    file, rules, periods = rows.file, dataset.rules, dataset.periods
+    if isinstance(rules.entities, list):
+        _refuse_unknown(rows, rules.entities)
+    read = rows_of_stream(rows, label, groups, dataset)
+    unique, merged = one_row_each(file, read, dataset)
+    refuse_other_meanings(file, label, unique, dataset, moved=moved)
+    over = np.all(above(unique, gains), axis=0) & (rules.above == "missing")
+    typed = tuple(cells_named(unique[over]))
+    unique = unique.assign(count=unique["count"].mask(over), above_counts=over)
     played, dropped = _choose(file, label, unique, rules)
     if played["count"].isna().all():
         raise DataError(
@@ -194,7 +207,7 @@ def _clean_stream(
     idle = played.groupby("entity")["idle_counts"].sum()
     largest = max((gain.largest for gain in gains if gain.of == "share"), default=1.0)
     table, touched = fill(every, rules, periods, largest)
-    refuse_zeroed(file, label, table, rules)
+    _refuse_zeroed(file, label, table, rules)
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {
         **merged,
@@ -204,29 +217,30 @@ def _clean_stream(
         "moved_entities": by_entity["moved"].any().sum(),
         "renamed_entities": (by_entity["name"].nunique() > 1).sum(),
     }
-    cut = np.any(_above(table, gains), axis=0)
+    cut = np.any(above(table, gains), axis=0)
     bound = min((gain.bound for gain in gains if gain.bound), default=math.inf)
     counts["cut_counts"] = (table["count"] > bound).sum()
     table.insert(0, "stream", label)
-    sizes = unique["entity"].value_counts()
-    without = [it["entity"] for it in dropped if it["reason"] == NO_CAPACITY]
-    capacities = dataset.needed_columns.capacity is not None
-    gain = "density" if capacities else "count"
+    measured = dataset.needed_columns.capacity is not None
+    gain = "density" if measured else "count"
+    by_period = table.groupby("period")["capacity"].min()
     report = StreamReport(
         stream=label,
-        entities=played["entity"].nunique(),
-        periods=played["period"].nunique(),
+        entities=table["entity"].nunique(),
+        periods=table["period"].nunique(),
+        groups={str(name): int(n) for name, n in read["group"].value_counts().items()},
         cells={rule: int(counts.get(rule, 0)) for rule in RULES},
         dropped=tuple(dropped),
         selection=_selection(rules),
         max_carry=rules.max_carry,
         missing_periods=missing,
-        smallest_capacity=float(table["capacity"].min()) if capacities else None,
-        largest_density=float(table["density"].max()) if capacities else None,
+        smallest_capacity=float(table["capacity"].min()) if measured else None,
+        smallest_by_period=(float(by_period.min()), float(by_period.max())) if measured else None,
+        largest_density=float(table["density"].max()) if measured else None,
         sums=_sums(played, rules),
         unmeasured=unmeasured_best(table, gain, _SOURCES),
         checks={
-            IDLE_READ.get(rules.capacity_zero, IDLE): tuple(
+            _IDLE_READ.get(rules.capacity_zero, IDLE): tuple(
                 f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()
             ),
             "rows dropped for another of their entity and period": tuple(
@@ -236,39 +250,17 @@ def _clean_stream(
             ),
             "counts above their bound, cut to it (cleaning.above)": tuple(cells_named(table[cut])),
             "counts above their bound, read as missing (cleaning.above)": typed,
-            "one entity with two names": tuple(successions(table)[:EXAMPLES]),
+            "one entity with two names": tuple(_successions(table)[:EXAMPLES]),
             "periods in which no entity has a count, left out": blank,
             "periods missing": missing,
-            f"entities left out, as each {NO_CAPACITY}": tuple(
-                f"{shortened(name)} ({counted(int(sizes[name]), 'row')})" for name in without
-            ),
         },
         changed=int((cut | ~table[_SOURCES].isin(["reported", ZERO_OR_HIDDEN]).all(axis=1)).sum()),
-        understood=understand(raw, rows, table, dropped, dataset),
+        understood=tuple(understood(rows, read, table, dropped, dataset)),
     )
     return table, report
 
 
-def _above(rows: pd.DataFrame, gains: Collection[Gain]) -> list[pd.Series[bool]]:
-    """Return for each question whether the count of each row is above its capacity, or bound."""
-    capacity = rows["capacity"].where(rows["capacity"] > 0)
-    return [rows["count"] > (gain.bound or gain.largest * capacity) for gain in gains]
-
-
-def _since_the_last(rows: pd.DataFrame, *, summed: bool) -> pd.DataFrame:
-    """Return the rows with what was added to each total since the last one of its entity.
-
-    Args:
-        rows: rows of a stream, sorted by period, one per period and entity.
-        summed: whether the cases of a row are its count.
-    """
-    before = rows.groupby("entity")["count"].transform(lambda one: one.ffill().shift())
-    again = rows["count"] < before / 2
-    count = (rows["count"] - before).where(~again, rows["count"])
-    count = count.mask(count < 0)
-    missing = rows["missing_counts"].astype(bool) | (count.isna() & rows["count"].notna())
-    rows = rows.assign(count=count, missing_counts=missing)
-    return rows.assign(cases=count.fillna(0)) if summed else rows
+# ---- who plays ----------------------------------------------------------------------------------
 
 
 def _sums(rows: pd.DataFrame, rules: Cleaning) -> dict[str, Any] | None:
@@ -290,16 +282,15 @@ def _selection(rules: Cleaning) -> Selection:
     return "all" if rules.entities == "all" or rules.min_total_cases == 0 else "counts"
 
 
-def _refuse_unknown(file: str, entities: pd.Series[str], listed: Sequence[str]) -> None:
-    """Refuse a list that names an entity of no stream."""
-    there = sorted(entities.unique())
-    if unknown := sorted({*listed} - {*there}):
+def _refuse_unknown(rows: Rows, names: Sequence[str]) -> None:
+    """Refuse a list that names an entity without a row."""
+    there = sorted(rows.table["entity"].astype("str").unique())
+    if unknown := sorted({*names} - {*there}):
         lines = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in unknown[:20])
         raise DataError(
-            f"{file}: correct ",
+            f"{rows.file}: correct ",
             keyed("{dataset.cleaning.entities}, which lists "),
-            f"{counted(len(unknown), 'entity')} without a row, or a capacity above 0, in the"
-            f" chosen groups and periods:{lines}",
+            f"{counted(len(unknown), 'entity')} without a row:{lines}",
         )
 
 
@@ -309,7 +300,7 @@ def _choose(
     """Return the rows of a stream's entities that play, and why the other entities do not.
 
     Raises:
-        DataError: fewer than two entities are left.
+        DataError: fewer than two entities are left, or some have counts beside no capacity.
     """
     of = rows.groupby("entity").agg(
         {"cases": "sum", "capacity": "max", "name": "last", "idle_counts": "sum"}
@@ -323,7 +314,7 @@ def _choose(
         of.loc[~of.index.isin(rules.entities), "reason"] = "not listed in cleaning.entities"
     idle = of[(of["reason"] == "") & (of["idle_counts"] > 0)]
     if len(idle) and rules.capacity_zero == "error":
-        raise DoubtError(file, [_without_capacity(label, idle)])
+        raise DataError(f"{file}: ", _without_capacity(label, idle))
     if rules.capacity_zero == "drop":
         periods = (counted(int(n), "period") for n in idle["idle_counts"])
         of.loc[idle.index, "reason"] = [f"{IDLE} in {number}" for number in periods]
@@ -343,16 +334,273 @@ def _choose(
     return rows[~rows["entity"].isin(out.index)], dropped
 
 
-def _without_capacity(label: str, idle: pd.DataFrame) -> Doubt:
-    """Ask what to do with entities that have counts and no capacity."""
+def _without_capacity(label: str, idle: pd.DataFrame) -> Any:
+    """Say which entities have counts and no capacity, and what can be done."""
     shown = idle.sort_values("idle_counts", ascending=False, kind="stable")
     named = [
         f"{shortened(str(entity))} ({counted(int(n), 'period')})"
         for entity, n in shown["idle_counts"].items()
     ]
-    return Doubt(
-        says=f"stream {label} has {counted(int(idle['idle_counts'].sum()), 'count')} above 0 beside"
-        f" a capacity of 0 or less, of {listed(named, EXAMPLES)}: drop these entities, absent"
-        " to read these counts as 0, or carry the last capacity forward?",
-        key=rule("capacity_zero"),
+    return keyed(
+        "stream {label} has {number} above 0 beside a capacity of 0 or less, of {named}. Set"
+        " {dataset.cleaning.capacity_zero} to drop, which leaves these entities out, to absent,"
+        " which reads these counts as 0, or to carry, which carries the last capacity forward",
+        label=label, number=counted(int(idle["idle_counts"].sum()), "count"),
+        named=listed(named, EXAMPLES),
+    )  # fmt: skip
+
+
+def _refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) -> None:
+    """Refuse a stream in which too many counts are missing for so long that they become 0."""
+    zero = table.loc[table["count_source"] == "zero", "entity"]
+    zeros, cells = len(zero), len(table)
+    if zeros / cells <= rules.max_zeroed:
+        return
+    most = zero.map(shortened).value_counts(sort=False).nlargest(EXAMPLES)
+    named = _successions(table) or [f"{one}: {counted(n, 'cell')}" for one, n in most.items()]
+    start = (
+        f"{file}: stream {label} has {counted(zeros, 'cell')} of {cells:,} that"
+        f" would become 0, with no count in the period nor in the {rules.max_carry} before"
+        " (max_carry); ",
+        keyed("{dataset.cleaning.max_zeroed}"),
+        f" = {rules.max_zeroed:g} allows {int(rules.max_zeroed * cells + 1e-9):,}",
     )
+    remedy = keyed(
+        "If two names are one entity, give them one name in the table, or take a column of"
+        " identifiers as {dataset.columns.entity} and the names as {dataset.columns.name}. If no"
+        " row or a blank cell means none, raise {dataset.cleaning.max_zeroed} to {share}, and set"
+        " {dataset.cleaning.max_carry}: 0.",
+        share=f"{math.ceil(1000 * zeros / cells) / 1000:g}",
+    )
+    raise DataError(in_lines([start, *(f"  {text}" for text in named[:EXAMPLES]), remedy]))
+
+
+def _successions(table: pd.DataFrame) -> list[str]:
+    """Describe pairs of entities of which one has a count in nearly every period, and never both.
+
+    They may be an old and a new name of one.
+    """
+    given = ~table["count_source"].isin(["carried", "zero", "absent"])
+    there = table.assign(there=given).pivot(index="period", columns="entity", values="there")
+    some = there.loc[:, (there.mean() < 0.95) & there.any()]
+    held = some.to_numpy(float)
+    both, each = held.T @ held, held.sum(axis=0)
+    pairs = np.argwhere(np.triu((both == 0) & (each[:, None] + each >= 0.95 * len(held)), 1))
+    names = [shortened(str(name)) for name in some]
+    return [f"{names[i]} and {names[k]}: never both in a period" for i, k in pairs]
+
+
+# ---- reports ------------------------------------------------------------------------------------
+
+
+def report_of_stream(rows: Rows, report: StreamReport) -> dict[str, Any]:
+    """Return the report of a stream, with the facts of its table, as plain values for JSON."""
+    facts = {key: rows.facts[key] for key in ("provenance", "read", "dropped", "changed")}
+    return {**facts, "stream": asdict(report)}
+
+
+def provenance_of_stream(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the provenance of a stream: its table's, and two rules of its cleaning.
+
+    Args:
+        report: a report from `report_of_stream`.
+    """
+    stream = report["stream"]
+    kept = (SELECTION, MAX_CARRY, SUMS) if stream[SUMS] else (SELECTION, MAX_CARRY)
+    return {**report["provenance"], **{key: stream[key] for key in kept}}
+
+
+def joined(
+    reports: Sequence[Mapping[str, Any]],
+    columns: Columns,
+    reported: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the report of a table from those of its streams, as plain values for JSON.
+
+    Args:
+        reports: reports from `report_of_stream`.
+        columns: columns of the table.
+        reported: what a paper says of this table (`dpol.show.reported.paper_table`). The report
+            warns of each number that the streams do not have.
+    """
+    first, streams = reports[0], [it["stream"] for it in reports]
+    groups: dict[str, int] = {}
+    for stream in streams:
+        groups |= stream["groups"]
+    unlike = _unlike(streams, columns, reported) if reported else ()
+    return {
+        "provenance": first["provenance"],
+        "rows_read": first["read"],
+        "rows_dropped": first["dropped"],
+        "rows_outside": first["read"] - first["dropped"] - sum(groups.values()),
+        "warnings": [*first["changed"], *_warnings(streams), *unlike],
+        "rules": dict(RULES),
+        "streams": streams,
+    }
+
+
+def log_warnings(file: str, report: Mapping[str, Any]) -> None:
+    """Log the warnings of a report from `joined`."""
+    for text in report["warnings"]:
+        LOGGER.warning("%s: %s", file, text)
+
+
+def changes(stream: Mapping[str, Any]) -> list[str]:
+    """Return the rules that touched cells of a stream's report, with the number of cells."""
+    return [f"{text}: {stream['cells'][it]:,}" for it, text in RULES.items() if stream["cells"][it]]
+
+
+def _unlike(
+    streams: Sequence[Mapping[str, Any]], columns: Columns, reported: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield which numbers of a paper the streams do not have, a line each."""
+    for it in streams:
+        if (said := reported["entities"].get(it["stream"])) is None:
+            continue
+        for what, there, theirs in (
+            (columns.called("entity"), it["entities"], said),
+            ("period", it["periods"], reported["periods"]),
+        ):
+            if there != theirs:
+                yield f"stream {it['stream']} has {counted(there, what)}; the paper has {theirs:,}"
+    if not reported["least"]:
+        return
+    of = [it for it in streams if it["stream"] in reported["entities"]]
+    # The paper does not say whether its range is over periods or over streams.
+    by_period = [least for it in of for least in it["smallest_by_period"]]
+    by_stream = [it["smallest_capacity"] for it in of]
+    ranges = [(round(min(it), 1), round(max(it), 1)) for it in (by_period, by_stream)]
+    if tuple(reported["least"]) not in ranges:
+        ends = [f"{least:g} to {most:g}" for least, most in (*ranges, reported["least"])]
+        yield (
+            f"the smallest capacity is {ends[0]} by stream and period, {ends[1]} by stream;"
+            f" in the paper it is {ends[2]}"
+        )
+
+
+def _warnings(streams: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what the owner of the table should check, once for streams with the same rows."""
+    labels = dict[str, list[str]]()
+    for stream in streams:
+        for text in _to_check(stream):
+            labels.setdefault(text, []).append(stream["stream"])
+    for text, of in labels.items():
+        yield f"stream{'s' if len(of) > 1 else ''} {', '.join(of)}: {text}"
+
+
+def _to_check(stream: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the owner of the table should check of a stream, a line each."""
+    zeroed, cells = stream["cells"]["zero_counts"], stream["entities"] * stream["periods"]
+    if zeroed > _MANY_ZEROED * cells:
+        yield f"missing counts set to 0: {zeroed:,} of {cells:,} cells"
+    periods, share = stream["unmeasured"]["periods"], stream["unmeasured"]["share"]
+    if share > MANY_UNMEASURED:
+        said = unmeasured_in_words(periods, share, of=stream["periods"])
+        yield f"{said}; results depend on how these are read"
+    if zeros := stream["unmeasured"].get("zero_share"):
+        yield f"with {100 * zeros:.0f}% of the possible gain, {ZERO_WOULD_BE_BEST}"
+    if beds := [it["entity"] for it in stream["dropped"] if it["reason"] == NO_CAPACITY]:
+        yield f"entities left out, as each {NO_CAPACITY}: {listed(map(shortened, beds), 20)}"
+    for what, texts in stream["checks"].items():
+        if texts:
+            yield f"{what}: {'; '.join(texts)}"
+
+
+def in_warning(text: str) -> str:
+    """Return a warning of the cleaning as a line for the terminal."""
+    return f"warning: {text if len(text) <= _LONGEST else text[:_LONGEST] + ' ...'}"
+
+
+def last_warnings(report: Path | str, shown: int = 8) -> list[str]:
+    """Return the warnings in a cleaning report and the number of changed cells, to end a run with.
+
+    There are no lines without a report.
+
+    Args:
+        report: the file `cleaning.json` of a run.
+        shown: the largest number of warnings to return.
+    """
+    report = Path(report)
+    if not report.is_file():
+        return []
+    facts = read_json(report)
+    lines = [in_warning(text) for text in facts["warnings"][:shown]]
+    cells = sum(it["entities"] * it["periods"] for it in facts["streams"])
+    if changed := sum(it["changed"] for it in facts["streams"]):
+        lines.append(f"Cleaning changed {changed:,} of {cells:,} cells.")
+    return [*lines, f"Read {report.with_suffix('.md')} on them."] if lines else []
+
+
+def report_as_markdown(report: Mapping[str, Any]) -> str:
+    """Return a report from `joined` as a Markdown page."""
+    streams, provenance = report["streams"], report["provenance"]
+    cells = {text: [it["cells"][rule] for it in streams] for rule, text in report["rules"].items()}
+    rows: dict[str, list[Any]] = {
+        "entities kept": [stream["entities"] for stream in streams],
+        "entities dropped": [len(stream["dropped"]) for stream in streams],
+        "periods": [stream["periods"] for stream in streams],
+        "cells": [stream["entities"] * stream["periods"] for stream in streams],
+        **{text: numbers for text, numbers in cells.items() if any(numbers)},
+    }
+    if streams[0]["smallest_capacity"] is not None:
+        rows["smallest capacity"] = [f"{stream['smallest_capacity']:g}" for stream in streams]
+        rows["largest density"] = [f"{stream['largest_density']:.3f}" for stream in streams]
+    best = [stream["unmeasured"] for stream in streams]
+    rows["periods in which no measured number is the largest"] = [it["periods"] for it in best]
+    rows["their share of the possible gain, %"] = [_percent(it["share"]) for it in best]
+    if {*(zeros := [_percent(it.get("zero_share", 0)) for it in best])} != {"0"}:
+        rows[f"share of the possible gain with which {ZERO_WOULD_BE_BEST}, %"] = zeros
+    simulated = " (simulated data)" if provenance["simulated"] else ""
+    fetched = provenance.get("fetched", {})
+    told = (("retrieved", "retrieved"), ("from", "url"))  # one placed by hand lacks them
+    where = "".join(f", {word} {fetched[key]}" for word, key in told if key in fetched)
+    lines = [
+        "# Cleaning report\n",
+        f"Table `{provenance['file']}`{simulated}, SHA-256 `{provenance['sha256']}`"
+        f"{where}. {rows_read_of(report)}\n",
+        "| " + _row(*(stream["stream"] for stream in streams)),
+        "|---|" + "---:|" * len(streams),
+        *(_row(text, *shown) for text, shown in rows.items()),
+    ]
+    if idle := [text for text in cells if text not in rows]:
+        lines.append(f"\nNone of these: {'; '.join(idle)}.")
+    if report["warnings"]:
+        lines.append("\n## Check in the table\n")
+        lines += [f"- {escape_markdown(text)}" for text in report["warnings"]]
+    for stream in streams:
+        lines += [f"\n## {stream['stream']}\n", *_details(stream)]
+    lines.append("\n## What was understood\n")
+    for stream in streams:
+        lines.append(f"Of {stream['stream']}, confirm:\n")
+        lines += [*(f"- {escape_markdown(text)}" for text in stream["understood"]), ""]
+    lines.append("![A row for each place, a column for each period](understood.svg)")
+    return "\n".join(lines) + "\n"
+
+
+def rows_read_of(report: Mapping[str, Any]) -> str:
+    """Return a sentence on the rows that were read and left out."""
+    dropped = report["rows_dropped"]
+    return (
+        f"{report['rows_read']:,} rows read, {report['rows_outside']:,} of them outside the chosen"
+        " groups and periods"
+        + (f", {dropped:,} more left out by dataset.cleaning.drop_where." if dropped else ".")
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{round(100 * share, 1):g}"
+
+
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _details(stream: Mapping[str, Any]) -> Iterator[str]:
+    yield f"Entities that play: {SELECTIONS[stream['selection']]}.\n"
+    missing = "; ".join(stream["missing_periods"]) or "none"
+    yield f"Periods missing for the whole stream, left out: {missing}.\n"
+    yield (
+        "| dropped | name | reason |\n|---|---|---|" if stream["dropped"] else "No entity dropped."
+    )
+    for drop in stream["dropped"]:
+        yield _row(escape_markdown(drop["entity"]), escape_markdown(drop["name"]), drop["reason"])

@@ -22,7 +22,7 @@ from dpol.core.errors import DataError, FetchError
 from dpol.core.files import atomic_path, locked, packed_file, remove_temporary, sha256, write_json
 from dpol.core.safe_text import printable
 from dpol.data.query import Query
-from dpol.data.sources import Endpoint, WebSource
+from dpol.data.settings import Endpoint, WebSource
 
 SILENCE = 60  # seconds: longest silence of a server
 SLOWEST = 1_000  # bytes per second, after that silence
@@ -115,7 +115,7 @@ def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, tab
         _BrokenError: a failure that may pass, such as a body cut short.
         FetchError: the download fails, or is not a table with the columns.
     """
-    from dpol.data.tables.raw_table import read_raw_table
+    from dpol.data.table import read_file
 
     url, asked, total = str(endpoint.url), dict[str, str](), None
     if endpoint.kind == "socrata":
@@ -130,7 +130,7 @@ def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, tab
     with _get(session, url, asked) as answer:
         _download(answer, endpoint.sha256, table)
     try:
-        rows = len(read_raw_table(table, query.needed, query.form).cells)
+        rows = len(read_file(table, query.read, query.needed).cells)
     except DataError as error:
         raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
     if total not in (None, rows):

@@ -1,145 +1,44 @@
-"""Reading and writing the canonical panel and its cleaning report."""
+"""From typed rows to the canonical panel of a stream: one row per entity and period, filled."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+import itertools
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any
 
-import yaml
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from dpol.core.files import read_json, sha256
-from dpol.core.safe_text import escape_markdown
+from dpol.core.errors import DataError, Key, keyed
+from dpol.core.randomness import Floats
 from dpol.core.schemas import read_frame, read_schemas, write_frame
-from dpol.data.query import record_of
-from dpol.data.stream import MANY_UNMEASURED, MAX_CARRY, SELECTION, SUMS, unmeasured_in_words
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from dpol.data.tables.settings import Columns
-
-LINES = {
-    "rows": "rows", "dates": "dates", "largest": "the largest number",
-    "fullest": "fullest most often", "alike": "alike", "scale": "scale",
-}  # fmt: skip
-"""What was understood of a stream, in lines of fixed meaning: the key of each and its words."""
+from dpol.core.words import counted, did_you_mean, listed, shortened
+from dpol.data import tidy
+from dpol.data.question import Gain
+from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods
+from dpol.data.stream import ZERO_OR_HIDDEN
+from dpol.data.table import (
+    PAIR,
+    SMALLEST_CAPACITY,
+    BadCells,
+    Rows,
+    bad_dates,
+    bad_numbers,
+    refuse_cells,
+)
 
 DATA_SCHEMAS = read_schemas(Path(__file__).with_name("results.yaml"))
-PANEL = DATA_SCHEMAS["data/panel"]
+PANEL = DATA_SCHEMAS["streams/STREAM/panel"]
 """Schema of the canonical panel."""
-
-RULES: Mapping[str, str] = yaml.safe_load(
-    Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8")
-)
-"""Descriptions of the cleaning rules, by key. Duplicates and cases are counted in all rows of the
-stream, everything else in the cells of the entities that play. Missing and filled cells add up:
-absent, missing and negative counts are carried or 0; absent, missing, negative, suppressed and
-zero capacities are carried or backfilled."""
-
-_MANY_ZEROED = 0.01  # share of the cells of a stream that may become 0 without a warning
-IDLE = "a count above 0 beside a capacity of 0 or less"
-"""Why an entity without a share does not play."""
-IDLE_READ = {
-    "absent": "counts above 0 beside a capacity of 0 or less, read as 0",
-    "carry": "counts above 0 beside a capacity of 0 or less, over the last capacity above 0",
-}
-"""What is done with these counts, by `cleaning.capacity_zero`."""
-ZERO_WOULD_BE_BEST = "a zero would be the best if it hid a count"
-_LONGEST = 300
-"""Number of characters of a warning on the terminal."""
-
-Selection: TypeAlias = Literal["counts", "given", "all"]
-
-SELECTIONS: dict[Selection, str] = {
-    "counts": "the entities with at least dataset.cleaning.min_total_cases over all periods, so"
-    " the private counts decide who plays",
-    "given": "those that dataset.cleaning.entities lists, whatever their counts",
-    "all": "all entities, whatever their counts",
-}
-"""Ways to select the entities that play. An entity without any capacity never plays."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class StreamReport:
-    """Report on the cleaning of one stream.
-
-    Args:
-        stream: label of the stream.
-        entities: number of entities kept.
-        periods: number of periods kept.
-        cells: number of cells that each of `RULES` touched.
-        dropped: entity, name and reason of each entity that does not play.
-        selection: key of `SELECTIONS`: how the entities were selected.
-        max_carry: for how many periods at most a missing count repeats the last one.
-        missing_periods: gaps in the calendar, in words.
-        smallest_capacity: smallest capacity of a cell; None without capacities.
-        largest_density: largest density of a cell; None without capacities.
-        sums: what suppressed sums are read as, and the days behind them
-            (`dpol.data.stream.SUMS`); None without sums.
-        unmeasured: in how many periods no measured number is the largest share
-            (`dpol.data.stream.UNMEASURED`).
-        checks: places in the table that its owner should check, by what they are.
-        changed: number of cells whose count or capacity is not the one that was reported.
-        understood: the text of each of `LINES`.
-    """
-
-    stream: str
-    entities: int
-    periods: int
-    cells: Mapping[str, int]
-    dropped: tuple[Mapping[str, str], ...]
-    selection: Selection
-    max_carry: int
-    missing_periods: tuple[str, ...]
-    smallest_capacity: float | None
-    largest_density: float | None
-    sums: Mapping[str, Any] | None
-    unmeasured: Mapping[str, Any]
-    checks: Mapping[str, tuple[str, ...]]
-    changed: int
-    understood: Mapping[str, str]
-
-    def changes(self) -> list[str]:
-        """Return the rules that touched cells, with the number of cells of each."""
-        return [f"{text}: {self.cells[rule]:,}" for rule, text in RULES.items() if self.cells[rule]]
-
-    def to_check(self) -> Iterator[str]:
-        """Yield what the owner of the table should check, a line each."""
-        zeroed, cells = self.cells["zero_counts"], self.entities * self.periods
-        if zeroed > _MANY_ZEROED * cells:
-            yield f"missing counts set to 0: {zeroed:,} of {cells:,} cells"
-        periods, share = self.unmeasured["periods"], self.unmeasured["share"]
-        if share > MANY_UNMEASURED:
-            said = unmeasured_in_words(periods, share, of=self.periods)
-            yield f"{said}; results depend on how these are read"
-        if zeros := self.unmeasured.get("zero_share"):
-            yield f"with {100 * zeros:.0f}% of the possible gain, {ZERO_WOULD_BE_BEST}"
-        for what, texts in self.checks.items():
-            if texts:
-                yield f"{what}: {'; '.join(texts)}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class CleanPanel:
-    """The canonical panel and the reports on its streams.
-
-    Args:
-        table: the panel, with the columns of `PANEL`.
-        rows_read: rows of the raw table.
-        rows_dropped: rows left out by `drop_where`.
-        rows_outside: rows outside the streams' groups and periods.
-        reports: one report per stream.
-        warnings: what the owner of the table should check, a line each.
-    """
-
-    table: pd.DataFrame
-    rows_read: int
-    rows_dropped: int = 0
-    rows_outside: int
-    reports: tuple[StreamReport, ...] = ()
-    warnings: tuple[str, ...] = ()
+HIDDEN = ["suppressed_counts", "hidden_sum_counts", "uncovered_counts"]
+"""Rules of counts that nobody published."""
+_UNKNOWN = ("suppressed", "missing", "negative")
+_OF_SUMS = ("summed", "hidden_sum", "uncovered")
+_OF_CAPACITIES = [*(f"{it}_capacities" for it in (*_UNKNOWN, *_OF_SUMS)), "zero_capacities"]
+EXAMPLES = 5
+"""Number of entities, cells or rows that a message names."""
 
 
 def write_panel(table: pd.DataFrame, path: Path | str) -> None:
@@ -160,144 +59,409 @@ def read_panel(path: Path | str) -> pd.DataFrame:
     return read_frame(Path(path), PANEL)
 
 
-def provenance_of_table(raw_file: Path | str, *, simulated: bool) -> dict[str, Any]:
-    """Return the provenance of a raw table: its checksum, and the record of its download."""
-    raw_file = Path(raw_file)
-    digest = sha256(raw_file)
-    facts: dict[str, Any] = {"file": raw_file.name, "sha256": digest, "simulated": simulated}
-    # The record does not hold for a table that was replaced by hand.
-    if (recorded := record_of(raw_file)).get("sha256") == digest:
-        facts["fetched"] = recorded
-    return facts
+# ---- rows of a stream ---------------------------------------------------------------------------
 
 
-def report_as_dict(panel: CleanPanel, provenance: dict[str, Any]) -> dict[str, Any]:
-    """Return the cleaning report as plain values for JSON."""
-    facts = {key: it for key, it in vars(panel).items() if key not in ("table", "reports")}
-    streams = [asdict(report) for report in panel.reports]
-    return {"provenance": provenance, **facts, "rules": RULES, "streams": streams}
+def rows_of_stream(rows: Rows, label: str, groups: Sequence[str], dataset: Dataset) -> pd.DataFrame:
+    """Return the rows of a stream's groups within the periods, with what its rules make of them.
 
+    Returns:
+        The rows, sorted by period and entity. Columns: group, entity, name, period, moment, row (of
+        the file), repeated, count, days (behind an averaged count), capacity, cases, whether the
+        entity has rows in several groups (`moved`), and for each rule the number of the row's cells
+        that it touched.
 
-def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
-    """Return the provenance of a stream: its table's, and two rules of its cleaning.
-
-    Args:
-        report: a report from `report_as_dict`.
-        label: label of the stream.
+    Raises:
+        DataError: a cell is neither number nor date where one belongs, an entity has no name, the
+            rules refuse a negative number, or a group has no row.
     """
-    stream = next(it for it in report["streams"] if it["stream"] == label)
-    kept = (SELECTION, MAX_CARRY, SUMS) if stream[SUMS] else (SELECTION, MAX_CARRY)
-    return {**report["provenance"], **{key: stream[key] for key in kept}}
-
-
-def in_warning(text: str) -> str:
-    """Return a warning of the cleaning as a line for the terminal."""
-    return f"warning: {text if len(text) <= _LONGEST else text[:_LONGEST] + ' ...'}"
-
-
-def in_lines_of(understood: Mapping[str, str]) -> list[str]:
-    """Return what was understood as lines, for the terminal and for the cleaning report."""
-    return [f"{words}: {understood[key]}" for key, words in LINES.items() if understood.get(key)]
-
-
-def pictured(columns: Columns) -> tuple[str, str]:
-    """Return the column of a panel that plays by default, and what it is, for its picture."""
-    if columns.capacity is None:
-        return "count", columns.called("count")
-    return "density", f"{columns.called('count')} / {columns.called('capacity')}"
-
-
-def last_warnings(report: Path | str, shown: int = 8) -> list[str]:
-    """Return the warnings in a cleaning report and the number of changed cells, to end a run with.
-
-    There are no lines without a report.
-
-    Args:
-        report: the file `cleaning.json` of a run.
-        shown: the largest number of warnings to return.
-    """
-    report = Path(report)
-    if not report.is_file():
-        return []
-    facts = read_json(report)
-    lines = [in_warning(text) for text in facts["warnings"][:shown]]
-    cells = sum(it["entities"] * it["periods"] for it in facts["streams"])
-    if changed := sum(it["changed"] for it in facts["streams"]):
-        lines.append(f"Cleaning changed {changed:,} of {cells:,} cells.")
-    return [*lines, f"Read {report.with_suffix('.md')} on them."] if lines else []
-
-
-def report_as_markdown(report: Mapping[str, Any]) -> str:
-    """Return a report from `report_as_dict` as a Markdown page."""
-    streams, provenance = report["streams"], report["provenance"]
-    cells = {text: [it["cells"][rule] for it in streams] for rule, text in report["rules"].items()}
-    rows: dict[str, list[Any]] = {
-        "entities kept": [stream["entities"] for stream in streams],
-        "entities dropped": [len(stream["dropped"]) for stream in streams],
-        "periods": [stream["periods"] for stream in streams],
-        "cells": [stream["entities"] * stream["periods"] for stream in streams],
-        **{text: numbers for text, numbers in cells.items() if any(numbers)},
-    }
-    if streams[0]["smallest_capacity"] is not None:
-        rows["smallest capacity"] = [f"{stream['smallest_capacity']:g}" for stream in streams]
-        rows["largest density"] = [f"{stream['largest_density']:.3f}" for stream in streams]
-    best = [stream["unmeasured"] for stream in streams]
-    rows["periods in which no measured number is the largest"] = [it["periods"] for it in best]
-    rows["their share of the possible gain, %"] = [_percent(it["share"]) for it in best]
-    if {*(zeros := [_percent(it.get("zero_share", 0)) for it in best])} != {"0"}:
-        rows[f"share of the possible gain with which {ZERO_WOULD_BE_BEST}, %"] = zeros
-    simulated = " (simulated data)" if provenance["simulated"] else ""
-    fetched = provenance.get("fetched", {})
-    told = (("retrieved", "retrieved"), ("from", "url"))  # one placed by hand lacks them
-    where = "".join(f", {word} {fetched[key]}" for word, key in told if key in fetched)
-    lines = [
-        "# Cleaning report\n",
-        f"Table `{provenance['file']}`{simulated}, SHA-256 `{provenance['sha256']}`"
-        f"{where}. {rows_read_of(report)}\n",
-        "| " + _row(*(stream["stream"] for stream in streams)),
-        "|---|" + "---:|" * len(streams),
-        *(_row(text, *shown) for text, shown in rows.items()),
+    columns, rules, every = dataset.needed_columns, dataset.rules, rows.table
+    ours = every[every["group"].isin(groups).to_numpy()]
+    first, last = dataset.periods.first or EARLIEST, dataset.periods.last or LATEST
+    inside = ours["period"].between(pd.Timestamp(first), pd.Timestamp(last))
+    if lost := sorted({*groups} - {*ours.loc[inside, "group"]}):
+        undated = ours[ours["period"].isna()]
+        refuse_cells(rows.file, [*_undated(undated, dataset)])
+        raise _lost(rows, label, lost, columns.group)
+    refuse_cells(rows.file, [*_undated(ours, dataset), *_bad_cells(ours[inside], dataset)])
+    own = ours[inside].reset_index(drop=True)
+    for name in ("group", "entity", "name"):
+        own[name] = own[name].astype("str")
+    count, count_kind = own["count"].to_numpy(), own["count_kind"].astype(object).to_numpy()
+    count = np.where(count_kind == "number", count, np.nan)
+    days = _days(own, "count", dataset.periods)
+    count, count_kind = _told(own, "count", count, count_kind, days, rules.suppressed_sum)
+    people = _read_as(count, count_kind, rules)
+    capacity, capacity_kind = _capacities(own, dataset.periods)
+    beds = np.where(capacity < SMALLEST_CAPACITY, 0.0, capacity)
+    of_cases = [role for role in columns.numbers if role.startswith("cases_")]
+    kinds = [own[f"{role}_kind"] for role in of_cases]
+    cases = [
+        _read_as(own[role].where(kind == "number").to_numpy(), kind.astype(object), rules)
+        for role, kind in zip(of_cases, kinds, strict=True)
     ]
-    if idle := [text for text in cells if text not in rows]:
-        lines.append(f"\nNone of these: {'; '.join(idle)}.")
-    if report["warnings"]:
-        lines.append("\n## Check in the table\n")
-        lines += [f"- {escape_markdown(text)}" for text in report["warnings"]]
-    for stream in streams:
-        lines += [f"\n## {stream['stream']}\n", *_details(stream)]
-    lines.append("\n## What was understood\n")
-    for stream in streams:
-        lines.append(f"Of {stream['stream']}, confirm:\n")
-        lines += [f"- {escape_markdown(text)}" for text in in_lines_of(stream["understood"])]
-        lines.append("")
-    lines.append("![A row for each place, a column for each period](understood.svg)")
-    return "\n".join(lines) + "\n"
+    table = own[["group", "entity", "name", "moment", "period", "row", "repeated", "moved"]].assign(
+        count=people,
+        **_counters(count_kind, "counts"),
+        days=days,
+        capacity=beds / columns.capacity_per,
+        **_counters(capacity_kind, "capacities"),
+        zero_capacities=beds == 0,
+        idle_counts=(people > 0) & ((beds == 0) | (capacity_kind == "negative")),
+        cases=rules.case_factor * sum(np.nan_to_num(it) for it in cases or [people]),
+        **{f"{it}_cases": sum((kind == it).astype(int) for kind in kinds) for it in _UNKNOWN},
+    )
+    order = ["period", "entity", "group", "name"]
+    return table.sort_values(order, kind="stable", ignore_index=True)
 
 
-def rows_read_of(report: Mapping[str, Any]) -> str:
-    """Return a sentence on the rows that were read and left out."""
-    dropped = report["rows_dropped"]
+def _undated(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
+    name, periods = dataset.needed_columns.period, dataset.periods
+    by_row = rows.set_index("row")
+    texts = by_row.loc[by_row["period"].isna().to_numpy(), "date"].astype("str").rename(name)
+    yield bad_dates(texts, periods.format, Key(("dataset", "columns", "period")))
+    if periods.months:
+        late = by_row.loc[(by_row["period"].dt.day > 1).to_numpy(), "period"]
+        wanted = keyed("the first day of a month, since {dataset.periods.months} is set")
+        start = f'pd.to_datetime(table["{name}"]).dt.to_period("M").dt.start_time'
+        remedy = tidy.told(("Write that day", f'table["{name}"] = {start}'))[1:]
+        yield BadCells(late.dt.strftime("%Y-%m-%d").rename(name), wanted, remedy)
+
+
+def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
+    columns, by_row = dataset.needed_columns, rows.set_index("row")
+    blank = by_row.loc[(by_row["entity"] == "").to_numpy(), "entity"].astype("str")
+    remedy = keyed(
+        "Leave these rows out with {dataset.cleaning.drop_where}: {{{name}: ''}}.{line}",
+        name=columns.entity, line=tidy.told(("If a name stands only in its first row",
+        f'table["{columns.entity}"] = table["{columns.entity}"].ffill()')),
+    )  # fmt: skip
+    yield BadCells(blank.rename(columns.entity), "the name of an entity", remedy)
+    for role, name in columns.numbers.items():
+        if role not in by_row:
+            continue
+        kind, is_count = by_row[f"{role}_kind"], role == "count" or role.startswith("cases_")
+        texts = by_row.loc[(kind == "bad").to_numpy(), f"{role}_text"].astype("str")
+        least = SMALLEST_CAPACITY if role == "capacity" else 0.0
+        yield bad_numbers(texts.rename(name), least=least)
+        if is_count and dataset.cleaning.negative_counts == "error":
+            low = by_row.loc[(kind == "negative").to_numpy(), role].map("{:g}".format)
+            wanted = keyed("a number from 0, unless {dataset.cleaning.negative_counts} is missing")
+            remedy = keyed("Change the table, or set {dataset.cleaning.negative_counts}: missing.")
+            yield BadCells(low.rename(name), wanted, remedy)
+
+
+def _lost(rows: Rows, label: str, lost: Sequence[str], column: str | None) -> DataError:
+    """Return the error for a stream whose groups have no row within the periods."""
+    dated = rows.table[rows.table["period"].notna()]
+    there = [shortened(it) for it in sorted(dated["group"].astype("str").unique()) if it][:60]
+    each = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in lost)
+    span = [str(day.date()) for day in (dated["period"].min(), dated["period"].max())]
+    return DataError(
+        f"{rows.file}: stream {label} has no row within the periods of"
+        f" {counted(len(lost), 'group')}:{each}\n",
+        keyed("Change {groups} or {dataset.periods}. ", groups=Key(("streams", label, "groups"))),
+        f"Groups in column {column}: {listed(there, 60)}; periods in the table: {' to '.join(span)}"
+        if len(dated)
+        else "No row has a date.",
+    )
+
+
+def _days(rows: pd.DataFrame, role: str, periods: Periods) -> Floats:
+    """Return the number of days behind each average; NaN where it is unknown."""
+    if f"{role}_days" not in rows or f"{role}_sum" not in rows:
+        return np.full(len(rows), np.nan)
+    days = rows[f"{role}_days"].where(rows[f"{role}_days_kind"] == "number").to_numpy()
+    length, unit = periods.length
+    most = length if unit == "day" else 31 * length
+    return np.where((days > 0) & (days <= most), days, np.nan)
+
+
+def _told(
+    rows: pd.DataFrame,
+    role: str,
+    values: Floats,
+    kinds: NDArray[Any],
+    days: Floats,
+    hidden_sum: float,
+) -> tuple[Floats, NDArray[Any]]:
+    """Return averages and their kinds, the suppressed ones told by their sums over the days.
+
+    A suppressed average is `summed` where the sum is a number; `hidden_sum` where it is read as
+    `hidden_sum`; and `uncovered` where nobody knows the number of days.
+    """
+    if f"{role}_days" not in rows or f"{role}_sum" not in rows:
+        return values, kinds
+    hidden, reported = kinds == "suppressed", days > 0
+    known = (rows[f"{role}_sum_kind"] == "number").to_numpy()
+    sums = rows[f"{role}_sum"].to_numpy()
+    kinds = np.select(
+        [hidden & ~reported, hidden & known, hidden & reported],
+        ["uncovered", "summed", "hidden_sum"],
+        kinds.astype(str),
+    ).astype(object)
+    told = np.where(kinds == "summed", sums, hidden_sum) / np.where(reported, days, 1)
+    return np.where(np.isin(kinds, ["summed", "hidden_sum"]), told, values), kinds
+
+
+def _capacities(rows: pd.DataFrame, periods: Periods) -> tuple[Floats, NDArray[Any]]:
+    """Return each row's capacity and its kind; boundless without a column."""
+    if "capacity" not in rows:
+        # Then no question needs capacities, and no count may exceed them.
+        return np.full(len(rows), np.inf), np.full(len(rows), "number", object)
+    kinds = rows["capacity_kind"].astype(object).to_numpy()
+    values = np.where(kinds == "number", rows["capacity"].to_numpy(), np.nan)
+    days = _days(rows, "capacity", periods)
+    return _told(rows, "capacity", values, kinds, days, np.nan)
+
+
+def _read_as(values: Floats, kinds: Any, rules: Cleaning) -> Floats:
+    """Return the numbers, with the value of suppressed ones; NaN where they are missing."""
+    hidden = np.isin(np.asarray(kinds), ["suppressed", "uncovered"])
+    return np.where(hidden, rules.suppressed_value, values)
+
+
+def _counters(kinds: NDArray[Any], column: str) -> dict[str, NDArray[np.bool_]]:
+    return {f"{kind}_{column}": kinds == kind for kind in (*_UNKNOWN, *_OF_SUMS)}
+
+
+# ---- one row for each entity and period ---------------------------------------------------------
+
+
+def one_row_each(
+    file: str, rows: pd.DataFrame, dataset: Dataset
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Apply `several_rows` to the rows of a stream.
+
+    Returns:
+        One row per entity and period, and the number of rows that each rule dropped.
+
+    Raises:
+        DataError: the rule refuses the rows.
+    """
+    rules = dataset.rules
+    if rules.merges_rows and rows["repeated"].any():
+        again = rows[rows["repeated"]]
+        raise DataError(
+            f"{file}: {counted(len(again), 'row')} equal another in every column"
+            f" ({_rows_named(again)}).",
+            tidy.told(
+                ("If a row stands there twice", "table = table.drop_duplicates()"),
+                ("If they are parts", 'table = table.reset_index(names="part")'),
+            ),
+        )
+    columns = dataset.needed_columns
+    names = columns.entity, columns.period, columns.count
+    again = rows[rows["repeated"]]
+    if rules.several_rows == "error" and again.duplicated(PAIR).any():
+        often = again[again.duplicated(PAIR)]
+        raise DataError(
+            f"{file}: rows stand there more than twice, equal in every column"
+            f" ({_rows_named(often)}). If they are one, set ",
+            keyed("{dataset.cleaning.several_rows}: last."),
+            tidy.told(("If each row is an event", tidy.events(*names))),
+        )
+    unique = rows[~rows["repeated"]]
+    merged = int(unique.duplicated(PAIR).sum())
+    dropped = {"exact_duplicates": int(rows["repeated"].sum()), "merged_rows": merged}
+    if not merged:
+        return unique, dropped
+    held = unique[unique.duplicated(PAIR, keep=False)]
+    if rules.several_rows == "error":
+        raise DataError(
+            f"{file}: {len(held):,} rows are of an entity and period with several"
+            f" ({_rows_named(held)}). Say what to make of them in ",
+            keyed("{dataset.cleaning.several_rows}: sum, mean, max or last; if they have any day"),
+            keyed(" of a period, in {dataset.periods.of}; if only some play, leave the others out"),
+            keyed(" with {dataset.cleaning.drop_where}."),
+            tidy.told(
+                ("If each row is an event", tidy.events(*names)),
+                ("If one name stands for several entities", tidy.named_by_two(columns.entity)),
+            ),
+        )
+    return _merge(file, unique, held, dataset), dropped
+
+
+def _rows_named(rows: pd.DataFrame) -> str:
+    first = rows.iloc[0]
+    same = rows[(rows["entity"] == first["entity"]) & (rows["period"] == first["period"])]
     return (
-        f"{report['rows_read']:,} rows read, {report['rows_outside']:,} of them outside the chosen"
-        " groups and periods"
-        + (f", {dropped:,} more left out by dataset.cleaning.drop_where." if dropped else ".")
+        f"{shortened(first['entity'])}, {first['period'].date()}: row"
+        f" {listed(map(str, sorted(same['row'])), EXAMPLES)}"
     )
 
 
-def _percent(share: float) -> str:
-    return f"{round(100 * share, 1):g}"
-
-
-def _row(*cells: object) -> str:
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def _details(stream: Mapping[str, Any]) -> Iterator[str]:
-    yield f"Entities that play: {SELECTIONS[stream['selection']]}.\n"
-    missing = "; ".join(stream["missing_periods"]) or "none"
-    yield f"Periods missing for the whole stream, left out: {missing}.\n"
-    yield (
-        "| dropped | name | reason |\n|---|---|---|" if stream["dropped"] else "No entity dropped."
+def _merge(file: str, rows: pd.DataFrame, held: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
+    """Return the last row of each entity and period, with the numbers of all its rows."""
+    rules, columns = dataset.rules, dataset.needed_columns
+    last = rows.sort_values(["moment", "row"], kind="stable").drop_duplicates(PAIR, keep="last")
+    last = last.sort_index()
+    if not rules.merges_rows:
+        return last
+    pairs = rows.assign(capacity=rows["capacity"].where(rows["capacity"] > 0)).groupby(PAIR)
+    unlike = held.groupby(PAIR)["capacity"].nunique() > 1
+    if rules.several_rows == "sum" and unlike.any():
+        pair: Any = unlike.idxmax()
+        raise DataError(
+            f"{file}: the rows of {shortened(pair[0])}, {pair[1].date()}, have different"
+            f" capacities, as those of {counted(int(unlike.sum()), 'pair')} of an entity and a"
+            " period.",
+            tidy.told(("Add them in the table", tidy.added(columns.entity, columns.period))),
+        )
+    count = pairs["count"].agg(rules.several_rows)
+    if rules.several_rows == "sum":
+        count = count.where(pairs["count"].count() == pairs.size())
+    capacity = pairs["capacity"].agg("max" if rules.several_rows == "max" else "mean")
+    lost, missing = count.isna(), pairs["missing_counts"].any()
+    indexed = last.set_index(PAIR)
+    merged = indexed.assign(
+        count=count,
+        **{rule: pairs[rule].any() & ~lost for rule in [*HIDDEN, "summed_counts"]},
+        missing_counts=missing & lost,
+        negative_counts=~missing & lost,
+        idle_counts=pairs["idle_counts"].any() & capacity.isna(),
+        days=pairs["days"].min(),
+        capacity=capacity,
+        cases=pairs["cases"].agg(rules.several_rows),
+        **{f"{kind}_cases": pairs[f"{kind}_cases"].sum() for kind in _UNKNOWN},
+        **{column: indexed[column] & capacity.isna() for column in _OF_CAPACITIES},
     )
-    for drop in stream["dropped"]:
-        yield _row(escape_markdown(drop["entity"]), escape_markdown(drop["name"]), drop["reason"])
+    return merged.reset_index().set_index(last.index)[last.columns]
+
+
+def above(rows: pd.DataFrame, gains: Collection[Gain]) -> list[pd.Series[bool]]:
+    """Return for each question whether the count of each row is above its capacity, or bound."""
+    capacity = rows["capacity"].where(rows["capacity"] > 0)
+    return [rows["count"] > (gain.bound or gain.largest * capacity) for gain in gains]
+
+
+# ---- the full grid ------------------------------------------------------------------------------
+
+
+def fill(
+    rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float = 1.0
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Fill a stream into the full grid of periods by entities.
+
+    Counts are carried forward over less than `max_carry` + 1/2 periods, missing periods included.
+    Capacities are carried forward, and the first one of an entity backward. `capacity_zero: absent`
+    reads a count beside a capacity of 0 as 0. Periods in which nobody has a count are left out.
+
+    Args:
+        rows: rows of the stream, sorted by period, at most one per period and entity.
+        rules: cleaning rules.
+        lasting: the length of a period.
+        at_most: largest count per capacity; larger shares are clipped to it.
+
+    Returns:
+        A row per period and entity, and the number of cells that each rule touched.
+    """
+    latest = rows.drop_duplicates("entity", keep="last").set_index("entity").sort_index()
+    flagged = {"summed": ["summed_counts"], "hidden": HIDDEN, "idle": ["idle_counts"],
+               "summed_beds": ["summed_capacities"]}  # fmt: skip
+    rows = rows.assign(**{name: rows[rules_of].any(axis=1) for name, rules_of in flagged.items()})
+    names = ["count", "capacity", "row", *flagged]
+    wide = rows.pivot(index="period", columns="entity", values=names).astype(float)
+    count, capacity, row, *flags = (pd.DataFrame(wide[name]) for name in names)
+    summed, hidden, idle, summed_beds = (flag == 1 for flag in flags)
+    stays = count.notna().any(axis=1)
+    absent = idle & (rules.capacity_zero == "absent")
+    count = count.mask(absent)  # so that it is not carried into later periods
+    places, length = places_of(count.index, lasting)
+    missing = count.isna()
+    reported = np.where(missing, np.nan, places[:, None])
+    age = places[:, None] - pd.DataFrame(reported, count.index, count.columns).ffill()
+    carried = missing & ~absent & (age < (rules.max_carry + 0.5) * length)
+    zero = missing & ~absent & ~carried
+    known = capacity > 0
+    forward = capacity.where(known).ffill()
+    beds_carried, backfilled = ~known & forward.notna(), ~known & forward.isna()
+    count = count.where(~carried, count.ffill()).mask(zero | absent, 0.0)
+    capacity = forward.bfill()
+    density = count / capacity
+
+    def flat(cells: pd.DataFrame) -> NDArray[Any]:
+        return cells[stays].to_numpy().ravel()
+
+    def sources(**cells: pd.DataFrame) -> NDArray[np.str_]:
+        return np.select([flat(flags) for flags in cells.values()], list(cells), "reported")
+
+    table = pd.DataFrame(
+        {
+            "group": np.tile(latest["group"], stays.sum()),
+            "entity": np.tile(latest.index, stays.sum()),
+            "name": np.tile(latest["name"], stays.sum()),
+            "period": np.repeat(count.index[stays], len(latest)),
+            "count": flat(count),
+            "capacity": flat(capacity),
+            "density": flat(density.clip(upper=at_most)),
+            "count_source": sources(
+                absent=absent,
+                zero=zero,
+                suppressed=hidden,
+                sum=summed,
+                carried=carried,
+                **{ZERO_OR_HIDDEN: (count == 0) & rules.zeros_hide},
+            ),
+            "capacity_source": sources(
+                zero=idle, sum=summed_beds & known, carried=beds_carried, backfilled=backfilled
+            ),
+        }
+    )
+    touched = {
+        "absent_rows": row.isna(),
+        "carried_counts": carried,
+        "zero_counts": zero,
+        "carried_capacities": beds_carried,
+        "backfilled_capacities": backfilled,
+        "clipped_densities": density > at_most,
+    }
+    return table, {rule: int(flat(cells).sum()) for rule, cells in touched.items()}
+
+
+def places_of(dates: pd.Index[Any], periods: Periods) -> tuple[NDArray[np.int64], int]:
+    """Return the dates as numbers of days or months, and the length of a period in that unit."""
+    length, unit = periods.length
+    days = dates.to_numpy().astype("datetime64[D]" if unit == "day" else "datetime64[M]")
+    return days.astype(int), length
+
+
+def check_calendar(file: str, label: str, rows: pd.DataFrame, lasting: Periods) -> tuple[str, ...]:
+    """Describe gaps longer than a period. A move from Fridays to Sundays is none.
+
+    Raises:
+        DataError: two periods are at most half a period apart.
+    """
+    by_period = rows.groupby("period")["row"]
+    periods = pd.DataFrame({"entities": by_period.size(), "row": by_period.min()})
+    places, length = places_of(periods.index, lasting)
+    periods.index = pd.Index([day.date() for day in periods.index])
+    missing = []
+    for (before, after), apart in zip(
+        itertools.pairwise(periods.index), np.diff(places).tolist(), strict=True
+    ):
+        if apart <= length / 2:
+            unit = lasting.length[1]
+            day = periods.loc[[before, after], "entities"].idxmin()
+            number, row = periods.loc[day, ["entities", "row"]].tolist()
+            raise DataError(
+                f"{file}, row {row}: stream {label} has periods {before} and {after}, less than a"
+                f" period of {counted(length, unit)} apart ({counted(number, 'row')} with {day},"
+                " this one first). Give all entities the same start of a period; or change ",
+                Key(("dataset", "periods", f"{unit}s")),
+                keyed("; or, if rows have any day of their period, set {dataset.periods.of}")
+                if unit == "day"
+                else "",
+            )
+        if (lost := round(apart / length) - 1) > 0:
+            missing.append(f"{lost} between {before} and {after}")
+    return tuple(missing)
+
+
+def cells_named(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield the entity, period and count of up to five rows, and then how many more there are."""
+    shown = rows[[*PAIR, "count"]][:EXAMPLES]
+    for entity, period, count in shown.itertuples(index=False):
+        yield f"{shortened(entity)}, {period.date()}: {count:g}"
+    if more := len(rows) - len(shown):
+        yield f"and {more:,} more"

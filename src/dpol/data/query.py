@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.files import read_json
-from dpol.data.settings import Dataset
-from dpol.data.tables.setting_types import columns_of
-from dpol.data.tables.table_format import DEFAULT, Format
+from dpol.data.settings import DEFAULT, Dataset, Read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,18 +17,18 @@ class Query:
     """A query for the part of a table that a dataset needs.
 
     Args:
-        columns: names of the columns, each once; empty for all columns, as in a wide table.
+        columns: names of the columns, each once.
         needed: columns that any answer must have; a whole file may lack the others.
         where: the condition on rows in SoQL, the language of Socrata servers; empty for all rows.
         order: columns that order the rows.
-        form: the format of the table.
+        read: how the table is read.
     """
 
     columns: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
     where: str = ""
     order: tuple[str, ...] = ()
-    form: Format = DEFAULT
+    read: Read = DEFAULT
 
     @property
     def soql(self) -> dict[str, str]:
@@ -47,25 +45,21 @@ class Query:
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
     """Return the query for the groups of a table that a dataset needs."""
-    columns, layout, conditions = dataset.needed_columns, dataset.format.layout, []
-    period = [] if layout == "wide-periods" else columns_of(columns.period)
-    named = (*period, columns.entity) if layout != "wide" else tuple(period)
+    columns, conditions = dataset.needed_columns, list[str]()
     if columns.group and (wanted := sorted(groups)):
         quoted = ",".join("'" + group.replace("'", "''") + "'" for group in wanted)
         conditions.append(f"{columns.group} in ({quoted})")
-    first, last = dataset.periods.first, dataset.periods.last
-    if len(period) == 1 and (first or last):  # years and months are selected later, by cleaning
-        start, end = f"'{first}T00:00:00'", f"'{last}T00:00:00'"
-        bounds = f"between {start} and {end}" if last else f">= {start}"
-        conditions.append(f"{period[0]} {bounds if first else f'<= {end}'}")
-    read = dataset.read_columns or []
-    more = columns.of_days() if read else []
+    if (first := dataset.periods.first) or dataset.periods.last:
+        start, end = f"'{first}T00:00:00'", f"'{dataset.periods.last}T00:00:00'"
+        bounds = f"between {start} and {end}" if dataset.periods.last else f">= {start}"
+        conditions.append(f"{columns.period} {bounds if first else f'<= {end}'}")
+    needed = [*dict.fromkeys([*columns.needed, *dataset.cleaning.drop_where])]
     return Query(
-        columns=tuple(dict.fromkeys([*read, *more])),
-        needed=tuple(read) or named,
+        columns=tuple(dict.fromkeys([*needed, *columns.may_lack])),
+        needed=tuple(needed),
         where=" and ".join(conditions),
-        order=named,
-        form=dataset.format,
+        order=(columns.period, columns.entity),
+        read=dataset.read,
     )
 
 

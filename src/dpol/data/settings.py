@@ -1,22 +1,378 @@
-"""Settings of a dataset: its source, table, periods and readings; and of a stream."""
+"""Settings of a dataset: its source, columns, periods and rules of cleaning; and of a stream."""
 
 from __future__ import annotations
 
+import codecs
 import datetime
+import math
+import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from pathlib import PurePosixPath
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    HttpUrl,
+    WithJsonSchema,
+    model_validator,
+)
 
 from dpol.core.errors import Key, Text, keyed
-from dpol.core.settings import MISSING, Label, Problem, Settings
+from dpol.core.settings import MISSING, Label, Left, Problem, Settings, all_different
 from dpol.core.shipped import completed
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.sources import LocalSource, TableSource
-from dpol.data.tables.settings import CapacityTable, Cleaning, Columns, Titles
-from dpol.data.tables.table_format import DEFAULT, EARLIEST, LATEST, Format
+from dpol.data.tidy import added, events, long, named_by_two, second_table, steps, stripped, weeks
 
+EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
+"""The range of dates; a date outside it is taken for a mistake."""
+TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"
+"""How the names of tables end."""
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
+ROWS = "rows.parquet"
+"""The name of the file of typed rows."""
+CheckName = Literal["totals", "cumulative", "rates"]
+"""Tests of meaning that `cleaning.checked` may settle (`dpol.data.meaning`)."""
+
+
+def without_braces(path: str) -> str:
+    """Return a path that Snakemake takes as it is. Raises ValueError for any other."""
+    if {*"{}"} & {*path}:
+        raise ValueError("must have no braces; rename the file")
+    return path
+
+
+def _relative(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if not path.endswith(".csv.gz") or parts[0] == "/" or ".." in parts:
+        raise ValueError("must be a path below the working folder, like data/raw/table.csv.gz")
+    return without_braces(path)
+
+
+def _number_or_column(value: object) -> object:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not (isinstance(value, str) and value) and not (number and 0 < float(str(value)) < math.inf):
+        raise ValueError("must be a number above 0, or the name of a column")
+    return value
+
+
+def _digest(text: str) -> str:
+    if not re.fullmatch("[0-9a-f]{64}", text):
+        raise ValueError("must be 64 hexadecimal digits, as sha256sum prints them")
+    return text
+
+
+def _table(path: str) -> str:
+    if not path.endswith(TABLES):
+        raise ValueError(f"must end in {', '.join(TABLES[:-1])} or {TABLES[-1]}")
+    return without_braces(path)
+
+
+def _encoding(name: str) -> str:
+    try:
+        "".encode(name)  # refuses codecs that are not of texts
+    except LookupError:
+        raise ValueError("must be an encoding such as utf-8, utf-16 or cp1252") from None
+    known = codecs.lookup(name).name.removesuffix("-sig")
+    return "cp1252" if known == "iso8859-1" else known  # which has more characters, and is meant
+
+
+def _strptime(form: str) -> str:
+    if week := re.search("%[UW]", form):
+        raise ValueError(
+            f"must not have {week[0]}, which needs a weekday; write %G-W%V for ISO weeks, or make"
+            f" dates: {weeks()}"
+        )
+    if not re.search("%[YyGcx]", form):
+        raise ValueError("must have a year, as %Y, %y or %G, such as %d.%m.%Y")
+    try:
+        on_monday(datetime.datetime(2021, 1, 4).strftime(form), form)
+    except ValueError:
+        raise ValueError("must be a format of strptime, such as %d.%m.%Y or %G-W%V") from None
+    return form
+
+
+def on_monday(text: str, form: str) -> datetime.datetime:
+    """Return the date of a text in a format of `strptime`; of an ISO week alone, its Monday.
+
+    Raises:
+        ValueError: the text has another format.
+
+    >>> on_monday("2021-W05", "%G-W%V").date().isoformat()
+    '2021-02-01'
+    """
+    if "%V" in form and not re.search("%[uaAw]", form):
+        text, form = f"{text} 1", f"{form} %u"
+    return datetime.datetime.strptime(text, form)
+
+
+def _all_or_names(value: object) -> object:
+    if value in (None, "all"):
+        return value
+    if not isinstance(value, list) or len(value) < 2:
+        raise ValueError("must be all, or a list of at least two identifiers")
+    for name in value:
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"{name!r} must be text; put it in quotes")
+    return all_different([name.strip() for name in value])
+
+
+def _one_column(line: str) -> BeforeValidator:
+    """Return a validator that refuses several columns, with the line that makes one of them."""
+
+    def check(value: object) -> object:
+        if isinstance(value, (list, Mapping)):
+            raise ValueError(f"must be one column; make it with pandas: {line}")
+        return value
+
+    return BeforeValidator(check)
+
+
+_TEXT = {"type": "string"}
+TextOrTexts = Annotated[
+    list[str],
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}),
+]
+"""A text, or a list of texts."""
+Digest = Annotated[str, AfterValidator(_digest)]
+"""A SHA-256 in hexadecimal."""
+TableFile = Annotated[str, AfterValidator(_table)]
+"""A path that ends as a table does."""
+
+
+# ---- sources ------------------------------------------------------------------------------------
+
+
+class Endpoint(Settings):
+    """Web address of the table as CSV."""
+
+    kind: Literal["socrata", "file"]
+    """`socrata`: a Socrata resource that ends in `.csv`. `file`: the table as CSV, plain or gzip.
+
+    dpol asks a Socrata server only for the rows and columns that it needs."""
+    url: HttpUrl
+    """Address of the endpoint."""
+    sha256: Digest | None = None
+    """SHA-256 of the table as served; any other is refused."""
+    version: str | None = None
+    """Version or date of the table."""
+    licence: str | None = None
+    """Licence of the table."""
+
+
+class WebSource(Settings):
+    """A table that is fetched once and kept."""
+
+    kind: Literal["web"]
+    """Kind of source."""
+    endpoints: Annotated[list[Endpoint], Field(min_length=1)]
+    """The endpoints that serve it, tried in order."""
+    file: Annotated[str, AfterValidator(_relative)]
+    """Where to keep the table (`.csv.gz`); an existing file is used as it is."""
+
+
+class LocalSource(Settings):
+    """A table on this machine."""
+
+    kind: Literal["local"]
+    """Kind of source."""
+    file: TableFile
+    """The table: `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx`."""
+    sha256: Digest | None = None
+    """SHA-256 of the table; any other file is refused."""
+    simulated: bool = False
+    """Whether the table is made up, as tables and figures then say."""
+
+
+class GainsSource(Settings):
+    """A table of gains on this machine: a row per round, a column per expert, no capacities.
+
+    Every column is an expert, except the period and the sensitivity.
+    """
+
+    kind: Literal["gains"]
+    """Kind of source."""
+    file: TableFile
+    """The table, as with `local`; rows in the order of the rounds."""
+    sensitivity: Annotated[float | str, BeforeValidator(_number_or_column)]
+    """Largest protected change of one round's gains (L2 norm): a number, or the column with one
+    per round.
+
+    sqrt(n) times `gain_range`, for n experts, protects any change."""
+    gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
+    """Largest gain; the smallest is 0."""
+    period: str | None = None
+    """Column with the date of the round; default: rounds are numbered."""
+    simulated: bool = False
+    """Whether the table is made up, as tables and figures then say."""
+
+    @property
+    def others(self) -> list[str]:
+        """Columns without gains."""
+        named = (self.period, self.sensitivity)
+        return [name for name in named if isinstance(name, str)]
+
+
+class SimulatedSource(Settings):
+    """A simulated table in the schema of the HHS dataset."""
+
+    kind: Literal["simulated"]
+    """Kind of source."""
+    hospitals: Annotated[dict[Label, Annotated[int, Field(ge=2, le=100_000)]], Field(min_length=1)]
+    """Hospitals in each group (state); cleaning drops two more."""
+    weeks: Annotated[int, Field(ge=2, le=2_000)]
+    """Number of weeks."""
+    first_week: datetime.date = datetime.date(2020, 8, 7)
+    """Start of the first week."""
+
+
+TableSource = Annotated[
+    WebSource | LocalSource | SimulatedSource | GainsSource, Field(discriminator="kind")
+]
+
+
+# ---- how a table is read ------------------------------------------------------------------------
+
+
+class Read(Settings):
+    """How pandas reads the file; each key has the name that pandas gives it.
+
+    Numbers and dates that a Parquet table or an Excel sheet stores as such are read as they are.
+    """
+
+    sep: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    """Separator of CSV cells; default: a comma, in `.tsv` a tab."""
+    decimal: Literal[".", ","] = "."
+    """Decimal sign of numbers that are text."""
+    thousands: Literal[".", ",", " ", "'"] | None = None
+    """Sign between groups of three digits of numbers that are text.
+
+    A blank includes non-breaking blanks, and `'` includes the curly apostrophe."""
+    encoding: Annotated[str, AfterValidator(_encoding)] = "utf-8"
+    """Encoding of a CSV table, such as `utf-16`, or `cp1252`, as which `latin-1` is read too."""
+    skiprows: Annotated[int, Field(ge=0, le=10_000)] = 0
+    """Lines or rows above the header, such as titles."""
+    skipfooter: Annotated[int, Field(ge=0, le=10_000)] = 0
+    """Rows at the end that are no part of the table, such as notes; blank ones do not count."""
+    sheet_name: str | None = None
+    """Sheet of an `.xlsx` file; required if there are several."""
+
+    @model_validator(mode="after")
+    def _signs_differ(self) -> Read:
+        if self.thousands == self.decimal:
+            other = "," if self.decimal == "." else "."
+            raise ValueError(
+                f"decimal and thousands must differ, and both are {self.decimal!r}; set decimal to"
+                f" {other!r}, or leave thousands out"
+            )
+        return self
+
+    def idle(self, file: str) -> list[str]:
+        """Return the options that do not apply to such a file."""
+        of = {
+            ".parquet": {"decimal", "thousands"},
+            ".xlsx": {"decimal", "thousands", "skiprows", "skipfooter", "sheet_name"},
+        }.get(PurePosixPath(file).suffix, {*Read.model_fields} - {"sheet_name"})
+        return sorted(self.model_fields_set - of)
+
+
+DEFAULT = Read()
+
+
+class Titles(Settings):
+    """Names in the report; default: the names of the columns."""
+
+    entity: str | None = None
+    """One entity (hospital)."""
+    count: str | None = None
+    """What is counted (COVID patients)."""
+    capacity: str | None = None
+    """What the count is a share of (beds)."""
+
+
+class DayColumns(Settings):
+    """Columns that tell what a suppressed average hides; a table may lack them."""
+
+    sum: str
+    """Sum over the days reported."""
+    coverage: str
+    """Number of days reported."""
+
+
+class Columns(Settings):
+    """Names of the columns of the table; required unless `source.kind` is `gains`."""
+
+    LEFT: ClassVar[Mapping[str, Left]] = {
+        "entity_with": f"make one column: {named_by_two()}",
+        "count_rows": f"count the rows: {events()}",
+    }
+
+    entity: str
+    """Entity (hospital), which becomes an expert."""
+    period: Annotated[str, _one_column(weeks())]
+    """Start of the period (week): a date such as 2021-01-31, or as `periods.format` says.
+
+    A time of day is only used for the order of several rows."""
+    count: str
+    """Number of people counted (COVID patients)."""
+    capacity: Annotated[str, _one_column(second_table())] | None = None
+    """Capacity of the entity (beds); required for shares and `min_capacity`."""
+    count_days: DayColumns | None = None
+    """`{sum: COLUMN, coverage: COLUMN}` of a count that is an average: a suppressed count becomes
+    sum / coverage.
+
+    Where the sum is suppressed too, the count becomes `cleaning.suppressed_sum` / coverage. A table
+    without these columns is read as if they were not named, and a warning says so."""
+    capacity_days: DayColumns | None = None
+    """The same for a column of capacities; a capacity whose sum is suppressed too is missing."""
+    capacity_per: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
+    """Divisor of the capacity, such as 1000 for rates per 1,000 people; above 1 it needs
+    `gain.at_most`.
+
+    With 1000 and a population, one person moves the gain by 1000 / population."""
+    group: str | None = None
+    """Group of the row (state); default: one group named `all`."""
+    name: str | None = None
+    """Name shown for an entity (its latest); default: the identifier."""
+    cases: list[str] | None = None
+    """Columns summed over all periods for `cleaning.min_total_cases`; default: `count`."""
+    titles: Titles = Titles()
+
+    def called(self, column: Literal["entity", "count", "capacity"]) -> str:
+        """Return a column's name for readers: its title, or its name as words.
+
+        >>> columns = Columns(entity="hospital_pk", period="week", count="in_use", capacity="beds")
+        >>> columns.called("entity"), columns.called("count")
+        ('hospital', 'in use')
+        """
+        title: str | None = getattr(self.titles, column)
+        name: str = getattr(self, column) or ""
+        return title or name.removesuffix("_pk").removesuffix("_id").replace("_", " ")
+
+    @property
+    def numbers(self) -> dict[str, str]:
+        """The columns of numbers, by what they are to dpol."""
+        named = {"count": self.count, "capacity": self.capacity}
+        for what, days in (("count", self.count_days), ("capacity", self.capacity_days)):
+            if days:
+                named |= {f"{what}_sum": days.sum, f"{what}_days": days.coverage}
+        named |= {f"cases_{k}": name for k, name in enumerate(self.cases or ())}
+        return {role: name for role, name in named.items() if name}
+
+    @property
+    def may_lack(self) -> list[str]:
+        """The columns of `count_days` and `capacity_days`, which a table may lack."""
+        both = [days for days in (self.count_days, self.capacity_days) if days]
+        return list(dict.fromkeys(name for days in both for name in (days.sum, days.coverage)))
+
+    @property
+    def needed(self) -> list[str]:
+        """All columns that a table must have, each once."""
+        texts = [it for it in (self.entity, self.period, self.group, self.name) if it]
+        others = [self.count, *[self.capacity] * bool(self.capacity), *(self.cases or ())]
+        return list(dict.fromkeys([*texts, *map(str, others)]))
 
 
 class Periods(Settings):
@@ -26,6 +382,9 @@ class Periods(Settings):
     """First period, inclusive; default: the first in the table."""
     last: Day | None = None
     """Last period, inclusive; default: the last in the table."""
+    format: Annotated[str, AfterValidator(_strptime)] | None = None
+    """Format of dates that are text, in the signs of `strptime`, such as `%d.%m.%Y`; `%G-W%V` is
+    the Monday of an ISO week. Default: 2021-01-31, with or without a time of day."""
     days: Annotated[int, Field(ge=1, le=36_600)] | None = None
     """Length of a period in days; default: 7, unless `months` is given."""
     months: Annotated[int, Field(ge=1, le=1_200)] | None = None
@@ -53,6 +412,82 @@ class Periods(Settings):
         return (self.months, "month") if self.months else (self.days or 7, "day")
 
 
+class Cleaning(Settings):
+    """Rules that fill gaps and choose the entities; the cleaning report counts each."""
+
+    LEFT: ClassVar[Mapping[str, Left]] = {
+        "keep": 'table = table[table["measure"] == "occupied"]',
+        "equal_rows": "table = table.drop_duplicates(), or number the rows: table = "
+        "table.reset_index()",
+        "several_capacities": added(),
+        "latest_by": 'table = table.sort_values("issued").drop_duplicates(["entity", "period"],'
+        ' keep="last")',
+        "cumulative": steps(),
+        "absent": "an entity without a row has a missing count; to make it 0: table ="
+        ' table.pivot(index="period", columns="entity", values="count").fillna(0).unstack()'
+        '.rename("count").reset_index()',
+        "identifiers": 'table["entity"] = table["entity"].replace({"50002": "050002"})',
+    }
+
+    checked: list[CheckName] = []
+    """Tests of meaning whose finding is as it should be: an entity is the sum of the others
+    (`totals`), counts only rise (`cumulative`) or have decimals (`rates`)."""
+    drop_where: dict[str, TextOrTexts] = {}
+    """Rows to leave out, such as totals: `{Ort: Summe}`, or several texts per column."""
+    suppressed_markers: list[str] = ["-999999"]
+    """Values that mean "too small to publish"; -999999 also matches -999999.0."""
+    missing_markers: list[str] = ["", "NA", "NaN", "null"]
+    """Values that mean "missing"; -2 also matches -2.0."""
+    suppressed_value: Annotated[float, Field(ge=0, le=1e6)] = 2.0
+    """Replaces a suppressed count; a suppressed or negative capacity is missing.
+
+    With `columns.count_days` it only replaces a count whose coverage is unknown."""
+    zeros_hide: bool = False
+    """Whether a count of 0 may be a suppressed one.
+
+    dpol still plays it as 0. It says for how much of the possible gain such a zero would be the
+    best if it were read as a suppressed count is; above 5%, no verdict is surer than `ahead at this
+    reading`."""
+    suppressed_sum: Annotated[float, Field(ge=1, le=3)] = 2.0
+    """Replaces a suppressed sum of `columns.count_days`, which hides 1 to 3."""
+    capacity_zero: Literal["error", "drop", "absent", "carry"] = "error"
+    """If an entity has a count above 0 beside a capacity of 0 or less: stop the run, drop the
+    entity, read that count as 0, or carry the last capacity forward.
+
+    No share is known in such a period, and a carried capacity may make it the largest of all."""
+    negative_counts: Literal["error", "missing"] = "error"
+    """If a count is negative: stop the run, or treat it as missing."""
+    several_rows: Literal["error", "last", "sum", "mean", "max"] = "error"
+    """If an entity has several rows in a period, such as one per hour: stop the run, keep the last
+    one, or take the sum, mean or maximum of their counts.
+
+    Rows that are equal in every column of the file are dropped first, and refused under `sum`,
+    `mean` and `max`. A suppressed count is read as `suppressed_value` before. The sum is missing if
+    a count is missing; mean and maximum leave it out. Capacities have the same rule; under `sum`
+    they must be equal."""
+    above: Literal["cut", "missing"] = "cut"
+    """Whether a count above the bound or the capacity (times `gain.at_most`) is cut to it, or
+    missing."""
+    max_carry: Annotated[int, Field(ge=0)] = 4
+    """Periods for which a missing count repeats the last one, before it becomes 0."""
+    max_zeroed: Annotated[float, Field(ge=0, le=1)] = 0.05
+    """Largest share of a stream's cells that become 0 because their count is missing for more than
+    `max_carry` periods; more stop the run."""
+    entities: Annotated[list[str] | Literal["all"] | None, BeforeValidator(_all_or_names)] = None
+    """Identifiers of the entities that play, or `all`, whatever their counts; default: see
+    `min_total_cases`."""
+    min_total_cases: Annotated[float, Field(ge=0, le=1e12)] = 100.0
+    """Fewest total cases of an entity that plays; the choice depends on private counts, also of
+    later periods. Not together with `entities`."""
+    case_factor: Annotated[float, Field(gt=0, le=1e6)] = 1.0
+    """Multiplier of `columns.cases`; 7 turns daily averages into weekly totals."""
+
+    @property
+    def merges_rows(self) -> bool:
+        """Whether rows are parts of a period, so that no row repeats another."""
+        return self.several_rows not in ("error", "last")
+
+
 class Reading(Settings):
     """Another reading of numbers that nobody measured: keys of `cleaning`, with other values."""
 
@@ -77,29 +512,37 @@ _PAPERS: dict[str, dict[str, Any]] = {
     "cleaning": {"min_total_cases": 100.0, "entities": None, "case_factor": 1.0},
 }
 """Keys of the first paper's experiment."""
-_DAYS = ["count_days", "capacity_days"]
-_OF_LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
-    "long": (["entity", "count"], []),
-    "wide": ([], ["cases", "group", "name", "entity_with", *_DAYS]),
-    "wide-periods": (["entity"], ["cases", "entity_with", *_DAYS]),
-}
-"""The keys of `columns` that a layout needs, and those that it does not use."""
-
-
 _PERIODS = {
     **{(1, "day"): "day", (7, "day"): "week"},
     **{(1, "month"): "month", (3, "month"): "quarter", (12, "month"): "year"},
 }
+_OF_GAINS = {"source", "licence", "citation", "caveat", "public", "read"}
 
 
 class Dataset(Settings):
     """The table and how to read it."""
 
+    LEFT: ClassVar[Mapping[str, Left]] = {
+        "format": {
+            "layout": long(["place"]),
+            "sheet": "write read.sheet_name",
+            "skip_rows": "write read.skiprows",
+            "skip_last": "write read.skipfooter",
+            "delimiter": "write read.sep",
+            "decimal": "write read.decimal",
+            "thousands": "write read.thousands",
+            "strip": stripped(),
+            "date": "write periods.format in the signs of strptime, such as %d.%m.%Y; or make"
+            ' dates: table["period"] = pd.to_datetime(table["period"], format="mixed")',
+            "encoding": "write read.encoding",
+        }
+    }
+
     like: Annotated[str | None, Field(exclude=True)] = None
     """A config of dpol, such as `states`, whose dataset this is, but for the keys beside `like`.
     `dpol config show` prints all keys."""
     source: TableSource
-    """One of four kinds; `gains` allows no other block of the dataset except `format`."""
+    """One of four kinds; `gains` allows no other block of the dataset except `read`."""
     licence: str | None = None
     """Licence of the table, for the report."""
     citation: str | None = None
@@ -110,7 +553,7 @@ class Dataset(Settings):
     """Whether anyone may see the counts, as with simulated data.
 
     If not, the results carry a warning, and no run is replayed unless `report.replay` is true."""
-    format: Format = DEFAULT
+    read: Read = DEFAULT
     columns: Columns | None = None
     periods: Periods = Periods()
     cleaning: Cleaning = Cleaning()
@@ -138,27 +581,37 @@ class Dataset(Settings):
         words = {"licence": None, "citation": None, "caveat": None, "public": False}
         return self.model_copy(update={**words, "columns": columns})
 
-    def as_local(self, file: str) -> Dataset:
-        """Return the dataset with its table on this machine; fetching affects no number."""
-        pinned = self.source.sha256 if isinstance(self.source, LocalSource) else None
-        source = LocalSource(kind="local", file=file, sha256=pinned, simulated=self.simulated)
-        return self.untitled.model_copy(update={"source": source})
+    @property
+    def of_rows(self) -> dict[str, Any]:
+        """The keys that decide how a file becomes typed rows, which all streams share."""
+        keys: dict[str, Any] = {
+            "source": {"kind": "local", "file": ROWS, "simulated": self.simulated},
+            "read": self.read.model_dump(),
+            "columns": self.untitled.needed_columns.model_dump(exclude={"capacity_per"}),
+            "periods": self.periods.model_dump(include={"format", "days", "months", "of"}),
+            "cleaning": self.cleaning.model_dump(
+                include={"drop_where", "suppressed_markers", "missing_markers"}
+            ),
+        }
+        if isinstance(self.source, LocalSource):
+            keys["source"]["sha256"] = self.source.sha256
+        return keys
+
+    def of_stream(self, reading: str) -> dict[str, Any]:
+        """Return the keys that decide how rows become a panel, at one of the readings."""
+        columns, cleaning = self.untitled.needed_columns, self.read_as(reading).cleaning
+        return {
+            "source": {"kind": "local", "file": ROWS, "simulated": self.simulated},
+            "columns": columns.model_dump(mode="json"),
+            "periods": self.periods.model_dump(mode="json"),
+            "cleaning": cleaning.model_dump(mode="json"),
+        }
 
     @property
     def rules(self) -> Cleaning:
         """The rules of cleaning, with the rule of `periods.of` for the rows of a period."""
         of = self.periods.of
         return self.cleaning.model_copy(update={"several_rows": of}) if of else self.cleaning
-
-    @property
-    def read_columns(self) -> list[str] | None:
-        """The columns that the table must have, each once; None for all."""
-        rules = self.rules
-        if self.format.layout != "long" or rules.merges_rows:
-            return None
-        named = [*self.needed_columns.needed(), *rules.drop_where, *rules.keep]
-        named += [rules.latest_by] if rules.latest_by else []
-        return list(dict.fromkeys(named))
 
     @property
     def needed_columns(self) -> Columns:
@@ -168,15 +621,17 @@ class Dataset(Settings):
         return self.columns
 
     @property
+    def pictured(self) -> tuple[str, str]:
+        """The column of a panel that plays by default, and what it is, for its picture."""
+        columns = self.needed_columns
+        if columns.capacity is None:
+            return "count", columns.called("count")
+        return "density", f"{columns.called('count')} / {columns.called('capacity')}"
+
+    @property
     def is_papers(self) -> bool:
         """Whether counts, capacities and the filter of entities are those of the first paper."""
         return self.model_dump(include={key: {*of} for key, of in _PAPERS.items()}) == _PAPERS
-
-    @property
-    def capacity_files(self) -> list[str]:
-        """The second table, if the columns name one."""
-        second = self.columns and self.columns.capacity
-        return [second.file] if isinstance(second, CapacityTable) else []
 
     @property
     def period(self) -> str:
@@ -197,14 +652,13 @@ class Dataset(Settings):
     @property
     def sums(self) -> Key | None:
         """The key by which counts are added that may be of one person; None if none are."""
-        if self.rules.several_rows == "sum" and self.periods.of:
-            return Key(("dataset", "periods", "of"))
-        if self.rules.several_rows == "sum":
-            return Key(("dataset", "cleaning", "several_rows"))
-        return Key(("dataset", "cleaning", "cumulative")) if self.rules.cumulative else None
+        if self.rules.several_rows != "sum":
+            return None
+        block = ("periods", "of") if self.periods.of else ("cleaning", "several_rows")
+        return Key(("dataset", *block))
 
     def problems(self, asks: Mapping[str, Gain], *, moved: bool) -> Iterator[Problem]:
-        """Yield keys that contradict each other, or do not fit the source, layout or questions.
+        """Yield keys that contradict each other, or do not fit the source or the questions.
 
         Args:
             asks: the questions, by their key in the config.
@@ -218,59 +672,40 @@ class Dataset(Settings):
                 key=sums,
             )
             yield Problem(("privacy", "count_sensitivity"), MISSING, allowed)
-        kind, layout = self.source.kind, self.format.layout
-        columns, rules, here = self.columns, self.cleaning, ("dataset", "columns")
+        kind, columns, rules = self.source.kind, self.columns, self.cleaning
         not_of_kind = keyed("must not be given because {dataset.source.kind} is {kind}", kind=kind)
-        not_of_layout = keyed(
-            "must not be given because {dataset.format.layout} is {layout}", layout=layout
-        )
         places = {key: Key(tuple(key.split(".", 1))) for key in asks}
-        least, cleaning = rules.min_total_cases, ("dataset", "cleaning")
+        file = getattr(self.source, "file", "table.csv")
+        for name in self.read.idle(file):
+            allowed = f"does not apply to {file}; remove that key"
+            yield Problem(("dataset", "read", name), getattr(self.read, name), allowed)
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             allowed = "must not be given together with entities, which already says who plays"
-            yield Problem((*cleaning, "min_total_cases"), least, allowed)
-        if rules.latest_by and (layout != "long" or rules.several_rows != "last"):
-            allowed = keyed("needs {dataset.cleaning.several_rows}: last, and the layout long")
-            yield Problem((*cleaning, "latest_by"), rules.latest_by, allowed)
+            least = rules.min_total_cases
+            yield Problem(("dataset", "cleaning", "min_total_cases"), least, allowed)
+        if both := [it for it in rules.suppressed_markers if it in rules.missing_markers]:
+            allowed = "must not be given among missing_markers too; remove it from one of them"
+            yield Problem(("dataset", "cleaning", "suppressed_markers"), both[0], allowed)
         if self.periods.of and rules.several_rows != "error":
             allowed = keyed("must not be given together with {dataset.cleaning.several_rows}")
             yield Problem(("dataset", "periods", "of"), self.periods.of, allowed)
-        if layout != "long" and kind in ("gains", "simulated"):
-            yield Problem(("dataset", "format", "layout"), layout, not_of_kind)
         if kind == "gains":
-            of_gains = {"source", "licence", "citation", "caveat", "public", "format"}
-            for key in sorted(self.model_fields_set - of_gains):
+            for key in sorted(self.model_fields_set - _OF_GAINS):
                 allowed = not_of_kind, ": there is nothing to clean"
                 yield Problem(("dataset", key), "a block", allowed)
             for key, gain in asks.items():
                 if gain != THE_PAPERS:
                     yield Problem(places[key].location, gain.of, not_of_kind)
-        if columns is None:
-            if kind != "gains":
-                allowed = "is missing: name the columns of entity, period, count and capacity"
-                yield Problem(here, MISSING, allowed)
-            return
-        given, (needed, idle) = columns.model_fields_set, _OF_LAYOUTS[layout]
-        for key in needed:
-            if key not in given:
-                yield Problem((*here, key), MISSING, "is missing and has no default")
-        for key in idle:
-            if key in given:
-                value = "a block" if key in _DAYS else getattr(columns, key)
-                yield Problem((*here, key), value, not_of_layout)
-        if layout == "wide-periods" and not isinstance(columns.period, str):
-            allowed = keyed("must be a word because {dataset.format.layout} is wide-periods")
-            yield Problem((*here, "period"), "a block", allowed)
-        if layout == "wide" and columns.capacities:
-            allowed = "must be a block that names a second table: {file: FILE, ...}"
-            yield Problem((*here, "capacity"), ", ".join(columns.capacities), allowed)
-        for key, gain in asks.items():
-            if columns.capacity is None and gain.needs_capacities:
+        elif columns is None:
+            allowed = "is missing: name the columns of entity, period, count and capacity"
+            yield Problem(("dataset", "columns"), MISSING, allowed)
+        for key, gain in asks.items() if columns else ():
+            if columns and columns.capacity is None and gain.needs_capacities:
                 allowed = keyed(
                     "is missing: name the column, or set {gain} to of: count with a bound",
                     gain=places[key],
                 )
-                yield Problem((*here, "capacity"), MISSING, allowed)
+                yield Problem(("dataset", "columns", "capacity"), MISSING, allowed)
 
 
 class Stream(Settings):

@@ -9,10 +9,9 @@ from typing import Any
 from dpol.config.models import Config
 from dpol.core.files import read_json
 from dpol.core.schemas import readable
-from dpol.data.panel import IDLE, ZERO_WOULD_BE_BEST, pictured, rows_read_of
+from dpol.data.cleaning import IDLE, ZERO_WOULD_BE_BEST, rows_read_of
 from dpol.data.settings import Dataset
 from dpol.data.stream import read_stream
-from dpol.data.tables.settings import Columns
 from dpol.report.chapters import Part
 from dpol.report.door import RunFiles, read_image
 
@@ -69,19 +68,24 @@ def data_part(
         files={
             "cleaning report, with every entity dropped": "../data/cleaning.md",
             "cleaning.json": "../data/cleaning.json",
-            "panel.parquet": "../data/panel.parquet",
+            **{
+                f"panel of {it['stream']}": f"../streams/{it['stream']}/panel.parquet"
+                for it in cleaning["streams"]
+            },
             "heat map of what plays": "../data/understood.svg",
         },
-        widget=_picture(files, dataset.columns) if shown else "",
+        widget=_picture(files, dataset) if shown else "",
         facts=facts,
     )
 
 
-def _picture(files: RunFiles, columns: Columns) -> str:
+def _picture(files: RunFiles, dataset: Dataset) -> str:
     """Return the heat map of what plays, as HTML."""
     image, width, finding = read_image(files.file("data/understood.svg"))
     style, words = f"--shown: {width * 44 / 504:.1f}rem", html.escape(finding)
-    number, entity = map(html.escape, (pictured(columns)[1], columns.called("entity")))
+    number, entity = map(
+        html.escape, (dataset.pictured[1], dataset.needed_columns.called("entity"))
+    )
     return (
         f"<details><summary>Picture of the table</summary><p>{number}, of each {entity} and period."
         " Look for twins, and for a row or a column unlike the others.</p>"
@@ -102,11 +106,8 @@ def _decided(stream: Mapping[str, Any]) -> str:
 def source_facts(provenance: Mapping[str, Any], dataset: Dataset) -> tuple[tuple[str, str], ...]:
     """Turn a provenance of `dpol.data.panel.provenance_of_table` into terms and texts."""
     fetched = provenance.get("fetched", {})
-    capacities = provenance.get("capacities", {})
     every = {
         "table": provenance["file"],
-        "table of capacities": capacities.get("file"),
-        "SHA-256 of the capacities": capacities.get("sha256"),
         "data": "simulated, not measured" if provenance["simulated"] else "real",
         "SHA-256": provenance["sha256"],
         "retrieved": fetched.get("retrieved"),

@@ -15,8 +15,8 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_json, write_text
+from dpol.data.cleaning import last_warnings
 from dpol.data.leaving import HOLDS, warning_of
-from dpol.data.panel import last_warnings
 from dpol.report.chapters import Part, Shown
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source

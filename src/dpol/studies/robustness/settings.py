@@ -11,8 +11,7 @@ from pydantic import Field
 
 from dpol.core.settings import Label, Settings, Several
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.settings import Dataset, Streams
-from dpol.data.tables.setting_types import TableFile
+from dpol.data.settings import Dataset, Streams, TableFile
 from dpol.privacy.settings import Mu
 from dpol.studies.comparison.settings import System
 from dpol.studies.games.settings import Suites

@@ -61,4 +61,4 @@ def panel_of(table: Table) -> pd.DataFrame:
     if source.kind != "local":
         raise ConfigError(f"a table of robustness must be local, not {source.kind}; name its file")
     gains = [*table.gains.values()]
-    return clean_table(place_of(source.file), table.dataset, table.streams, gains)[0].table
+    return clean_table(place_of(source.file), table.dataset, table.streams, gains)[0]

@@ -1,30 +1,37 @@
-"""A table of counts as a gain stream in one call, for users of the library."""
+"""Tables as gain streams, in one call: of counts, and of gains themselves.
+
+Tables of gains are a source of their own because nobody knows how many gains one person moves: the
+owner gives the sensitivity, round by round if need be, and the record says that the unit is one
+round.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from pydantic import Field, ValidationError
 
 from dpol.core.arguments import check_number, check_whole
-from dpol.core.errors import ConfigError, DataError, Key, in_words
+from dpol.core.errors import ConfigError, DataError, Key, in_words, keyed
 from dpol.core.extras import needs_pipeline
 from dpol.core.logs import LOGGER
+from dpol.core.randomness import Floats
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Problem, Settings
 from dpol.core.shipped import place_of
 from dpol.core.words import counted, listed, nearest, shortened
 from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.settings import Dataset, Stream
-from dpol.data.sources import LocalSource
-from dpol.data.stream import PUBLIC, GainStream, build_stream
+from dpol.data.settings import DEFAULT, Dataset, GainsSource, LocalSource, Read, Stream
+from dpol.data.stream import POSITIVE, PUBLIC, GainStream, build_stream
 
 if TYPE_CHECKING:
-    from dpol.data.panel import CleanPanel
+    import pandas as pd
 
+_FRAME = "frame.csv"
 _NAMED = 5
 """Number of entities that a warning names."""
 
@@ -40,43 +47,47 @@ class _Asked(Settings):
 
 
 def read_table(
-    path: Path | str,
+    table: Path | str | pd.DataFrame,
     *,
     entity: str | None = None,
-    period: str | Mapping[str, str] | None = None,
+    period: str | None = None,
     count: str | None = None,
-    capacity: str | Mapping[str, Any] | None = None,
+    capacity: str | None = None,
     group: str | None = None,
     groups: Sequence[str] | None = None,
     name: str | None = None,
     cases: Sequence[str] | None = None,
+    count_days: Mapping[str, str] | None = None,
+    capacity_days: Mapping[str, str] | None = None,
     capacity_per: float = 1.0,
     label: str | None = None,
     gain: Mapping[str, Any] | None = None,
     count_sensitivity: float | None = None,
     stay: int = 1,
-    format: Mapping[str, Any] | None = None,
+    read: Mapping[str, Any] | None = None,
     periods: Mapping[str, Any] | None = None,
     cleaning: Mapping[str, Any] | None = None,
     public: bool = False,
 ) -> GainStream:
-    """Read a table of counts, clean it, and return its gain stream.
+    """Read a tidy table of counts, clean it, and return its gain stream.
 
-    The stream is the one that a run of the pipeline makes of the table. `dpol new dataset` finds
-    the columns of a table; the config that it writes can be given instead of the table. What the
-    cleaning changed or left out is logged as warnings of the logger `dpol`, which Python prints.
+    The stream is the one that a run of the pipeline makes of the table. The config of a run can be
+    given instead of the table. What the cleaning changed or left out is logged as warnings of the
+    logger `dpol`, which Python prints.
 
     Args:
-        path: a `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx` file, or the `.yaml` of a config,
-            of which only `label` is chosen.
+        table: a `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx` file; a pandas frame; or the
+            `.yaml` of a config, of which only `label` is chosen.
         entity: column with the entity.
-        period: column with the start of the period, or its two columns: year and month.
+        period: column with the start of the period.
         count: column with the number of people counted.
-        capacity: column with the capacity, or the block of a second table.
+        capacity: column with the capacity.
         group: column with the group of a row.
         groups: the groups whose rows play; required with `group`.
         name: column with the name of an entity.
         cases: columns whose sums decide whether an entity plays; the counts by default.
+        count_days: columns with the `sum` and the `coverage` (days reported) of an averaged count.
+        capacity_days: the same for the capacity.
         capacity_per: divisor of the capacity, such as 1000 for rates per 1,000 people.
         label: label of the stream, which keys its noise and by which games know it; by default the
             groups, or else the name of the file; of a config, its first stream.
@@ -84,8 +95,8 @@ def read_table(
         count_sensitivity: the most by which one person can change one count; by default 1, but
             required where counts of several rows are added.
         stay: number of consecutive rounds in which one person may be counted.
-        format: the block `dataset.format`: layout, sheet, numbers and dates.
-        periods: the block `dataset.periods`: length, first and last; a period has 7 days by
+        read: the block `dataset.read`: options of pandas for the file.
+        periods: the block `dataset.periods`: length, format, first and last; a period has 7 days by
             default.
         cleaning: the block `dataset.cleaning`.
         public: whether everyone may see the counts; if not, what is drawn of them warns.
@@ -93,7 +104,7 @@ def read_table(
     Raises:
         ConfigError: arguments break rules; the text lists every broken rule.
         ValueError: `count_sensitivity` or `stay` is no such number.
-        DataError: the table cannot be read, or `clean_panel` or `build_stream` refuses it.
+        DataError: the table cannot be read, or `clean_stream` or `build_stream` refuses it.
         ModuleNotFoundError: a package of the extra `pipeline` is not installed.
 
     >>> read_table(
@@ -109,23 +120,26 @@ def read_table(
     if count_sensitivity is not None:
         check_number("count_sensitivity", count_sensitivity, "(0, inf)")
     check_whole("stay", stay)
-    file = place_of(str(path))
+    frame = None if isinstance(table, (str, Path)) else table
+    place = str(table) if frame is None else "the frame"
+    file = place_of(place) if frame is None else _FRAME
     if file.endswith(".yaml"):
         with needs_pipeline():
             return _read_config(file, label)
     if period is None:
         raise ConfigError(
-            f"{path}: name its entity, period, count and capacity, or give the config that dpol new"
-            " dataset writes for it"
+            f"{place}: name its entity, period, count and capacity, or give the config that"
+            " dpol new dataset writes for it"
         )
     columns = {
         "entity": entity, "period": period, "count": count, "capacity": capacity, "group": group,
         "name": name, "cases": cases and list(cases), "capacity_per": capacity_per,
+        "count_days": count_days, "capacity_days": capacity_days,
     }  # fmt: skip
     dataset = {
         "source": {"kind": "local", "file": file},
         "columns": {key: value for key, value in columns.items() if value is not None},
-        "format": format or {},
+        "read": read or {},
         "periods": periods or {},
         "cleaning": cleaning or {},
         "public": public,
@@ -133,7 +147,7 @@ def read_table(
     raw = {"dataset": dataset, "gain": gain or {}, "groups": groups}
     try:
         with needs_pipeline():
-            return _stream_of(str(path), raw, label, count_sensitivity, stay)
+            return _stream_of(place, raw, label, count_sensitivity, stay, frame=frame)
     except (ConfigError, DataError) as error:
         error.args = (in_words(error.args, as_argument),)
         raise error from None
@@ -143,11 +157,9 @@ def as_argument(key: Key) -> str:
     """Return the argument of `read_table` that stands for a key of a config."""
     match key.location:
         case ("dataset", "source", "file"):
-            return "path"
+            return "table"
         case ("dataset", "columns"):
             return "the arguments"
-        case ("dataset", "cleaning", name) if key.value:
-            return f'in the arguments:\ncleaning={{"{name}": {key.value}}}'
         case ("privacy", "count_sensitivity"):
             return "count_sensitivity"
         case ("streams", _, "groups"):
@@ -184,9 +196,11 @@ def _stream_of(
     label: str | None,
     count_sensitivity: float | None,
     stay: int,
+    *,
     beside: Path | None = None,
+    frame: pd.DataFrame | None = None,
 ) -> GainStream:
-    """Do what the jobs `clean_panel` and `build_stream` of a run do.
+    """Do what the jobs of a run do for a stream, on a frame if one is given.
 
     A table that is not where it should be, seen from the current folder, is looked for in the
     folder `beside`.
@@ -194,8 +208,14 @@ def _stream_of(
     Raises:
         ConfigError: `raw` breaks rules of a config.
     """
-    from dpol.data.cleaning import clean_table
-    from dpol.data.panel import provenance_of_stream
+    from dpol.data.cleaning import (
+        changes,
+        clean_rows,
+        log_warnings,
+        provenance_of_stream,
+        rows_read_of,
+    )
+    from dpol.data.table import read_rows, rows_of_frame
 
     try:
         asked = _Asked.model_validate(raw)
@@ -204,36 +224,102 @@ def _stream_of(
     dataset, gain, source = asked.dataset, asked.gain, asked.dataset.source
     if not isinstance(source, LocalSource):
         raise refusal(place, [Problem(("dataset", "source", "kind"), source.kind, "must be local")])
-    if broken := [*dataset.problems({"gain": gain}, moved=count_sensitivity is not None)]:
+    moved = count_sensitivity is not None
+    if broken := [*dataset.problems({"gain": gain}, moved=moved)]:
         raise refusal(place, broken)
     file = place_of(source.file)
     if beside and not Path(file).is_file() and (beside / source.file).is_file():
         file = str(beside / source.file)
     if label is None:
         label = ", ".join(asked.groups or [Path(file).name.partition(".")[0]])
+    rows = read_rows(file, dataset) if frame is None else rows_of_frame(frame, dataset)
     streams = {label: Stream(groups=asked.groups or ["all"])}
-    panel, report = clean_table(file, dataset, streams, [gain])
-    for line in _changes(panel):
-        LOGGER.warning("%s: stream %s: %s", file, label, line)
+    panel, report = clean_rows(rows, dataset, streams, [gain], moved=moved)
+    log_warnings(rows.file, report)
+    (stream,) = report["streams"]
+    lines = changes(stream)
+    if report["rows_dropped"] or report["rows_outside"]:
+        lines = [rows_read_of(report), *lines]
+    if dropped := stream["dropped"]:
+        named = (f"{shortened(it['entity'])} ({it['reason']})" for it in dropped)
+        lines.append(f"{counted(len(dropped), 'entity')} left out: {listed(named, _NAMED)}")
+    for line in lines:
+        LOGGER.warning("%s: stream %s: %s", rows.file, label, line)
     return build_stream(
-        panel.table,
+        panel,
         label,
         1.0 if count_sensitivity is None else count_sensitivity,
-        provenance_of_stream(report, label) | {PUBLIC: dataset.public},
+        provenance_of_stream({**report, "stream": stream}) | {PUBLIC: dataset.public},
         stay=stay,
         gain=gain,
         counted=dataset.untitled.needed_columns.called("count"),
     )
 
 
-def _changes(panel: CleanPanel) -> Iterator[str]:
-    """Yield what the cleaning of the only stream left out or changed, a line each."""
-    (report,) = panel.reports
-    if panel.rows_dropped:
-        yield f"rows left out by cleaning.drop_where: {panel.rows_dropped:,}"
-    if panel.rows_outside:
-        yield f"rows outside the chosen groups and periods: {panel.rows_outside:,}"
-    yield from report.changes()
-    if report.dropped:
-        named = (f"{shortened(it['entity'])} ({it['reason']})" for it in report.dropped)
-        yield f"{counted(len(report.dropped), 'entity')} left out: {listed(named, _NAMED)}"
+def read_gains(
+    source: GainsSource, label: str, provenance: Mapping[str, Any], read: Read = DEFAULT
+) -> GainStream:
+    """Read the table of gains that a config describes as the stream `label`.
+
+    Rounds without dates get consecutive days from 2000-01-01, and `undated` in the provenance.
+
+    Raises:
+        DataError: the file is missing or no table; a column is missing, repeated or has no name;
+            a cell is empty, not a number or out of range; dates are not increasing; or there are
+            fewer than two rounds or experts.
+    """
+    from dpol.data.table import BadCells, bad_dates, dates_of, read_file, refuse_cells, values_of
+
+    table = read_file(source.file, read)
+    present, top, rounds = [*map(str, table.cells)], source.gain_range, len(table.cells)
+    if missing := [name for name in source.others if name not in present]:
+        raise DataError(
+            f"{table.file}: no column named {', '.join(missing)}{nearest(missing[0], present)}."
+            " Change ",
+            Key(("dataset", "source")),
+        )
+    experts = [name for name in present if name not in source.others]
+    if "" in experts:
+        raise DataError(
+            f"{table.file}: column {present.index('') + 1} has no name; name it, or remove the"
+            " column if it only numbers the rows"
+        )
+    if len(experts) < 2 or rounds < 2:
+        raise DataError(
+            f"{table.file}: has {counted(rounds, 'round')} and {counted(len(experts), 'column')} of"
+            " gains; give at least 2 of each, with a row per round and a column per expert"
+        )
+    periods, bad = np.datetime64("2000-01-01") + np.arange(rounds), []
+    if source.period is not None:
+        days = dates_of(table.cells[source.period])
+        texts = table.cells.loc[days.isna(), source.period]
+        bad.append(bad_dates(texts, None, Key(("dataset", "source", "period"))))
+        periods = days.to_numpy().astype("datetime64[D]")
+    wanted = f"a number in [0, {top:g}]"
+    mend = keyed(
+        "Fix the table, or change {dataset.source.gain_range}, {dataset.source.sensitivity} or"
+        " {dataset.read.decimal}."
+    )
+    columns = [(name, 0.0, top, wanted) for name in experts]
+    if isinstance(of_rounds := source.sensitivity, str):
+        columns.append((of_rounds, *POSITIVE, "a number above 0"))
+    values = dict[str, Floats]()
+    for name, low, high, needs in columns:
+        values[name] = values_of(table.cells[name], read)
+        wrong = table.cells.loc[~((values[name] >= low) & (values[name] <= high)), name]
+        bad.append(BadCells(wrong, needs, mend))  # NaN is in no range
+    refuse_cells(table.file, bad)
+    given = values[of_rounds] if isinstance(of_rounds, str) else np.full(rounds, of_rounds)
+    try:
+        return GainStream(
+            label=label,
+            gains=np.column_stack([values[name] for name in experts]),
+            capacity=None,
+            given_sensitivity=given,
+            entities=tuple(experts),
+            periods=periods,
+            gain_range=top,
+            provenance={**provenance, "undated": source.period is None},
+        )
+    except DataError as error:
+        raise DataError(f"{table.file}: ", *error.args) from None

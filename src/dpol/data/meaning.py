@@ -1,0 +1,161 @@
+"""Three tests of what the numbers of a table mean.
+
+A table may be read without a fault and still mean something else. Each test looks at a stream's
+rows as they were read, before anything is cut or filled, and yields its evidence and the key that
+settles it. What they find stops a run before it plays.
+
+>>> parts = np.array([[2.0, 3], [4, 4], [7, 2], [1, 6], [1, 3], [5, 5]])
+>>> whole = np.column_stack([parts, parts.sum(axis=1)])
+>>> find_total(whole, whole, unit=1.0)
+(2, 6, 6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.errors import DataError, Key, Text, in_lines, keyed
+from dpol.core.randomness import Floats
+from dpol.core.words import listed, shortened
+from dpol.data.panel import HIDDEN
+from dpol.data.settings import Dataset
+from dpol.data.tidy import steps as steps_of
+from dpol.data.tidy import told
+
+NEARLY_ALL, LEAST_PERIODS = 0.95, 6
+"""A total equals the sum of the others in this share of the periods, of which there are so many."""
+FALLS, RISES, LONG = 0.02, 0.3, 12
+"""Totals to date fall in at most the first share of their steps, rise in at least the second, and
+have at least so many periods."""
+SOME = 0.1
+"""Counts have decimals if more than this share does."""
+
+
+def refuse_other_meanings(
+    file: str, label: str, rows: pd.DataFrame, dataset: Dataset, *, moved: bool
+) -> None:
+    """Refuse a stream whose numbers may mean something else than they seem to.
+
+    Args:
+        file: path of the table.
+        label: label of the stream.
+        rows: its rows, at most one for each entity and period.
+        dataset: how the table is read.
+        moved: whether it is said how far one person changes one count.
+
+    Raises:
+        DataError: a test finds something that `cleaning.checked` does not settle; the text has the
+            evidence of all tests.
+    """
+    found: list[Text] = []
+    for name, test in (("totals", totals), ("cumulative", cumulative), ("rates", rates)):
+        if name in dataset.cleaning.checked or (name == "rates" and moved):
+            continue
+        for text in test(rows, dataset):
+            fine = Key(("dataset", "cleaning", "checked"), f'["{name}"]')
+            found += [("  ", text), ("    if it is as it should be, ", fine)]
+    if found:
+        start = f"{file}: the numbers of stream {label} may mean something else:"
+        raise DataError(in_lines([start, *found]))
+
+
+def totals(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
+    """Yield which entities are the sum of all others."""
+    of, listed_ones = dataset.needed_columns.entity, dataset.cleaning.entities
+    hides = rows[HIDDEN].any(axis=1)
+    published, hidden = rows.loc[~hides, "count"].dropna(), rows.loc[hides, "count"]
+    small = published[published > hidden.max()].min() if len(hidden) else 0.0
+    bounds = rows.assign(
+        least=rows["count"].mask(hides, 0.0), most=rows["count"].mask(hides, small)
+    )
+    wide = bounds.pivot(index="period", columns="entity", values=["least", "most"])
+    evidence, names = list[str](), list[str]()
+    while total := find_total(
+        wide["least"].to_numpy(), wide["most"].to_numpy(), _last_digit(published)
+    ):
+        place, holds, periods = total
+        name = str(wide["least"].columns[place])
+        if not isinstance(listed_ones, list) or name in listed_ones:
+            evidence.append(
+                f"{shortened(name)} equals the sum of all others in {holds} of {periods} periods"
+            )
+            names.append(name)
+        wide = wide.drop(columns=name, level=1)
+    if names:
+        value = json.dumps({of: names}, ensure_ascii=False)
+        drop = Key(("dataset", "cleaning", "drop_where"), value)
+        yield listed(evidence), f". Leave out such a total, which is no {of}: ", drop
+
+
+def find_total(least: Floats, most: Floats, unit: float) -> tuple[int, int, int] | None:
+    """Return the place of the largest column if it is the sum of the others, or else None.
+
+    The sum of all columns over a total is a whole number: 2, or 3 for a nation beside its regions
+    and its towns. Where small numbers are hidden, it lies between that of the least and of the
+    largest sum, which must not be wide.
+
+    Args:
+        least: (periods, names) the smallest values that the cells may have; NaN where there is
+            none.
+        most: (periods, names) the largest ones, equal to `least` where a number is published.
+        unit: the last digit of the numbers, such as 1 or 0.1.
+
+    Returns:
+        The place, the number of periods in which it is the sum, and that of all periods in which it
+        and at least two others have numbers above 0.
+    """
+    largest = int(np.nansum(least, axis=0).argmax())
+    total = np.where(least == most, least, np.nan)[:, largest]
+    use = (total > 0) & ((np.nan_to_num(most) > 0).sum(axis=1) > 2)
+    if use.sum() < LEAST_PERIODS:
+        return None
+    least, most, total = np.nan_to_num(least[use]), np.nan_to_num(most[use]), total[use]
+    rounding = unit * 1.2 * np.sqrt(least.shape[1]) if unit < 1 else 0.0
+    low, high = least.sum(axis=1) - rounding, most.sum(axis=1) + rounding
+    times = np.rint(np.median((low + high) / 2 / total))
+    inside = (low - 1e-9 * total <= times * total) & (times * total <= high + 1e-9 * total)
+    narrow = np.median(high - low) <= np.median(total) / 2
+    varies = len(np.unique(least, axis=0)) >= LEAST_PERIODS
+    if times < 2 or inside.mean() < NEARLY_ALL or not (narrow and varies):
+        return None
+    return largest, int(inside.sum()), len(inside)
+
+
+def cumulative(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
+    """Yield that counts hardly ever fall, as totals to date do."""
+    of = dataset.needed_columns
+    known = rows[~rows[HIDDEN].any(axis=1) & rows["count"].notna()]
+    steps = known.sort_values(["entity", "period"]).groupby("entity")["count"].diff().dropna()
+    falls, rises = int((steps < 0).sum()), int((steps > 0).sum())
+    seldom = falls <= FALLS * len(steps) and rises >= RISES * len(steps)
+    if len(steps) and seldom and known["period"].nunique() >= LONG:
+        yield (
+            f"counts rise in {rises:,} and fall in {falls:,} of {len(steps):,} steps, as totals to"
+            " date do." + told(("To play what was added", steps_of(of.entity, of.period, of.count)))
+        )
+
+
+def rates(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
+    """Yield that counts have decimals, and no capacity."""
+    counts = rows.loc[~rows[HIDDEN].any(axis=1), "count"].dropna()
+    broken = counts[(counts - counts.round()).abs() > 1e-9]
+    if dataset.needed_columns.capacity is None and len(broken) > SOME * len(counts):
+        yield keyed(
+            "{some} of {all} counts have decimals ({one}), and there is no capacity: they may be"
+            " percentages or rates. Say how far one person moves one of them:"
+            " {privacy.count_sensitivity}",
+            some=f"{len(broken):,}", all=f"{len(counts):,}", one=f"{broken.iloc[0]:g}",
+        )  # fmt: skip
+
+
+def _last_digit(numbers: pd.Series[float]) -> float:
+    """Return the unit of the last digit of all numbers: 1, 0.1, to 10^-6."""
+    values = numbers.to_numpy()
+    for digits in range(6):
+        if np.allclose(values, values.round(digits), rtol=0, atol=1e-9):
+            return 10.0**-digits
+    return 1e-6

@@ -1,1 +1,0 @@
-"""Reading the tables that people have: their formats, dates, numbers and names."""

@@ -1,0 +1,35 @@
+"""No broken table ends in a traceback; `BROKEN_TABLES=1500` tries so many, 60 by default.
+
+A table whose damage leaves a number in each cell, such as another digit, is read.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+import dpol
+from data.broken_tables import broken
+from in_process import command
+
+COUNT = int(os.environ.get("BROKEN_TABLES", "60"))
+COLUMNS = ("--entity", "place", "--period", "week", "--count", "patients", "--capacity", "beds")
+
+
+@pytest.mark.parametrize("number", range(0, 1500, 1500 // COUNT))
+@pytest.mark.filterwarnings("ignore")  # what cleaning changed is logged
+def test_a_broken_table_is_refused_without_a_traceback(number, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    suffix, held = broken(number)
+    table = tmp_path / f"broken{suffix}"
+    table.write_bytes(held)
+    code, out, err = command("new", "dataset", table.name, *COLUMNS)
+    assert "Traceback" not in out + err
+    if code:
+        assert table.name in err
+        assert list(tmp_path.iterdir()) == [table]
+    else:
+        stream = dpol.read_table(*tmp_path.glob("*.yaml"))
+        assert (stream.capacity > 0).all()
+        assert 0 <= stream.gains.min() <= stream.gains.max() <= 1
