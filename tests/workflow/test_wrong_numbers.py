@@ -349,7 +349,7 @@ def test_two_calls_from_two_folders_show_one_run(
             assert shown(folder) == expected
 
 
-@pytest.mark.parametrize("rule", ["clean_panel", "games_point", "comparison_point", "games_shown"])
+@pytest.mark.parametrize("rule", ["clean_stream", "games_point", "comparison_point", "games_shown"])
 def test_a_killed_call_goes_on_with_the_jobs_that_are_missing(
     rule: str, fresh: Callable[[str], Path], folder: Path
 ) -> None:
