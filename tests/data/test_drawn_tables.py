@@ -19,7 +19,7 @@ import dpol
 from data.drawn_tables import UNTIDY, WORDS, Answers, Keys, Untidy, differences, draw_case, read
 from in_process import command
 
-TIDY = [f"{os.environ.get('TABLES_SEED', 'table')}-{number}" for number in range(40)]
+TIDY = [f"{os.environ.get('TABLES_SEED', 'drawn')}-{number}" for number in range(40)]
 
 
 def conversation(
