@@ -26,6 +26,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -50,11 +52,11 @@ from whole import time_grid, time_states
 from dpol.config.experiment import load_experiment
 from dpol.core.files import write_json
 from dpol.core.randomness import replicate_generators
-from dpol.data.cleaning import clean_panel
+from dpol.data.cleaning import clean_table
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import GainStream, build_stream
 from dpol.data.synthetic import synthetic_stream
-from dpol.data.tables.raw_table import raw_table
+from dpol.data.table import write_raw_table
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS
 from dpol.experts.meta import RWMeta
@@ -81,9 +83,11 @@ def simulated_california() -> GainStream:
     source = config.dataset.source
     assert source.kind == "simulated"
     cells = simulate_hospitals(source.hospitals, source.weeks, source.first_week, config.seed)
-    raw = raw_table("simulated", cells[config.dataset.columns.needed()])
-    panel = clean_panel(raw, config.dataset, {"CA": config.streams["CA"]})
-    return build_stream(panel.table, "CA", config.privacy.count_sensitivity, {})
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "simulated.csv.gz")
+        write_raw_table(cells, file)
+        panel, _ = clean_table(file, config.dataset, {"CA": config.streams["CA"]})
+    return build_stream(panel, "CA", config.privacy.count_sensitivity, {})
 
 
 def seconds(work: Callable[[], Any]) -> float:

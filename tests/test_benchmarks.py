@@ -56,7 +56,7 @@ def planned(folder: str, config: Mapping[str, Any], command: Sequence[str]) -> s
     settings = load_experiment(file).config
     plan = Plan(config=settings, place="", name="", text="")
     jobs = [f"{study}/{place}" for study, places in plan.jobs.items() for place in places]
-    for name in ["clean_panel", *(f"{study}_results" for study in plan.jobs), *jobs]:
+    for name in ["read_rows", "clean_stream", *(f"{study}_results" for study in plan.jobs), *jobs]:
         path = Path(folder, "results", settings.run, "benchmarks", f"{name}.tsv")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("s\tmax_rss\n5.5\t90\n")
@@ -102,6 +102,6 @@ def test_what_snakemake_writes_of_a_run_is_read(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(far, "config_of", lambda _: SMALL)
     measured = whole.time_run(SMALL, "data")
-    assert measured["rules"].keys() == {"simulate_dataset", "clean_panel"}
+    assert measured["rules"].keys() == {"simulate_dataset", "read_rows", "clean_stream"}
     assert math.isfinite(measured["free_wall_over_half_cpu"])
     assert far.time_planning()[0]["jobs"] > 2

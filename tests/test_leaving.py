@@ -212,7 +212,6 @@ def test_no_count_and_no_name_leaves_results(tmp_path: Path) -> None:
     table.to_csv(tmp_path / "wards.csv", index=False)
     dpol_ = lambda *words: run(sys.executable, "-m", "dpol", *words, folder=tmp_path)  # noqa: E731
     asked = ("--entity", "ward", "--period", "week", "--count", "patients", "--capacity", "beds")
-    asked += ("--row", "number")
     said = succeed(dpol_("new", "dataset", "wards.csv", *asked))
     assert "results/wards: This folder holds your raw counts. Share nothing of it." in said
     config = tmp_path / "wards.yaml"

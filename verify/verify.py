@@ -26,7 +26,7 @@ import pandas as pd
 import yaml
 from dirty_table import DirtyTable
 
-from dpol.data.tables.raw_table import write_raw_table
+from dpol.data.table import write_raw_table
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

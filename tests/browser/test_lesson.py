@@ -9,9 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from dpol.config.experiment import load_experiment
-from dpol.data.cleaning import clean_panel
+from dpol.data.cleaning import clean_table
 from dpol.data.stream import build_stream
-from dpol.data.tables.raw_table import read_raw_table
 from dpol.studies.games.replay import replay_rows
 from dpol.studies.games.settings import GamesSettings, Report
 from game_tables import joined, suite
@@ -31,8 +30,7 @@ def lesson_rows() -> pd.DataFrame:
     config = BEYOND
     dataset, label = config.dataset, next(iter(config.streams))
     file = ROOT / config.whole()["dataset"]["source"]["file"]
-    raw = read_raw_table(file, dataset.needed_columns.needed(), dataset.format)
-    panel = clean_panel(raw, dataset, {label: config.streams[label]}).table
+    panel, _ = clean_table(file, dataset, {label: config.streams[label]})
     stream = build_stream(panel, label, config.privacy.count_sensitivity, {})
     played = (
         suite(stream, [it], mu=mu, seed=config.seed, replicates=range(1))

@@ -19,14 +19,6 @@ from small_config import COMPARED, DELETED, GAINS, LOCAL, SMALL, WEB, changed, p
 
 FROM_WEB, FROM_FILE = {"dataset.source": WEB}, {"dataset.source": LOCAL}
 STUDIED = {"batching": {"n_experts": [2, 10], "mus": [0.5]}}
-BEDS = {"file": "beds.csv", "format": {"layout": "wide"}}
-WIDE = {
-    **FROM_FILE,
-    "dataset.format": {"layout": "wide"},
-    "dataset.columns": {"period": "week", "capacity": BEDS},
-    "streams": GAINS["streams"],
-}
-DAYS = {"sum": "people", "coverage": "days"}
 QUESTIONS = {"share": {}, "patients": {"of": "count", "bound": 100}}
 REFUSED = [
     ({}, """
@@ -124,13 +116,10 @@ ELSEWHERE = [
     ({"privacy.memory": [0.9, 0.3], "privacy.unit": {"weeks": 3}}, "privacy.memory = (0.9, 0.3): must have b >= max(a, 0) because privacy.unit.weeks is above 1: otherwise a person who changes hospital during the stay is not covered"),
     ({**COMPARED, "comparison.ours": {"algorithm": "careful", "noise": "isotropic-worst-case"}}, "comparison.ours.noise = 'isotropic-worst-case': must be a noise that vanishes at the level .inf"),
     ({**GAINS, "dataset.cleaning": {}}, "dataset.cleaning = 'a block': must not be given because dataset.source.kind is gains: there is nothing to clean"),
-    ({**GAINS, "dataset.format": {"layout": "wide"}}, "dataset.format.layout = 'wide': must not be given because dataset.source.kind is gains"),
-    ({**WIDE, "dataset.columns.capacity": "beds"}, "dataset.columns.capacity = 'beds': must be a block that names a second table: {file: FILE, ...}"),
-    ({**WIDE, "dataset.columns.capacity.format": {}}, "dataset.columns.capacity = {'file': 'beds.csv', 'format': {}}: needs entity and capacity, the names of two columns"),
-    ({**WIDE, "dataset.columns.name": "town"}, "dataset.columns.name = 'town': must not be given because dataset.format.layout is wide"),
-    ({**WIDE, "dataset.columns.count_days": DAYS}, "dataset.columns.count_days = 'a block': must not be given because dataset.format.layout is wide"),
-    ({**WIDE, "dataset.columns.capacity_days": DAYS}, "dataset.columns.capacity_days = 'a block': must not be given because dataset.format.layout is wide"),
-    ({**FROM_FILE, "dataset.format": {"layout": "wide-periods"}, "dataset.columns.count_days": DAYS}, "dataset.columns.count_days = 'a block': must not be given because dataset.format.layout is wide-periods"),
+    ({**FROM_FILE, "dataset.read": {"decimal": ",", "thousands": ","}}, "dataset.read = {'decimal': ',', 'thousands': ','}: decimal and thousands must differ, and both are ','; set decimal to '.', or leave thousands out"),
+    ({**FROM_FILE, "dataset.read": {"sheet_name": "beds"}}, "dataset.read.sheet_name = 'beds': does not apply to table.parquet; remove that key"),
+    ({"dataset.periods.format": "%d.%m."}, "dataset.periods.format = '%d.%m.': must have a year, as %Y, %y or %G, such as %d.%m.%Y"),
+    ({"dataset.cleaning.missing_markers": ["-999999"]}, "dataset.cleaning: suppressed_markers is not given, so it is '-999999': must not be given among missing_markers too; remove it from one of them"),
     ({"dataset.periods": {"days": 30, "months": 1}}, "dataset.periods = {'days': 30, 'months': 1}: days and months must not be given together"),
     ({"gain": {"of": "count"}}, "gain = {'of': 'count'}: of: count needs bound, a public bound on counts; of: share does not"),
     ({"gain": {"min_capacity": 5}, "questions": QUESTIONS}, "gain = {'min_capacity': 5.0}: must not be given together with questions"),
@@ -258,3 +247,28 @@ def test_a_label_named_like_a_key_does_not_confuse_the_places(label):
         f"streams.{label}.titel = 'x': unknown key; did you mean title?",
         f"suites.{label}.noizes = []: unknown key; did you mean noises?",
     ]
+
+
+def test_keys_that_left_are_refused_together_each_with_what_to_do_instead():
+    left = {
+        "dataset.format": {"layout": "wide", "skip_last": 2, "delimiter": ";", "strip": ["%"]},
+        "dataset.columns.entity_with": ["city"],
+        "dataset.columns.count_rows": True,
+        "dataset.columns.period": {"year": "y", "week": "w", "system": "iso"},
+        "dataset.columns.capacity": ["occupied", "free"],
+        "dataset.cleaning.keep": {"measure": "occupied"},
+        "dataset.cleaning.equal_rows": "drop",
+        "dataset.cleaning.several_capacities": "mean",
+        "dataset.cleaning.latest_by": "issued",
+        "dataset.cleaning.cumulative": "difference",
+        "dataset.cleaning.absent": "zero",
+        "dataset.cleaning.identifiers": {"1": "01"},
+    }
+    said = problems(left)
+    assert len(said) == 3 + len(left)
+    for key in ("layout", "strip", "entity_with", "count_rows", "keep", "latest_by", "cumulative"):
+        (line,) = (it for it in said if f".{key} = " in it)
+        assert ": delete it: " in line
+        assert "table" in line.partition(": delete it: ")[2]
+    assert any("dataset.format.delimiter = ';': delete it: write read.sep" in it for it in said)
+    assert sum("must be one column; make it with pandas: table" in it for it in said) == 2

@@ -97,7 +97,10 @@ def clean_raw(
 ) -> Cleaned:
     """Return the panels of the streams of a table."""
     of = typed(raw, rules)
-    each = [clean_stream(of, label, it.groups, rules, gains) for label, it in wanted.items()]
+    each = [
+        clean_stream(of, label, it.groups, rules, gains, moved=False)
+        for label, it in wanted.items()
+    ]
     reports = [report_of_stream(of, report) for _, report in each]
     table = pd.concat([panel for panel, _ in each], ignore_index=True)
     whole = joined(reports, rules.needed_columns)

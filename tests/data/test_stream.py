@@ -85,8 +85,8 @@ def test_a_scale_that_is_not_positive_is_refused(field: str, value: float) -> No
         ({"entities": ("a", "b", "c")}, "entities has shape (3,), not (2,)"),
         ({"names": ("A",)}, "names has shape (1,), not (2,)"),
         ({"entities": ("a", "a")}, "an entity is listed twice"),
-        *((changes, "needs either capacity, (rounds, experts), or given_sensitivity, (rounds,)")
-          for changes in ({"capacity": None}, {"given_sensitivity": SENSITIVITY})),
+        ({"given_sensitivity": SENSITIVITY},
+         "needs either capacity, (rounds, experts), or given_sensitivity, (rounds,)"),
         ({"periods": np.array(["2021-01-03", "NaT", "2021-01-24"], "M8[D]")},
          "a period has no date"),
         ({"periods": FACTS["periods"][[1, 1, 2]]},

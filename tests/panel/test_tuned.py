@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from dpol.config.experiment import load_experiment
-from dpol.data.cleaning import clean_panel
+from dpol.data.cleaning import clean_table
 from dpol.data.stream import build_stream
-from dpol.data.tables.raw_table import read_raw_table
 from game_tables import suite
 from pipeline import ROOT
 
@@ -34,8 +33,7 @@ def totals():
     """The (40,) total gains by state, mu and form."""
     config = load_experiment(ROOT / "config/beyond.yaml").config
     dataset = config.dataset
-    raw = read_raw_table(ROOT / dataset.source.file, dataset.columns.needed())
-    table = clean_panel(raw, dataset, config.streams).table
+    table, _ = clean_table(ROOT / dataset.source.file, dataset, config.streams)
     found = {}
     for state in config.streams:
         stream = build_stream(table, state, 1.0, {})

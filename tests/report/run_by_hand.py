@@ -17,7 +17,7 @@ from dpol.config.experiment import Experiment
 from dpol.config.models import WHOLE, Config
 from dpol.core.files import sha256, write_json, write_text
 from dpol.core.schemas import Schema, write_frame
-from dpol.data.panel import IDLE
+from dpol.data.cleaning import IDLE
 from dpol.data.stream import write_stream
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.report.crate import WORKFLOW, build_crate

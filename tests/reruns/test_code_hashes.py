@@ -122,17 +122,17 @@ def test_a_module_reaches_its_packages_and_late_imports_but_no_imports_for_types
 def test_the_script_of_a_job_counts_without_its_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, script = code_of_job("build_stream"), tmp_path / "workflow/scripts/build_stream.py"
-    text = (pipeline() / "workflow/scripts/build_stream.py").read_text()
+    before, script = code_of_job("clean_stream"), tmp_path / "workflow/scripts/clean_stream.py"
+    text = (pipeline() / "workflow/scripts/clean_stream.py").read_text()
     script.parent.mkdir(parents=True)
     with monkeypatch.context() as patched:
         patched.setattr(code_hashes, "pipeline", lambda: tmp_path)
         for added, changed in (("# a comment", set()), ("changed = 1", {"script"})):
             script.write_text(f"{text}\n{added}\n")
             forget_code()
-            now = code_of_job("build_stream")
+            now = code_of_job("clean_stream")
             assert {room for room in before if now[room] != before[room]} == changed
-        assert script in files_of_job("build_stream")
+        assert script in files_of_job("clean_stream")
     forget_code()
 
 
@@ -148,13 +148,13 @@ def test_what_was_parsed_once_is_not_parsed_again(
         monkeypatch.setattr(code_hashes, "_parse", parse)
         code_hashes._parsed.cache_clear()
         forget_code()
-        found.append(code_of_job("build_stream"))
+        found.append(code_of_job("clean_stream"))
     assert found[0] == found[1]
     monkeypatch.setattr(code_hashes, "_PARSER", b"another version")
     code_hashes._parsed.cache_clear()
     forget_code()
     with pytest.raises(TypeError):  # it parses again
-        code_of_job("build_stream")
+        code_of_job("clean_stream")
 
 
 def test_the_imports_of_dpol_are_those_that_import_linter_sees() -> None:

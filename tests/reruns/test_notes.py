@@ -189,7 +189,7 @@ def test_a_job_fails_where_what_it_reads_changed_while_it_ran(file: Path, texts:
 
 
 def test_a_job_fails_where_code_or_table_are_not_those_of_the_plan() -> None:
-    code = code_of_job("build_stream")
+    code = code_of_job("clean_stream")
     params = {"code": code, "contents": {"t.csv": sha256(write(Path("t.csv"), "1"))}}
     with job_log(LOG, [str(STREAM)], [str(SCORES)], params):
         write(SCORES, "1")

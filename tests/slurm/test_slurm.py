@@ -61,13 +61,13 @@ def test_killed_and_cancelled_jobs_are_run_again(project: Project, expected: Res
 
 
 def test_a_job_above_its_memory_is_run_again_with_more(project: Project) -> None:
-    panel = project.base / "data/panel.parquet"
+    panel = project.base / "data/rows.parquet"
     before = panel.read_bytes()
     panel.unlink()
     # One process of Snakemake alone takes more than 150 MB, for longer than Slurm's second
     # between two looks; 1,200 MB are enough for all three.
-    memory = "clean_panel:mem_mb=150 * attempt**3"
-    text = project.run("results/small/data/panel.parquet", "--set-resources", memory)
+    memory = "read_rows:mem_mb=150 * attempt**3"
+    text = project.run("results/small/data/rows.parquet", "--set-resources", memory)
     assert panel.read_bytes() == before
     assert text.count("Trying to restart") == 1
 
@@ -126,6 +126,6 @@ def test_killed_snakemake_continues(project: Project, expected: Results) -> None
 def test_code_blocks_of_the_manual_run(cluster: Path, tmp_path: Path) -> None:
     """One job of the page's run is enough: the others differ from it by their rules alone."""
     page = ROOT / "docs/how-to/elsewhere.md"
-    options = [*QUICK, "--until", "clean_panel"]
+    options = [*QUICK, "--until", "read_rows"]
     reader = Reader(copy_project(tmp_path), one_node.environment(cluster), options)
     run_page(page, reader, left_out="tests/slurm runs it on a cluster")

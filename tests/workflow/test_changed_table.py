@@ -63,11 +63,11 @@ def test_a_changed_table_is_read_again_though_it_is_older_than_the_results(tmp_p
     finished(tmp_path, LOCAL)
     with written_as_before(tmp_path / "t.csv"):
         (tmp_path / "t.csv").write_text(COUNTS.replace("3\n", "4\n"))
-    assert planned(tmp_path) == {"clean_panel", "build_stream"}
+    assert planned(tmp_path) == {"read_rows", "clean_stream"}
     with written_as_before(tmp_path / "beds.csv"):
         (tmp_path / "t.csv").write_text(COUNTS)
         (tmp_path / "beds.csv").write_text(BEDS.replace("90", "91"))
-    assert planned(tmp_path) == {"clean_panel", "build_stream"}
+    assert planned(tmp_path) == {"read_rows", "clean_stream"}
 
     # Tables that moved, and those of a run with another name, are not.
     (tmp_path / "beds.csv").write_text(BEDS)
@@ -101,6 +101,6 @@ def test_a_fetched_table_may_be_gone_but_not_replaced_by_hand(tmp_path: Path) ->
     finished(tmp_path, WEB)
     with written_as_before(table):
         table.write_bytes(gzip.compress(COUNTS.replace("3\n", "4\n").encode()))
-    assert planned(tmp_path) == {"clean_panel", "build_stream"}
+    assert planned(tmp_path) == {"read_rows", "clean_stream"}
     table.unlink()
     assert planned(tmp_path) == set()

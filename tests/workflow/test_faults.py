@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from dpol.config.experiment import load_experiment
-from dpol.data.sources import LocalSource
+from dpol.data.settings import LocalSource
 from dpol.studies.registry import STUDIES
 from pipeline import ROOT, fail, run, snakemake, succeed, write_config
 
@@ -116,7 +116,7 @@ def test_a_bad_table_is_told_before_the_long_studies_begin_and_is_left_alone(
     local_table(tmp_path, text, lazy=WHOLE["lazy"])
     everything = fail(snakemake(tmp_path, "--cores", "1"))
     assert everything.count("negative_counts") == 1
-    assert begun(tmp_path) == {"clean_panel"}
+    assert begun(tmp_path) == {"read_rows"}
     assert (tmp_path / "table.csv").read_text() == text
 
 
@@ -140,5 +140,5 @@ def test_without_network_the_fetch_says_what_to_do_and_that_works(tmp_path: Path
     placed = tmp_path / "data/raw/table.csv.gz"
     placed.parent.mkdir(parents=True, exist_ok=True)
     placed.write_bytes(gzip.compress(GOOD.encode()))
-    succeed(snakemake(tmp_path, "results/verify-small/data/panel.parquet"))
+    succeed(snakemake(tmp_path, "results/verify-small/data/rows.parquet"))
     assert gzip.decompress(placed.read_bytes()) == GOOD.encode()

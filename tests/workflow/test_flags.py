@@ -63,7 +63,7 @@ def shown(folder: Path) -> list[bytes]:
     ("flags", "code", "said"),
     [
         ("--until simulate_dataset", 0, "not finished: the answer follows when all jobs ran\n"),
-        ("--omit-from clean_panel", 0, "not finished: the answer follows when all jobs ran\n"),
+        ("--omit-from read_rows", 0, "not finished: the answer follows when all jobs ran\n"),
         ("--touch", 1, "leaves out jobs that must run: simulate_dataset, "),
         ("--touch streams", 1, "leaves out jobs that must run: simulate_dataset; the same"),
         ("--executor touch", 1, "leaves out jobs that must run: simulate_dataset, "),

@@ -59,8 +59,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "patients",
         "--capacity",
         "beds",
-        "--row",
-        "number",
     ]
     said = dpol(here, "new", "dataset", "t.csv", *columns)
     assert max(map(len, said.splitlines())) < 10 * LONGEST

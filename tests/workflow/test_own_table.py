@@ -113,7 +113,7 @@ def _dpol(*words: str) -> str:
 def _run(noises: list[str], rule: str, mu: float, weeks: int = 1) -> tuple[dict[str, Any], str]:
     """Run own.csv, and return its config with what the run said."""
     asked = ("--entity", "ward", "--period", "week", "--count", "patients", "--capacity", "beds")
-    _dpol("new", "dataset", "own.csv", *asked, "--row", "number")
+    _dpol("new", "dataset", "own.csv", *asked)
     own = yaml.safe_load(Path("own.yaml").read_text()) | {"replicates": 20}
     own["suites"] = {"local": {"noises": noises, "algorithms": [rule]}}
     own["privacy"] |= {"levels": [float("inf"), mu], "unit": {"weeks": weeks}}

@@ -16,7 +16,7 @@ from dpol.plan import Plan
 from pipeline import ROOT
 from snakemake_logger_plugin_dpol import LogHandler
 
-DATA = {"fetch_dataset": [6.1], "clean_panel": [2.7], "build_stream": [1.0, 2.0, 1.8, 1.9]}
+DATA = {"fetch_dataset": [6.1], "read_rows": [2.7], "clean_stream": [1.0, 2.0, 1.8, 1.9]}
 GAMES = {
     "games_results": [3.4],
     "comparison_results": [1.2],
@@ -47,8 +47,8 @@ RECORDED: Mapping[str, Mapping[str, list[float]]] = {
         "audits_shown": [1.7],
     },
     "states": {
-        "clean_panel": [45.1],
-        "build_stream": [1.1],
+        "read_rows": [45.1],
+        "clean_stream": [1.1],
         "games_point": [2.4, 5.9, 2.3, 7.0, 2.4, 5.7, 2.7, 4.6],
         "comparison_point": [3.9],
         **GAMES,
@@ -68,7 +68,7 @@ def jobs_of(config: str) -> tuple[dict[str, list[float]], dict[str, float]]:
     settings = load_experiment(ROOT / f"config/{config}.yaml").config
     plan = Plan(config=settings, place="", name="", text="")
     counts = {f"{study}_point": len(jobs) for study, jobs in plan.jobs.items()}
-    counts["build_stream"] = len(settings.streams)
+    counts["clean_stream"] = len(settings.streams)
     times = {
         rule: list(itertools.islice(itertools.cycle(seconds), counts.get(rule, 1)))
         for rule, seconds in RECORDED[config].items()

@@ -226,7 +226,7 @@ def test_a_time_is_told_as_exactly_as_it_is_known(seconds: float, words: str) ->
     assert in_words(seconds) == words
 
 
-MADE = ["simulate_dataset", "clean_panel"]
+MADE = ["simulate_dataset", "read_rows"]
 LOUD = "with --verbose it names each job and Snakemake's reason for it.\n"
 
 
@@ -238,7 +238,7 @@ def dpol(folder: Path, *words: str) -> Done:
 def test_real_runs_are_short_and_end_with_what_was_made_or_the_error(tmp_path: Path) -> None:
     write_config(tmp_path, SMALL, run="tiny")
     plan = dpol(tmp_path, "streams", "--dry-run").stdout
-    assert re.findall(r"^(\w+) +\d$", plan, re.M) == [*MADE, "build_stream", "streams", "total"]
+    assert re.findall(r"^(\w+) +\d$", plan, re.M) == [*MADE, "clean_stream", "streams", "total"]
     assert plan.endswith(f"This was a dry-run; {LOUD}")
     made = snakemake(tmp_path, "data", "--cores", "1")
     succeed(made)
@@ -262,7 +262,7 @@ def test_real_runs_are_short_and_end_with_what_was_made_or_the_error(tmp_path: P
     assert "Nothing to be done" in succeed(dpol(tmp_path, "data", "--cores", "1"))
     table = "results/tiny/data/simulated.csv.gz"
     assert "Provided cores" in succeed(dpol(tmp_path, table, "-Fc1", "--verbose"))
-    panel = tmp_path / "results/tiny/data/panel.parquet"
+    panel = tmp_path / "results/tiny/data/rows.parquet"
     panel.write_bytes(b"damaged")
     os.utime(panel, (2e9, 2e9))
     for found in (
@@ -271,4 +271,4 @@ def test_real_runs_are_short_and_end_with_what_was_made_or_the_error(tmp_path: P
     ):
         said = fail(found)
         assert said.count("error: ") == 1
-        assert "panel.parquet" in said.splitlines()[-1]
+        assert "rows.parquet" in said.splitlines()[-1]

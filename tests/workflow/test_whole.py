@@ -79,7 +79,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_output_of_a_run_exists(whole: Path) -> None:
     base = whole / BASE
     wanted = ["report/index.html", "provenance/Snakefile", "provenance/config.yaml"]
-    wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]
+    wanted += ["data/cleaning.md", "data/cleaning.json", "data/rows.parquet"]
     config = parse_experiment(WHOLE, "small.yaml").config
     for study, block in config.studies():
         wanted += [f"{name}.parquet" for name in study.results_of(block, config.facts)]
@@ -189,7 +189,7 @@ def test_results_do_not_depend_on_cores(whole: Path, tmp_path: Path) -> None:
 def code_of_jobs() -> dict[str, frozenset[str]]:
     """Return the modules that each job of the whole run watches, by rule."""
     plan = make_plan(WHOLE, [], "test")
-    scripts = "simulate_dataset", "clean_panel", "build_stream"
+    scripts = "simulate_dataset", "read_rows", "clean_stream"
     codes = {script: parts_of_job(script) for script in scripts}
     for study, block in plan.studies:
         codes[f"{study.name}_point"] = parts_of_job("study_point", study.computing)
@@ -242,7 +242,9 @@ MAIN = jobs_of("games", "comparison", "claims")
 ALL_SUITES = {*WHOLE["suites"]}
 
 
-FROM_DATA = {"simulate_dataset", "clean_panel", "build_stream"}
+FROM_DATA = {
+    *("simulate_dataset", "read_rows", "clean_stream", "report_cleaning", "draw_table"),
+}
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 from dpol.reruns.job import job_log
 
 with job_log(snakemake.log[0], outputs=snakemake.output, params=snakemake.params):
-    from dpol.data.simulator import simulate_hospitals
     from dpol.data.settings import SimulatedSource
+    from dpol.data.simulator import simulate_hospitals
     from dpol.data.table import write_raw_table
 
     source = SimulatedSource.model_validate(snakemake.params.source)

@@ -98,7 +98,9 @@ def new_dataset(options: argparse.Namespace) -> None:
         config = _config(table, name, said, keys, found)
         lines = _cleaned(config, name)
     except (ConfigError, DataError, UsageError) as error:
-        command = " ".join([_command(table, said, options.set), *more, *_options_in(error.args)])
+        known = {f"--set {text.partition('=')[0]}" for text in options.set}
+        open_ = [it for it in _options_in(error.args) if it.partition("=")[0] not in known]
+        command = " ".join([_command(table, said, options.set), *more, *open_[:1]])
         told = in_words(error.args, as_option)
         raise UsageError(f"{told}\nComplete and run: {command}") from None
     print(f"{table}:", *lines, sep="\n  ")
@@ -189,9 +191,9 @@ def _command(table: Path, said: dict[str, str], sets: list[str]) -> str:
 
 
 def _options_in(text: Text | tuple[Text, ...]) -> list[str]:
-    """Return the first option that a message names, to be completed."""
+    """Return the options that a message names, to be completed."""
     if isinstance(text, tuple):
-        return next(filter(None, map(_options_in, text)), [])
+        return [option for part in text for option in _options_in(part)]
     option = as_option(text) if isinstance(text, Key) else "."
     if option.startswith(("--set ", ".", "dataset")) or "." not in option:
         return [option] * option.startswith("--set ")

@@ -87,15 +87,8 @@ def totals(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
         wide = wide.drop(columns=name, level=1)
     if names:
         value = json.dumps({of: names}, ensure_ascii=False)
-        drop = Key(("dataset", "cleaning", "drop_where"))
-        yield (
-            listed(evidence),
-            ". Leave out such a total, which is no ",
-            of,
-            ": set ",
-            drop,
-            f": {value}",
-        )
+        drop = Key(("dataset", "cleaning", "drop_where"), value)
+        yield listed(evidence), f". Leave out such a total, which is no {of}: ", drop
 
 
 def find_total(least: Floats, most: Floats, unit: float) -> tuple[int, int, int] | None:

@@ -7,6 +7,7 @@ built from a panel or a table of gains, and stored as Parquet with one row per r
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.core.arguments import check_kind, check_number, check_whole, real_array
+from dpol.core.arguments import as_float, check_kind, check_number, check_whole, real_array
 from dpol.core.errors import DataError
 from dpol.core.extras import needs_pipeline
 from dpol.core.files import atomic_path
@@ -87,18 +88,18 @@ class GainStream:
     """Gains of n experts over T rounds.
 
     Args:
-        label: name of the stream.
         gains: (T, n) gains in [0, gain_range].
+        label: name of the stream.
         capacity: (T, n) positive denominators of the gains (beds); None if the sensitivity is
             given.
-        entities: n distinct identifiers.
-        periods: (T,) start dates, strictly increasing.
+        entities: n distinct identifiers; by default `expert 0`, `expert 1` and so on.
+        periods: (T,) start dates, strictly increasing; by default days from 2000-01-01.
         names: n names to show; the identifiers by default.
         gain_range: upper end r of the gains' range.
         count_sensitivity: the most by which one person can change one count.
         provenance: where the data came from.
         given_sensitivity: (T,) positive L2 sensitivity of each round's gains, in place of
-            `capacity`.
+            `capacity`; without either, a whole round may change: sqrt(n) gain_range.
         stay: number of consecutive rounds in which one person may be counted; T if it is larger.
 
     Raises:
@@ -113,13 +114,15 @@ class GainStream:
     ... )
     >>> stream.n_rounds, stream.n_experts, stream.sensitivity.round(4).tolist()
     (2, 2, [0.1414, 0.1414])
+    >>> GainStream([[0.1, 0.3], [0.2, 0.2]]).sensitivity.round(4).tolist()
+    [1.4142, 1.4142]
     """
 
-    label: str
-    gains: Floats
-    capacity: Floats | None
-    entities: tuple[str, ...]
-    periods: NDArray[np.datetime64]
+    gains: Floats = field(kw_only=False)
+    label: str = "gains"
+    capacity: Floats | None = None
+    entities: tuple[str, ...] = ()
+    periods: NDArray[np.datetime64] = field(default_factory=lambda: np.array([], "datetime64[D]"))
     names: tuple[str, ...] = ()
     gain_range: float = 1.0
     count_sensitivity: float = 1.0
@@ -131,6 +134,7 @@ class GainStream:
         for name in ("gains", "capacity", "given_sensitivity", "periods"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, _frozen(name, getattr(self, name)))
+        self._complete()
         object.__setattr__(self, "names", self.names or self.entities)
         if not isinstance(self.label, str):
             raise DataError(f"the label of a stream must be text, got {self.label!r}")
@@ -139,6 +143,20 @@ class GainStream:
         for name in ("gain_range", "count_sensitivity"):  # may be of less precision
             object.__setattr__(self, name, float(getattr(self, name)))
         object.__setattr__(self, "stay", min(self.stay, self.n_rounds))
+
+    def _complete(self) -> None:
+        """Set what has a default that depends on the gains."""
+        if self.gains.ndim != 2:
+            return  # which is refused
+        rounds, n = self.gains.shape
+        if not self.entities:
+            object.__setattr__(self, "entities", tuple(f"expert {i}" for i in range(n)))
+        if len(self.periods) == 0:
+            days = np.datetime64("2000-01-01") + np.arange(rounds)
+            object.__setattr__(self, "periods", _frozen("periods", days))
+        if self.capacity is None and self.given_sensitivity is None:
+            whole = np.full(rounds, math.sqrt(n) * as_float(self.gain_range))
+            object.__setattr__(self, "given_sensitivity", _frozen("sensitivity", whole))
 
     def __repr__(self) -> str:
         size = f"{self.n_rounds} rounds x {self.n_experts} experts"
@@ -216,7 +234,7 @@ def _frozen(name: str, values: Any) -> NDArray[Any]:
 def _problems(stream: GainStream) -> Iterator[str]:
     """Yield the problems of a stream; each check assumes that the checks before it passed."""
     gains, capacity, given = stream.gains, stream.capacity, stream.given_sensitivity
-    if (capacity is None) == (given is None):
+    if capacity is not None and given is not None:
         yield "needs either capacity, (rounds, experts), or given_sensitivity, (rounds,)"
     if gains.ndim != 2 or 0 in gains.shape:
         yield f"gains have shape {gains.shape}, not (rounds, experts)"

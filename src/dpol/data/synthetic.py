@@ -17,15 +17,7 @@ def synthetic_stream(label: str, gains: Floats) -> GainStream:
 
     The (T, n) gains lie in [0, 1]. No stream of a config can have this label and share its noise.
     """
-    rounds, n = gains.shape
-    return GainStream(
-        label=f"synthetic: {label}, n = {n}",
-        gains=gains,
-        capacity=None,
-        entities=tuple(f"expert {i}" for i in range(n)),
-        periods=np.datetime64("2000-01-01") + np.arange(rounds),
-        given_sensitivity=np.full(rounds, math.sqrt(n)),
-    )
+    return GainStream(gains, label=f"synthetic: {label}, n = {gains.shape[1]}")
 
 
 def adjacent_streams(

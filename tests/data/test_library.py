@@ -1,0 +1,153 @@
+"""A table is a stream in one call: the pipeline's, and what the cleaning changed is told."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import dpol
+from pipeline import ROOT
+from streams_by_hand import assert_same
+
+TABLE = "data/examples/shelters.csv"
+SHELTERS: dict[str, Any] = {
+    "entity": "shelter",
+    "period": "week_of",
+    "count": "guests",
+    "capacity": "places",
+    "cleaning": {"suppressed_markers": ["<5"], "missing_markers": ["-"]},
+}
+ROWS = """
+site,week,town,used,beds
+A,2024-01-01,X,3,10
+A,2024-01-08,X,,10
+A,2024-01-15,X,12,10
+B,2024-01-01,X,5,20
+B,2024-01-08,X,6,20
+B,2024-01-15,X,7,20
+C,2024-01-01,X,1,20
+C,2024-01-08,X,0,20
+C,2024-01-15,X,0,20
+D,2024-01-08,Y,9,20
+total,2024-01-08,X,21,60
+""".lstrip()
+SITES: dict[str, Any] = {
+    "entity": "site",
+    "period": "week",
+    "count": "used",
+    "capacity": "beds",
+    "group": "town",
+    "groups": ["X"],
+    "cleaning": {"drop_where": {"site": "total"}, "min_total_cases": 5},
+}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "sites.csv"
+    path.write_text(ROWS)
+    return path
+
+
+def test_arguments_say_what_a_config_says() -> None:
+    cleaning = {**SHELTERS["cleaning"], "max_carry": 2, "min_total_cases": 50}
+    groups = {"group": "district", "groups": ["Old Town", "Riverside"]}
+    told = {**SHELTERS, **groups, "cleaning": cleaning, "label": "town"}
+    of_config = dpol.read_table(ROOT / "config/shelters.yaml", label="town")
+    own = dpol.read_table(TABLE, **told)
+    assert_same(own, replace(of_config, provenance=own.provenance))
+    with pytest.raises(dpol.ConfigError, match="no stream twn; did you mean town"):
+        dpol.read_table(ROOT / "config/shelters.yaml", label="twn")
+    with pytest.raises(dpol.ConfigError, match="dataset.source.kind = 'simulated': must be local"):
+        dpol.read_table(ROOT / "config/simulated.yaml")
+
+
+def test_a_frame_is_read_as_its_file_and_typed_cells_stay_typed(file: Path) -> None:
+    whole = dpol.read_table(file, **SITES, label="S")
+    frame = pd.read_csv(file)
+    typed = frame.assign(week=pd.to_datetime(frame["week"]), used=frame["used"].astype("float"))
+    for table in (frame, typed, typed.set_index("town").reset_index()):
+        own = dpol.read_table(table, **SITES, label="S")
+        assert_same(own, replace(whole, provenance=own.provenance))
+    thousands = dpol.read_table(typed, **SITES, label="S", read={"thousands": ".", "decimal": ","})
+    assert (thousands.gains == whole.gains).all(), "no sign is read into typed cells"
+
+
+@pytest.mark.parametrize("text", ["a: 1", "{dataset: {}, streams: {x: }, privacy: {}}"])
+def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "other.yaml").write_text(text)
+    with pytest.raises(dpol.ConfigError, match=r"other.yaml: is not the config of a run, with"):
+        dpol.read_table(tmp_path / "other.yaml")
+
+
+def test_what_the_cleaning_did_is_told(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    stream = dpol.read_table(file, **SITES)
+    assert stream.gains.T.tolist() == [[0.3, 0.3, 1.0], [0.25, 0.3, 0.35]]
+    lines = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert [line.removeprefix(f"{file}: ") for line in lines] == [
+        "stream X: counts above their bound, cut to it (cleaning.above): A, 2024-01-15: 12",
+        "stream X: 11 rows read, 1 of them outside the chosen groups and periods, 1 more left out"
+        " by dataset.cleaning.drop_where.",
+        "stream X: cells without a count: 1",
+        "stream X: missing counts carried forward (at most cleaning.max_carry periods): 1",
+        "stream X: shares above 1, or above gain.at_most, clipped to it: 1",
+        "stream X: 1 entity left out: C (1 cases in all, fewer than 5)",
+    ]
+
+
+def test_a_clean_table_is_read_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    weeks = pd.date_range("2024-01-01", periods=3, freq="7D")
+    cells = {"site": ["A", "B"] * 3, "week": weeks.repeat(2), "used": range(1, 7), "beds": [10] * 6}
+    read = {key: SITES[key] for key in ("entity", "period", "count", "capacity")}
+    stream = dpol.read_table(pd.DataFrame(cells), **read, cleaning={"entities": "all"}, stay=2)
+    assert (stream.label, stream.stay, stream.gains.shape) == ("frame", 2, (3, 2))
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("error", "changes", "message"),
+    [
+        (dpol.DataError, {"count": "use"}, "used and beds. Name the right ones in the arguments"),
+        (dpol.DataError, {"groups": ["Z"]}, "Groups in column town: X and Y"),
+        (dpol.DataError, {"groups": None}, "Change groups or periods. Groups in column town: "),
+        (dpol.ConfigError, {"groups": "X"}, "groups = 'X': must be a list"),
+        (dpol.ConfigError, {"period": None}, "or give the config that dpol new dataset writes"),
+        (dpol.ConfigError, {"capacity": None},
+         "\n  capacity: is missing: name the column, or set gain to of: count"),
+        (dpol.ConfigError, {"cleaning": {"max_cary": 1}}, "unknown key; did you mean max_carry?"),
+        (dpol.ConfigError, {"gain": {"of": "sum"}}, "gain.of = 'sum': must be 'share' or 'count'"),
+        (dpol.ConfigError, {"read": {"sheet_name": "a"}}, "read.sheet_name = 'a': does not apply"),
+        (ValueError, {"stay": 0}, "stay must be a whole number of at least 1, got 0"),
+        (ValueError, {"count_sensitivity": "1"}, "count_sensitivity must be a number in (0, inf)"),
+    ],
+)  # fmt: skip
+def test_a_wrong_argument_is_refused_with_a_remedy(
+    file: Path, error: type[Exception], changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        dpol.read_table(file, **{**SITES, **changes})
+
+
+def test_without_the_pipeline_it_says_what_to_install(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("dpol.data.table")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "dpol.data.cleaning", raising=False)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ModuleNotFoundError, match="pandas is missing; run pip install"):
+        dpol.read_table(file, **SITES)
+
+
+def test_gains_alone_are_a_stream_that_plays() -> None:
+    stream = dpol.GainStream([[0.1, 0.9], [0.4, 0.6], [1.0, 0.0]])
+    assert stream.entities == ("expert 0", "expert 1")
+    assert stream.sensitivity.tolist() == [2**0.5] * 3
+    noisy = dpol.privatize(stream, noise="isotropic", mu=1.0, seed=1, replicates=2)
+    assert dpol.play(dpol.RWMeta(), noisy).gains(stream).shape[0] == 2

@@ -1,0 +1,90 @@
+"""Tests of meaning stop what is no count of a place, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from data.drawn import Drawn, clean, dataset, refused, week
+
+RNG = np.random.default_rng(3)
+WEEKS = 30
+
+
+def drawn(numbers: np.ndarray, beds: int = 900) -> Drawn:
+    """Draw entities a, b, c and so on, with the columns of (weeks, entities) numbers."""
+    each = (" ".join(f"{n:g}" for n in line) for line in numbers.T)
+    cells = zip("abcdefgh", each, strict=False)
+    return {name: (line, " ".join([str(beds)] * len(numbers))) for name, line in cells}
+
+
+def counts(n: int = 4) -> np.ndarray:
+    return RNG.poisson(40, (WEEKS, n)).astype(float)
+
+
+@pytest.mark.parametrize("hide", [False, True])
+def test_a_total_is_found_also_beside_hidden_counts(hide: bool) -> None:
+    parts = RNG.poisson(12, (WEEKS, 4)).astype(float)
+    table = drawn(np.column_stack([parts, parts.sum(axis=1)]))
+    if hide:
+        table = {
+            name: (" ".join("*" if float(it) < 8 else it for it in line.split()), beds)
+            for name, (line, beds) in table.items()
+        }
+    said = refused(table, dataset(checked=[]))
+    assert "e equals the sum of all others in 30 of 30 periods" in said
+    assert 'cleaning:\n    drop_where: {"hospital": ["e"]}' in said
+    assert 'checked: ["totals"]' in said
+    assert clean(table, dataset(checked=["totals"])).reports[0].entities == 5
+    dropped = clean(table, dataset(checked=[], drop_where={"hospital": ["e"]}))
+    assert dropped.reports[0].entities == 4
+
+
+@pytest.mark.parametrize("factor", [1.5, 3.0, 6.0])
+def test_a_large_place_is_no_total(factor: float) -> None:
+    wave = 60 + 50 * np.sin(np.arange(WEEKS) / 5)
+    large = RNG.poisson(wave * factor)
+    others = RNG.poisson(wave[:, None] * np.array([0.5, 0.6, 0.4]))
+    assert clean(drawn(np.column_stack([large, others])), dataset(checked=[]))
+
+
+def test_totals_to_date_are_found_with_the_line_that_makes_counts() -> None:
+    table = drawn(np.cumsum(counts(), axis=0), beds=9_000)
+    said = refused(table, dataset(checked=[]))
+    assert "counts rise in 116 and fall in 0 of 116 steps, as totals to date do" in said
+    assert '\n  table["patients"] = table.sort_values("week").groupby("hospital")["patients"]' in (
+        said
+    )
+    assert clean(table, dataset(checked=["cumulative"]))
+
+
+def test_counts_with_decimals_and_no_capacity_are_asked_about() -> None:
+    table, rules = drawn(counts() + 0.25), dataset({"capacity": None}, checked=[])
+    said = refused(table, rules)
+    assert "120 of 120 counts have decimals" in said
+    assert "privacy.count_sensitivity" in said
+    assert clean(table, dataset({"capacity": None}, checked=["rates"]))
+
+
+def test_all_findings_are_in_one_message() -> None:
+    parts = np.cumsum(counts() + 0.5, axis=0)
+    said = refused(drawn(np.column_stack([parts, parts.sum(axis=1)])), dataset(
+        {"capacity": None}, checked=[]))  # fmt: skip
+    assert [f'checked: ["{name}"]' in said for name in ("totals", "cumulative", "rates")] == [
+        True,
+        True,
+        True,
+    ]
+
+
+def test_what_was_understood_is_at_most_six_short_lines() -> None:
+    table = {**drawn(counts()), "x" * 200: (" ".join(["1"] * WEEKS), " ".join(["0"] * WEEKS))}
+    (report,) = clean(table, dataset(capacity_zero="drop", max_carry=0)).reports
+    rows, dropped, dates, largest, cells = report.understood
+    assert all(len(line) <= 160 for line in report.understood)
+    assert rows == "120 of 150 rows play, of 4 entities: a, b, c and d"
+    assert dropped.startswith("do not play: 1 (never reports a capacity above 0: xxx")
+    assert dates.startswith(f"'{week(0)}' in row 2 is Sun 3 Jan 2021; 30 periods of 7 days from")
+    assert largest.startswith("the largest: ")
+    assert " beside a capacity of 900, from " in largest
+    assert cells == "cells: count: reported 100%; capacity: reported 100%"

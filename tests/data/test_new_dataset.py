@@ -1,0 +1,135 @@
+"""`dpol new dataset` asks four questions, and writes a config once the table was read."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+from dpol.config.experiment import load_experiment
+from dpol.data.cleaning import clean_table
+from dpol.data.settings import Dataset, Stream
+from in_process import command
+from pipeline import ROOT
+
+VERBATIM = ROOT.parent / "shared/data/hhs-verbatim-nm-pa-ca-2022-09-23--2022-10-21.csv.gz"
+SCHOOLS = """Absent pupils by week
+
+school;week;absent;pupils
+North;8.1.2024;4;120
+North;15.1.2024;<3;120
+North;22.1.2024;-;120
+North;29.1.2024;9;
+South;8.1.2024;11;310
+South;15.1.2024;8;310
+South;22.1.2024;14;310
+South;29.1.2024;20;305
+"""
+KEYS = {
+    "read.sep": ";",
+    "read.skiprows": "2",
+    "periods.format": "%d.%m.%Y",
+    "cleaning.missing_markers": '["", "-"]',
+    "cleaning.suppressed_markers": '["<3"]',
+}
+
+
+@pytest.fixture(autouse=True)
+def _here(here: Path) -> None:
+    Path("schools.csv").write_text(SCHOOLS)
+
+
+def test_each_refusal_prints_the_command_that_goes_on() -> None:
+    """An owner who fills in what only he knows comes to an end."""
+    words = ["new", "dataset", "schools.csv"]
+    for _ in range(9):
+        code, out, err = command(*words)
+        if code == 0:
+            break
+        assert not Path("schools.yaml").exists()
+        words = shlex.split(err.splitlines()[-1].partition("dpol ")[2])
+        for key, value in KEYS.items():
+            words = [f"{key}={value}" if it == f"{key}=VALUE" else it for it in words]
+        answers = {"ENTITY": "school", "PERIOD": "week", "COUNT": "absent", "CAPACITY": "pupils"}
+        words = [answers.get(it, it) for it in words]
+        if "cleaning.missing_markers" in err:  # one message may need two keys
+            words += ["--set", f"cleaning.suppressed_markers={KEYS['cleaning.suppressed_markers']}"]
+        words = [it for k, it in enumerate(words) if "VALUE" not in it and words[k : k + 1]]
+    assert code == 0, err
+    assert "8 of 8 rows play, of 2 entities: North and South" in out
+    assert "'8.1.2024' in row 4 is Mon 8 Jan 2024; 4 periods of 7 days" in out
+    text = Path("schools.yaml").read_text()
+    assert shlex.split(text.splitlines()[0])[1:] == ["dpol", *words]
+    config = load_experiment("schools.yaml").config
+    assert (config.dataset.columns.entity, config.dataset.periods.days) == ("school", 7)
+
+
+def test_the_columns_are_shown_and_only_what_is_open_is_asked() -> None:
+    sets = [f"--set={key}={value}" for key, value in KEYS.items()]
+    code, out, err = command("new", "dataset", "schools.csv", *sets)
+    assert code == 2
+    assert "week (date): '8.1.2024', '15.1.2024' and '22.1.2024'" in out
+    assert re.findall(r"^  --(\w+): ", err, re.M) == ["count", "capacity"]
+    assert "--period week --entity school" in err
+    code, _, err = command("new", "dataset", "schools.csv", *sets, "--capacity", "none")
+    assert re.findall(r"^  --([\w-]+): ", err, re.M) == ["count", "at-most"]
+
+
+def test_in_a_terminal_the_answers_are_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter(["absent", "none", "400"])
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda _: next(answers))
+    sets = [f"--set={key}={value}" for key, value in KEYS.items()]
+    code, _, err = command("new", "dataset", "schools.csv", *sets)
+    assert code == 0, err
+    assert yaml.safe_load(Path("schools.yaml").read_text())["gain"] == {"of": "count", "bound": 400}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.csv"], "none.csv: no such file"),
+        (["schools.csv", "--set", "read.sep"], "--set read.sep: must be KEY=VALUE, such as"),
+        (["schools.csv", "--set", "read.sep=ab"], "sep = 'ab': must have at most 1 character"),
+        (
+            ["schools.csv", "--set", "read.seps=;"],
+            "seps = ';': unknown key; did you mean sep?",
+        ),
+        (["schools.csv"], "row 3: has 4 cells, but the header has 1"),
+    ],
+)
+def test_a_wrong_answer_is_refused(words: list[str], message: str) -> None:
+    sets = ["--set=read.sep=;"] if words == ["schools.csv"] else []
+    code, _, err = command("new", "dataset", *words, *sets)
+    assert code == 2
+    assert message in err
+    assert not list(Path().glob("*.yaml"))
+
+
+def test_a_config_that_exists_stays() -> None:
+    Path("schools.yaml").write_text("mine")
+    code, _, err = command("new", "dataset", "schools.csv")
+    assert (code, Path("schools.yaml").read_text()) == (1, "mine")
+    assert "schools.yaml: exists already" in err
+
+
+def test_an_hhs_table_is_read_as_the_papers_config_reads_it() -> None:
+    if not VERBATIM.is_file():
+        pytest.skip("the table of 127 columns is not in the project")
+    Path("hhs.csv.gz").write_bytes(VERBATIM.read_bytes())
+    code, _, err = command("new", "dataset", "hhs.csv.gz", "--set", "cleaning.min_total_cases=3")
+    assert code == 0, err
+    config = load_experiment("hhs.yaml").config
+    own, _ = clean_table("hhs.csv.gz", config.dataset, config.streams)
+    keys: Any = yaml.safe_load((ROOT / "config/paper.yaml").read_text())["dataset"]
+    keys["cleaning"] |= {"min_total_cases": 3}
+    streams = {label: Stream(groups=[label]) for label in config.streams}
+    papers, _ = clean_table("hhs.csv.gz", Dataset.model_validate(keys), streams)
+    pd.testing.assert_frame_equal(own, papers)
+    assert config.dataset.private

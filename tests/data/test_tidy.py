@@ -1,0 +1,28 @@
+"""The lines of pandas on the page are those of the messages, which `test_drawn_tables` runs."""
+
+from __future__ import annotations
+
+import re
+
+from dpol.data import tidy
+from pipeline import ROOT
+
+PAGE = (ROOT / "docs/how-to/add-dataset.md").read_text(encoding="utf-8")
+
+
+def test_each_line_on_the_page_is_one_of_a_message() -> None:
+    lines = re.findall(r"^\| [^|]+ \| `(table.*)` \|$", PAGE, re.M)
+    columns = tidy.of_columns(["place", "week"], ["count"], "place", "week", "count")
+    several = tidy.of_columns([], [], "place", "week", "count")
+    messages = "\n".join([
+        *(columns, several, tidy.of_dates("week"), tidy.of_sheets(), tidy.events()),
+        *(tidy.second_table(), tidy.steps(), tidy.named_by_two(), tidy.stripped()),
+        *(tidy.long(["place"]), 'table["place"] = table["place"].ffill()'),
+    ])  # fmt: skip
+    assert len(lines) >= 12
+    assert [line for line in lines if line not in messages] == []
+
+
+def test_the_page_is_short() -> None:
+    prose = re.sub("```.*?```", "", PAGE, flags=re.S)
+    assert len(re.sub("`[^`]*`", "code", prose).split()) <= 800
