@@ -19,7 +19,7 @@ import dpol
 from data.drawn_tables import UNTIDY, WORDS, Answers, Keys, Untidy, differences, draw_case, read
 from in_process import command
 
-TIDY = [f"{os.environ.get('TABLES_SEED', 'table')}-{number}" for number in range(40)]
+TIDY = [f"{os.environ.get('TABLES_SEED', 'drawn')}-{number}" for number in range(40)]
 
 
 def conversation(
@@ -46,14 +46,16 @@ def conversation(
 
 def is_made_tidy(case: Untidy, table: pd.DataFrame, message: str, keys: Keys, steps: int) -> bool:
     """Run each line of pandas of a message, and those of the refusals of what comes out."""
-    capacities, (file,) = pd.read_csv("beds.csv"), Path().glob("wards.*[vx]")
+    (file,) = Path().glob("wards.*[vx]")
     for line in map(str.strip, message.splitlines()):
         for old, new in case.words.items():
             line = line.replace(old, new)
         if not line.startswith("table"):
             continue
-        names = {"pd": pd, "FILE": file, "table": table.copy(), "capacities": capacities}
-        with contextlib.suppress(KeyError, ValueError, AttributeError, TypeError):
+        names = {"pd": pd, "FILE": file, "table": table.copy()}
+        if "beds.csv" in case.line:
+            names["capacities"] = pd.read_csv("beds.csv")
+        with contextlib.suppress(KeyError, NameError, ValueError, AttributeError, TypeError):
             exec(line, names)
         try:
             if not differences(read(names["table"], case.answers, keys), case.truth()):

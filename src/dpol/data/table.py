@@ -7,6 +7,7 @@ are. Rows are what all streams of a run share, so the file is read once.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import datetime
 import gzip
@@ -17,6 +18,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
@@ -61,6 +63,8 @@ Choice: TypeAlias = Callable[[list[str]], list[int]]
 Cells: TypeAlias = "pd.Series[Any]"
 """The cells of a column, indexed by row of the file: categories of text, numbers or dates."""
 
+_SINGLE = re.compile("utf-8|ascii|cp125|iso8859|koi8")
+"""Encodings in which separators, quotes and line ends are single bytes, and no part of others."""
 _WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
@@ -258,9 +262,15 @@ def _mend_columns(header: list[str], missing: Sequence[str], of: Columns | None)
     )  # fmt: skip
 
 
+def _bytes_of(path: Path) -> IO[bytes]:
+    return cast(IO[bytes], (gzip.open if path.suffix == ".gz" else open)(path, "rb"))
+
+
 def _opened(path: Path, read: Read) -> IO[str]:
     """Open a CSV file as text, behind `skiprows` and without the rows of `skipfooter`."""
-    encoding = "utf-8-sig" if read.encoding == "utf-8" else read.encoding
+    with _bytes_of(path) as content:
+        marked = content.read(3) == codecs.BOM_UTF8
+    encoding = "utf-8-sig" if marked and read.encoding == "utf-8" else read.encoding
     opened = gzip.open if path.suffix == ".gz" else open
     text = cast(IO[str], opened(path, "rt", encoding=encoding, newline=""))
     for _ in range(read.skiprows):
@@ -271,6 +281,23 @@ def _opened(path: Path, read: Read) -> IO[str]:
         lines = text.read().splitlines(keepends=True)
     held = [number for number, line in enumerate(lines) if line.strip()]
     return io.StringIO("".join(lines[: held[-read.skipfooter]] if held[read.skipfooter :] else []))
+
+
+def _blocks(path: Path, read: Read) -> Iterator[bytes]:
+    """Yield a CSV file in blocks in which separators are single bytes, and quotes are closed."""
+    with ExitStack() as stack:
+        if _SINGLE.match(read.encoding) and not read.skipfooter:
+            content = stack.enter_context(_bytes_of(path))
+            for _ in range(read.skiprows):
+                content.readline()
+        else:
+            content = io.BytesIO(stack.enter_context(_opened(path, read)).read().encode())
+        while block := content.read(1 << 22):
+            for _ in range(99):
+                if block.count(b'"') % 2 == 0:
+                    break
+                block += content.readline()
+            yield block
 
 
 def _separator(path: Path, read: Read) -> str:
@@ -307,17 +334,14 @@ def _lines_of_rows(path: Path, read: Read, sep: str, width: int, rows: int) -> p
     Raises:
         DataError: a row has more or fewer cells than the header.
     """
-    seps, ends, lines, last = 0, 0, 0, "\n"
-    with _opened(path, read) as text:
-        while block := text.read(1 << 22):
-            if '"' in block:
-                for _ in range(99):  # up to the end of a cell in quotes
-                    block += text.readline() if block.count('"') % 2 else ""
-            lines += block.count("\n")
-            if '"' in block:
-                block = re.sub('"[^"]*"', "", block)
-            seps, ends, last = seps + block.count(sep), ends + block.count("\n"), block[-1:] or last
-    whole = rows + 1 - (last != "\n")
+    seps, ends, lines, last = 0, 0, 0, b"\n"
+    for block in _blocks(path, read):
+        lines += block.count(b"\n")
+        if b'"' in block:
+            block = re.sub(b'"[^"]*"', b"", block)
+        seps, ends = seps + block.count(sep.encode()), ends + block.count(b"\n")
+        last = block[-1:] or last
+    whole = rows + 1 - (last != b"\n")
     if seps == (rows + 1) * (width - 1) and ends == lines == whole:
         return pd.RangeIndex(read.skiprows + 2, read.skiprows + 2 + rows)
     found = list[int]()
