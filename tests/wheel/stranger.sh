@@ -31,7 +31,7 @@ for week in range(30):
         day = date(2024, 1, 1) + timedelta(weeks=week)
         print(f"{day},ward {ward},{20 + (7 * week + 11 * ward) % 19},{60 + 10 * ward}")
 END
-dpol new dataset wards.csv --entity ward --period week --count patients --capacity beds --row number
+dpol new dataset wards.csv --entity ward --period week --count patients --capacity beds
 dpol run wards.yaml data --cores 2
 
 said "An algorithm, a learner and a noise of one's own"
