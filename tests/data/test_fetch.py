@@ -22,14 +22,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 import requests
-from dpol.data.sources import WebSource
-from dpol.data.tables.table_format import Format
 
 from data.drawn import dataset
 from dpol.core.errors import FetchError
 from dpol.data import fetch as module
 from dpol.data.fetch import fetch_table
 from dpol.data.query import Query, must_fetch, query_for
+from dpol.data.settings import Read, WebSource
 
 COLUMNS = ("hospital", "week", "state", "beds")
 QUERY = Query(
@@ -317,7 +316,7 @@ def test_a_table_that_is_too_large_is_refused(
 ) -> None:
     """A bomb of a few kB that unpacks to 2 MB is refused too."""
     monkeypatch.setattr(module, "MOST_MB", 1)
-    monkeypatch.setattr("dpol.data.tables.raw_table.MOST_MB", 1)
+    monkeypatch.setattr("dpol.data.table.MOST_MB", 1)
     body = as_csv(ROWS * 3_000)
     server.faults[name] = [change(body=gzip.compress(body) if name == "packed" else body)]
     assert "has more than 1 MB" in fetch.refused(server.at(name))
@@ -412,9 +411,7 @@ def test_a_table_is_read_as_the_config_says(server: Server, fetch: Fetch) -> Non
     server.faults["file"] = [change(body=body)] * 2
     assert "not UTF-8" in fetch.refused(server.at("file"))
     with pytest.raises(UnicodeDecodeError):  # the test reads the file as UTF-8
-        fetch(
-            server.at("file"), query=replace(QUERY, form=Format(delimiter=";", encoding="cp1252"))
-        )
+        fetch(server.at("file"), query=replace(QUERY, read=Read(sep=";", encoding="cp1252")))
     assert gzip.decompress(fetch.table.read_bytes()) == body
 
 

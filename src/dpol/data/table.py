@@ -50,6 +50,8 @@ LARGEST = 999_999_999
 """Largest valid number; a larger one is taken for a mistake."""
 SMALLEST_CAPACITY = 1e-6
 """Smallest capacity above 0: the noise of a whole stream grows with 1 / capacity."""
+MOST_MB = 2_000
+"""Largest size of a packed CSV table, unpacked, in MB (10^6 bytes)."""
 MOST_CELLS = 50_000_000
 """Largest number of cells of a sheet."""
 MOST_TEXTS = 3
@@ -307,6 +309,13 @@ def _separator(path: Path, read: Read) -> str:
 def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     """Read a CSV file by pandas, and check that each row has the header's number of cells."""
     sep = _separator(path, read)
+    with _bytes_of(path) as content:  # first, since a cut gzip file must not look like a bad row
+        while path.suffix == ".gz" and content.read(1 << 20):
+            if content.tell() > MOST_MB * 10**6:
+                raise DataError(
+                    f"{path}: has more than {MOST_MB:,} MB as CSV; leave out rows and columns that"
+                    " no run needs"
+                )
     csv.field_size_limit(10_000_000)
     with _opened(path, read) as text:
         header = [name.strip() for name in next(filter(any, _csv(text, sep)), [])]
