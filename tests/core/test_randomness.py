@@ -72,3 +72,16 @@ def test_replicates_and_purposes_are_uncorrelated_unit_normals(checks):
     assert checks.columns_are_unit_normals(columns)
     columns[:, 7] = columns[:, 0]
     assert not checks.columns_are_unit_normals(columns)
+
+
+@given(st.lists(st.tuples(st.sets(st.integers(0, 3), min_size=1), st.integers(1, 400))))
+def test_uniform_numbers_drawn_ahead_are_the_same(draws):
+    """Of some replicates at a time, and beyond the end of a block."""
+    plain = replicate_generators(1, KEY, range(4), "coins")
+    ahead = replicate_generators(1, KEY, range(4), "coins").only_uniform()
+    for rows, count in draws:
+        some = sorted(rows)
+        np.testing.assert_array_equal(
+            ahead.of(some).uniforms(count), plain.of(some).uniforms(count)
+        )
+        np.testing.assert_array_equal(ahead.of(some).uniform(), plain.of(some).uniform())

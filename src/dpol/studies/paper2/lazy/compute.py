@@ -164,7 +164,8 @@ def _alone(
         chosen = _parameters(T, d, algorithm, epsilon)
         if chosen is None:
             return {}
-        total, moved = play_measure(PairedWeights(d, chosen.eta), chosen, losses, coins)
+        measure = PairedWeights(d, chosen.eta)
+        total, moved = play_measure(measure, chosen, losses, coins.only_uniform())
         mechanism = (LazyWeights if chosen.shadow else ShrinkingDartboard).mechanism
         reached = chosen.epsilon, DELTA
     guarantee = central_guarantee(mechanism, 1.0, "L-infinity, loss", epsilon_delta=reached)
