@@ -118,7 +118,8 @@ def save_figure(figure: Figure, paths: Iterable[Path]) -> None:
     Raises:
         OutputError: a file cannot be written.
     """
-    for path in paths:
-        with figure_style(), atomic_path(path) as temporary:
+    with figure_style():
+        for path in paths:
             metadata = _METADATA[path.suffix] | {"Title": figure.get_label()}
-            figure.savefig(temporary, format=path.suffix[1:], dpi=200, metadata=metadata)
+            with atomic_path(path) as temporary:
+                figure.savefig(temporary, format=path.suffix[1:], dpi=200, metadata=metadata)
