@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -49,6 +50,8 @@ def job_log(
             `contents` has the checksums of the first inputs, tables, or None for those that a job
             makes, and `sources` a digest of what each job is asked that makes an input.
     """
+    # A job ends soon. Searches for cycles among what its imports make take a sixth of its start.
+    gc.set_threshold(100_000)
     log = Path(path)
     with log_of_job(log), sums_of_written() as written:
         began, asks = time.time_ns(), dict(params.items() if params else ())
@@ -86,6 +89,7 @@ def job_log(
             asked=asked(asks), read=read, wrote=wrote, began=began, ended=ended, versions=versions
         )
         write_note(log, note)
+    gc.freeze()  # Python would search all objects for cycles again before it ends.
 
 
 def _state_of(file: Path) -> tuple[int, int, int] | None:
