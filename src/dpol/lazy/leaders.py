@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,8 @@ def play_leaders(
 ) -> list[tuple[Floats, Floats]]:
     """Return the (R,) total losses and (R,) switches in each game; L2 sensitivity sqrt(d) a round.
 
-    Each replicate draws its noise once; every game adds it, scaled to its mu.
+    Each replicate draws its noise once; every game adds it, scaled to its mu. The noise and the
+    sums of one replicate must fit into memory.
 
     Args:
         algorithm: name in `NOISY_LEADERS`.
@@ -30,14 +32,15 @@ def play_leaders(
     T, d = games[0][0].sequences[0].n_rounds, games[0][0].sequences[0].n_experts
     total, switches = np.empty((2, len(games), generators.n_replicates))
     _, draw = NOISY_LEADERS[algorithm]
-    # Each game must fit into memory, in one part.
-    wholes = [sums for losses, _ in games for sums in losses.parts()]
+    scales = [math.sqrt(d) / check_mu(mu) for _, mu in games]
     for r, generator in enumerate(generators.generators):
         noise = draw(T, d, generator)
-        for g, (sums, (_, mu)) in enumerate(zip(wholes, games, strict=True)):
-            chosen = (sums[r, :-1] + math.sqrt(d) / check_mu(mu) * noise).argmin(axis=1)
+        sums_of = {losses: losses.of(r) for losses in {losses for losses, _ in games}}
+        for g, (losses, _) in enumerate(games):
+            sums = sums_of[losses]
+            chosen = (sums[:-1] + scales[g] * noise).argmin(axis=1)
             at = np.arange(T), chosen
-            total[g, r] = (sums[r, 1:][at] - sums[r, :-1][at]).sum()
+            total[g, r] = (sums[1:][at] - sums[:-1][at]).sum()
             switches[g, r] = np.count_nonzero(np.diff(chosen))
     return list(zip(total, switches, strict=True))
 
@@ -83,7 +86,7 @@ def doubling_edges(n_rounds: int) -> list[int]:
 
 
 def play_blocks(
-    blocks: Sequence[Stretch], epsilon: float, generators: ReplicateGenerators
+    blocks: Iterable[Stretch], epsilon: float, generators: ReplicateGenerators
 ) -> tuple[Floats, Floats]:
     """Return the (R,) total losses and (R,) switches of limited updates, by the sums of blocks.
 
@@ -95,10 +98,11 @@ def play_blocks(
         generators: one for each replicate.
     """
     scale = 2 / check_number("epsilon", epsilon, "(0, inf]")
-    R, d = blocks[0].before.shape
-    last, chosen, total = np.zeros((R, d)), [], np.zeros(R)
+    last: Any = 0.0
+    chosen, total = [], np.zeros(generators.n_replicates)
     for block in blocks:
-        chosen.append((scale * gumbel_noise(generators, d) - last).argmax(axis=1))
+        noise = gumbel_noise(generators, block.before.shape[1])
+        chosen.append((scale * noise - last).argmax(axis=1))
         total += block.of(chosen[-1])
         last = block.losses
     return total, np.count_nonzero(np.diff(chosen, axis=0), axis=0).astype(float)

@@ -19,7 +19,7 @@ Bits = NDArray[np.int8]
 Sums = NDArray[np.integer[Any]]
 """Sums of losses 0 and 1."""
 MOST_SUMS = 60_000_000
-"""Most sums of losses in memory; of longer games, parts are made again for each algorithm."""
+"""Most sums of losses to keep; of more, parts are made again for each algorithm."""
 
 
 @dataclass(frozen=True)
@@ -161,19 +161,30 @@ class PairedLosses:
     def parts(self) -> Iterator[Sums]:
         """Yield the (R, rounds + 1, d) total losses before and after each round of a part.
 
-        All rounds are one part if there is memory.
+        All rounds are one part if there is memory; parts are a twentieth of what is kept.
         """
-        room = MOST_SUMS // ((self.replicates or len(self.sequences)) * self.sequences[0].n_experts)
-        if room < self.sequences[0].n_rounds:
-            yield from self._sums(max(1, room))
+        if self._most_rounds < self.sequences[0].n_rounds:
+            yield from self._sums(max(1, self._most_rounds // 20))
         else:
             yield self._whole
+
+    def of(self, replicate: int) -> Sums:
+        """Return the (T + 1, d) total losses of a replicate before and after each round."""
+        if self._most_rounds < self.sequences[0].n_rounds:
+            alone = PairedLosses((self.sequences[replicate % len(self.sequences)],))
+            return np.asarray(alone._whole[0])
+        return np.asarray(self._whole[replicate])
 
     @cached_property
     def totals(self) -> Floats:
         """(R, d) total losses of all rounds."""
         *_, last = self.parts()
         return last[:, -1].astype(float)
+
+    @property
+    def _most_rounds(self) -> int:
+        """Most rounds whose sums are kept."""
+        return MOST_SUMS // ((self.replicates or len(self.sequences)) * self.sequences[0].n_experts)
 
     def _at(self, edges: Iterable[int]) -> Iterator[Sums]:
         """Yield the (R, d) total losses before some rounds, in increasing order."""

@@ -183,8 +183,9 @@ def test_a_row_is_what_its_parameters_give():
         assert row.redraws == pytest.approx(redraws, nan_ok=True)
 
 
-def test_groups_of_replicates_do_not_change_the_study(monkeypatch):
-    monkeypatch.setattr("dpol.studies.paper2.lazy.compute.MOST_SUMS", 24 * 3 * 3)
+def test_parts_of_the_sums_do_not_change_the_study(monkeypatch):
+    """The sums of 12 rounds of all 4 replicates are kept, those of 24 are made in parts."""
+    monkeypatch.setattr("dpol.lazy.stochastic_losses.MOST_SUMS", 18 * 4 * 3)
     pd.testing.assert_frame_equal(study_lazy(config(), seed=5), small())
 
 
@@ -247,7 +248,7 @@ def test_points_do_not_change_the_study():
     settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0], alternating_epsilons=[2.0])
     whole = study_lazy(settings, seed=5, confidence=0.9)
     facts = Facts({}, simulated=True, confidence=0.95)
-    assert list(package.jobs(settings, facts)) == ["T24", "T12"]
+    assert list(package.jobs(settings, facts)) == ["T24/d3", "T12/d3"]
     pd.testing.assert_frame_equal(study_lazy(settings, seed=5, confidence=0.9), whole)
     keys = whole[["adversary", "T", "epsilon"]].drop_duplicates().itertuples(index=False, name=None)
     games = [

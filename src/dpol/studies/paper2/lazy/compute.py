@@ -20,7 +20,7 @@ from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard
 from dpol.lazy.leaders import NOISY_LEADERS, doubling_edges, play_blocks, play_leaders
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
-from dpol.lazy.stochastic_losses import MOST_SUMS, GapLosses, PairedLosses, TurnLosses
+from dpol.lazy.stochastic_losses import GapLosses, PairedLosses, TurnLosses
 from dpol.lazy.transform import play_measure
 from dpol.lazy.weights import PairedWeights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
@@ -52,12 +52,8 @@ def run(point: LazyPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     There is no row of an algorithm if none of its parameters reach epsilon. Each replicate has
     losses of its own, on which all algorithms play.
     """
-    size = max(1, MOST_SUMS // (point.n_rounds * point.n_experts))
-    parts = [
-        list(_played(point, range(point.replicates)[first : first + size], inputs.seed))
-        for first in range(0, point.replicates, size)
-    ]
-    return {"lazy": pd.DataFrame([joined_row(rows, MEANS) for rows in zip(*parts, strict=True)])}
+    rows = [joined_row([row], MEANS) for row in _played(point, inputs.seed)]
+    return {"lazy": pd.DataFrame(rows)}
 
 
 def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.DataFrame]:
@@ -101,9 +97,9 @@ def open_losses(losses: PairedLosses, eta: float) -> Floats:
     return totals
 
 
-def _played(point: LazyPoint, replicates: Sequence[int], seed: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of some replicates, each with the expected regret of uniform random."""
-    T, d = point.n_rounds, point.n_experts
+def _played(point: LazyPoint, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows, each with the regrets of uniform random."""
+    T, d, replicates = point.n_rounds, point.n_experts, range(point.replicates)
     by_gap = [
         PairedLosses(tuple(GapLosses(T, d, gap, seed, r) for r in replicates))
         for gap in (GAP, close_gap(T, d))
@@ -123,6 +119,7 @@ def _played(point: LazyPoint, replicates: Sequence[int], seed: int) -> Iterator[
         led[algorithm] = dict(zip(cells, outcomes, strict=True))
     for adversary, epsilons, losses in games:
         least = np.asarray(losses.totals.min(axis=1))
+        uniform = losses.totals.mean(axis=1) - least
         rates = {WEIGHTS: math.sqrt(8 * math.log(d) / T), LEADER: math.inf}
         free = {name: open_losses(losses, eta) - least for name, eta in rates.items()}
         for epsilon, algorithm in itertools.product(epsilons, point.algorithms):
@@ -143,7 +140,7 @@ def _played(point: LazyPoint, replicates: Sequence[int], seed: int) -> Iterator[
                     "T": T,
                     "d": d,
                     "epsilon": epsilon,
-                    "uniform_regret": losses.totals.mean(axis=1) - least,
+                    "uniform_regret": uniform,
                     "delta": DELTA,
                     "algorithm": algorithm,
                     "limit": math.nan,
@@ -158,7 +155,7 @@ def _alone(
     T, d = losses.sequences[0].n_rounds, losses.sequences[0].n_experts
     chosen, reached = None, (epsilon, 0.0)
     if algorithm == LIMITED:
-        total, moved = play_blocks(list(losses.between(doubling_edges(T))), epsilon, coins)
+        total, moved = play_blocks(losses.between(doubling_edges(T)), epsilon, coins)
         mechanism = LimitedUpdates.mechanism
     else:
         chosen = _parameters(T, d, algorithm, epsilon)
@@ -182,7 +179,7 @@ _SEARCHES: Mapping[str, tuple[Callable[..., AccountedParameters], Accountant]] =
 """The search for parameters, and its accountant, of each algorithm that has any."""
 
 
-@cache  # The parts and the games of a point ask again.
+@cache  # The games of a point ask again.
 def _parameters(T: int, d: int, algorithm: str, epsilon: float) -> AccountedParameters | None:
     """Return the parameters of Theorem 3.10 or the best by an accountant; None if none are."""
     if algorithm == PRESET:

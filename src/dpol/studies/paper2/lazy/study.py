@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from dpol.studies.paper2.lazy.settings import ALGORITHMS, LEADERS, Lazy, LazyPoint
 from dpol.studies.study import Facts, Job, Study
 
@@ -10,18 +12,15 @@ LARGEST_TREE = 3_000_000
 
 
 def jobs(settings: Lazy, facts: Facts) -> dict[str, Job[LazyPoint]]:
-    """Return a job for each T, with a point for each d.
+    """Return a job for each T and d.
 
     >>> facts = Facts({}, simulated=True, confidence=0.95)
     >>> list(jobs(Lazy(n_rounds=[100, 10**6], n_experts=[2], epsilons=[1]), facts))
-    ['T100', 'T1000000']
+    ['T100/d2', 'T1000000/d2']
     """
     return {
-        f"T{T}": Job(
-            points=tuple(_games(settings, T, d) for d in settings.n_experts),
-            seconds=3.0 * len(settings.n_experts),
-        )
-        for T in settings.n_rounds
+        f"T{T}/d{d}": Job(points=(_games(settings, T, d),), seconds=3.0)
+        for T, d in itertools.product(settings.n_rounds, settings.n_experts)
     }
 
 
