@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from dpol.lazy.accounting import Accountant, LazyGame, sound_epsilon
 from dpol.lazy.algorithm import LazyExperts
@@ -41,23 +41,27 @@ class _Goal(Goal):
             return super().stability(batch_size)
         return self.game.n_rounds * batch_size, 0.0
 
+    def epsilon_at(self, batch_size: int, eta: float, p: float) -> float:
+        if self.accountant == "published":
+            return theorem_5_epsilon(self.game, batch_size, eta, p)
+        return sound_epsilon(self.game, batch_size, eta, p, shadow=False)
+
     def at(self, batch_size: int, eta: float, p: float) -> AccountedParameters:
         T, B = self.game.n_rounds, batch_size
         if self.accountant == "published":
-            step, account = -math.expm1(-B * eta), theorem_5_epsilon
+            step = -math.expm1(-B * eta)
             bound = step * T + B * math.log(self.n_experts) / step
             bound += 2 * T * math.exp(-T * p / (3 * B))
             limit: float = math.ceil(4 * T * p / B) - 1
         else:
             bound, limit = self.objective(B, eta), math.inf
-            account = partial(sound_epsilon, shadow=False)
         return AccountedParameters(
             B,
             eta,
             fake_switch=p,
             shadow=False,
             limit=limit if p else math.inf,
-            epsilon=account(self.game, B, eta, p),
+            epsilon=self.epsilon_at(B, eta, p),
             objective=bound,
         )
 

@@ -82,24 +82,22 @@ def least_objective(
 
 
 def largest_within(
-    at: Callable[[float], Chosen], epsilon: float, *, low: float, high: float, ratio: float
-) -> Chosen | None:
-    """Return the parameters at the largest number whose epsilon is at most `epsilon`.
+    epsilon_at: Callable[[float], float], epsilon: float, *, low: float, high: float, ratio: float
+) -> float | None:
+    """Return the largest number whose epsilon is at most `epsilon`.
 
     Found by bisection between `low` and `high`, where epsilon rises with the number; the result
     may be a factor `ratio` too small. None if even `low` has a larger epsilon.
     """
-    best = at(low)
-    if best.epsilon > epsilon:
+    if epsilon_at(low) > epsilon:
         return None
     while high / low > ratio:
         middle = math.sqrt(low * high)
-        tried = at(middle)
-        if tried.epsilon > epsilon:
+        if epsilon_at(middle) > epsilon:
             high = middle
         else:
-            low, best = middle, tried
-    return best
+            low = middle
+    return low
 
 
 @lru_cache(maxsize=64, typed=True)
@@ -200,6 +198,10 @@ class Goal:
             low, high = (low, middle) if rises(middle) else (middle, high)
         return math.sqrt(low * high)
 
+    def epsilon_at(self, batch_size: int, eta: float, p: float) -> float:
+        """Return the epsilon of parameters."""
+        return ACCOUNTANTS[self.accountant](self.game, batch_size, eta, p)
+
     def at(self, batch_size: int, eta: float, p: float) -> AccountedParameters:
         """Return the parameters with their epsilon and objective."""
         return AccountedParameters(
@@ -207,7 +209,7 @@ class Goal:
             eta,
             fake_switch=p,
             normaliser=self.game.normaliser,
-            epsilon=ACCOUNTANTS[self.accountant](self.game, batch_size, eta, p),
+            epsilon=self.epsilon_at(batch_size, eta, p),
             objective=self.objective(batch_size, eta),
         )
 
@@ -230,10 +232,13 @@ class Goal:
         most = self.best_eta(batch_size)
 
         def largest_eta(p: float) -> AccountedParameters | None:
-            at = partial(self.at, batch_size, p=p)
-            if (best := at(most)).epsilon <= self.epsilon:
-                return best
-            return largest_within(at, self.epsilon, low=most * 1e-6, high=most, ratio=1.002)
+            epsilon_at = partial(self.epsilon_at, batch_size, p=p)
+            eta: float | None = most
+            if epsilon_at(most) > self.epsilon:
+                eta = largest_within(
+                    epsilon_at, self.epsilon, low=most * 1e-6, high=most, ratio=1.002
+                )
+            return self.at(batch_size, eta, p) if eta else None
 
         coarse = map(largest_eta, np.geomspace(1e-4, 1.0, 13).tolist())
         if reached := [*filter(None, coarse)]:

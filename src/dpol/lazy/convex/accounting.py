@@ -162,23 +162,18 @@ def _improvements(
         fixed = regulariser * D**2 / 4 + batch_size * T * L**2 / (2 * regulariser)
         if fixed >= best:
             continue
-        at = partial(_parameters_at, game, batch_size, p, regulariser, fixed)
+
+        def epsilon_at(beta: float, p: float = p, regulariser: float = regulariser) -> float:
+            return convex_epsilon(game, batch_size, beta * (L * D), p, beta, regulariser)
+
         # The factor keeps rounding from deciding.
         needed = (1 - 1e-9) * game.dimension / (best - fixed)
-        if at(max(needed, low)).epsilon > epsilon:
+        if epsilon_at(max(needed, low)) > epsilon:
             continue
-        reached = largest_within(at, epsilon, low=low, high=high, ratio=1.02)
-        if reached and reached.objective < best:
-            best = reached.objective
-            yield reached
-
-
-def _parameters_at(
-    game: ConvexGame, batch_size: int, p: float, regulariser: float, fixed: float, beta: float
-) -> ConvexParameters:
-    """Return the parameters of L2P at a beta; `fixed` is the objective without the term in beta."""
-    eta, objective = beta * (game.lipschitz * game.diameter), fixed + game.dimension / beta
-    return _accounted(game, batch_size, eta, p, beta, regulariser, objective=objective)
+        beta = largest_within(epsilon_at, epsilon, low=low, high=high, ratio=1.02)
+        if beta and (objective := fixed + game.dimension / beta) < best:
+            best, eta = objective, beta * (L * D)
+            yield _accounted(game, batch_size, eta, p, beta, regulariser, objective=objective)
 
 
 def theorem_3_12(game: ConvexGame, *, epsilon: float) -> ConvexParameters:
