@@ -57,7 +57,9 @@ for study, block in plan.studies:
         for name in study.written_by_jobs(block, facts)
     }
     tables = {name: f"{RESULTS}/{name}.parquet" for name in study.results_of(block, facts)}
-    first = GAMES_FIRST if study.name in EVERY_RUN else 0
+    # After the games, the study with the longest jobs comes first.
+    longest = max(job.seconds for job in jobs.values())
+    first = GAMES_FIRST if study.name in EVERY_RUN else longest / (1 + longest)
 
     if study.name != "games":
 

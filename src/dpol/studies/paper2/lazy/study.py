@@ -19,7 +19,9 @@ def jobs(settings: Lazy, facts: Facts) -> dict[str, Job[LazyPoint]]:
     ['T100/d2', 'T1000000/d2']
     """
     return {
-        f"T{T}/d{d}": Job(points=(_games(settings, T, d),), seconds=3.0)
+        f"T{T}/d{d}": Job(
+            points=(_games(settings, T, d),), seconds=2 + T * d * settings.replicates / 4e6
+        )
         for T, d in itertools.product(settings.n_rounds, settings.n_experts)
     }
 
