@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
-from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +28,7 @@ class _LossesOfProducts:
     """Base of losses of products <a_t, x>; rounds count from 0.
 
     Args:
-        vectors: (T, d) array; row t is a_t.
+        vectors: (T, d) array; row t is a_t. Linear losses may be (T, R, d), each replicate's own.
         lipschitz: L, a bound on the norms of a_t that does not depend on the data.
 
     Raises:
@@ -41,7 +40,7 @@ class _LossesOfProducts:
 
     def __post_init__(self) -> None:
         most = check_number("lipschitz", self.lipschitz, "(0, 1e100]") * (1 + 1e-12)
-        norms = np.linalg.norm(real_array("vectors", self.vectors), axis=1)
+        norms = np.linalg.norm(real_array("vectors", self.vectors), axis=-1)
         if not (norms <= most).all():
             raise ValueError(f"lipschitz must bound the norms of vectors, got {self.lipschitz}")
 
@@ -53,7 +52,7 @@ class _LossesOfProducts:
     @property
     def dimension(self) -> int:
         """Dimension d."""
-        return int(self.vectors.shape[1])
+        return int(self.vectors.shape[-1])
 
 
 class LinearLosses(_LossesOfProducts):
@@ -64,7 +63,7 @@ class LinearLosses(_LossesOfProducts):
     """
 
     def batches(self, size: int) -> Iterator[Floats]:
-        """Yield the (rounds, d) gradients of consecutive batches; the last may be shorter."""
+        """Yield the (rounds, ...) gradients of consecutive batches; the last may be shorter."""
         for first in range(0, self.n_rounds, check_whole("size", size)):
             yield self.vectors[first : first + size]
 
@@ -104,8 +103,8 @@ class LogisticLosses(_LossesOfProducts):
 
     def _of(self, vectors: Floats) -> LogisticLosses:
         """Return losses of vectors that were checked in other losses."""
-        losses = copy(self)
-        object.__setattr__(losses, "vectors", vectors)
+        losses = object.__new__(LogisticLosses)
+        vars(losses).update(vectors=vectors, lipschitz=self.lipschitz)
         return losses
 
     def sum_at(self, points: Floats) -> Floats:

@@ -31,8 +31,8 @@ class RegularisedWeights:
     """The measure for linear losses <a_t, x>; sampling is exact.
 
     The state is the (d,) sum of the gradients so far; a batch is the (d,) sum of its gradients;
-    points are (R, d). For summed gradients A, nu is N(-A/(2 lambda), I/(2 beta lambda)) truncated
-    to the ball.
+    points are (R, d). If each replicate has losses of its own, both sums are (R, d). For summed
+    gradients A, nu is N(-A/(2 lambda), I/(2 beta lambda)) truncated to the ball.
 
     Args:
         ball: ball of the points.
@@ -58,7 +58,11 @@ class RegularisedWeights:
 
     def sample(self, state: Floats, generators: ReplicateGenerators) -> Floats:
         sigma = 1 / math.sqrt(2 * self.beta * self.regulariser)  # before truncation
-        return self.ball.sample(-state / (2 * self.regulariser), sigma, generators)
+        means = -state / (2 * self.regulariser)
+        if means.ndim == 1:
+            return self.ball.sample(means, sigma, generators)
+        own = [self.ball.sample(it, sigma, generators.of([r])) for r, it in enumerate(means)]
+        return np.concatenate(own)
 
     def log_ratio(self, batch: Floats, points: Floats) -> Floats:
         return -self.beta * self.loss(batch, points)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import joined_row
 from dpol.core.randomness import ReplicateGenerators, SeedKey, replicate_generators
 from dpol.lazy.convex.accounting import (
     ConvexGame,
@@ -20,14 +20,14 @@ from dpol.lazy.convex.accounting import (
 )
 from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.comparators import NOISES, best_regulariser, gradient_descent, private_ftrl
-from dpol.lazy.convex.losses import ConvexLosses, LogisticLosses, drifting_losses, total_loss
+from dpol.lazy.convex.losses import LinearLosses, LogisticLosses, drifting_losses, total_loss
 from dpol.lazy.convex.measure import measure_for
 from dpol.lazy.transform import play_measure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.settings import DELTA
 from dpol.studies.jobs import read_points
 from dpol.studies.paper2.convex.settings import Convex, LossName
-from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, compared, regrets
+from dpol.studies.paper2.lazy.regrets import central_guarantee, compared, regrets
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = Convex
@@ -41,40 +41,43 @@ def run(point: Convex, inputs: Inputs) -> dict[str, pd.DataFrame]:
     There is no row if no parameters of L2P reach epsilon. Each replicate has losses of its own, on
     which all algorithms play.
     """
-    rows = []
-    for T, d, loss in itertools.product(point.n_rounds, point.dimensions, point.losses):
-        parts = [
-            list(_rows(T, d, loss, point.epsilons, replicate, inputs.seed))
-            for replicate in range(point.replicates)
-        ]
-        rows += [joined_row(own, MEANS) for own in zip(*parts, strict=True)]
+    games = itertools.product(point.n_rounds, point.dimensions, point.losses)
+    rows = [row for game in games for row in _rows(*game, point, inputs.seed)]
     return {"convex": pd.DataFrame(rows)}
 
 
-def _rows(
-    T: int, d: int, loss: LossName, epsilons: Sequence[float], replicate: int, seed: int
-) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a replicate of the games of T rounds in d dimensions."""
-    ball = Ball(d, DIAMETER)
-    losses: ConvexLosses = drifting_losses(T, d, LIPSCHITZ, seed, replicate)
+def _rows(T: int, d: int, loss: LossName, point: Convex, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the games of T rounds in d dimensions."""
+    ball, replicates = Ball(d, DIAMETER), range(point.replicates)
+    drawn: list[Any] = [drifting_losses(T, d, LIPSCHITZ, seed, r) for r in replicates]
+    # Replicates of linear losses play together.
+    played = [LinearLosses(np.stack([it.vectors for it in drawn], axis=1), LIPSCHITZ)]
     if loss == "logistic":
-        losses = LogisticLosses(losses.vectors, LIPSCHITZ)
-    least = losses.least_total(ball)
-    free = regrets(total_loss(losses, gradient_descent(losses, ball)) - least)
-    still = total_loss(losses, itertools.repeat(ball.centre[None], T)) - least
+        played = drawn = [LogisticLosses(it.vectors, LIPSCHITZ) for it in drawn]
+    least = np.array([it.least_total(ball) for it in drawn])
+    simple = [total_loss(it, gradient_descent(it, ball)) for it in played]
+    still = [total_loss(it, itertools.repeat(ball.centre[None], T)) for it in played]
+    free = regrets(np.concatenate(simple) - least)
     game = ConvexGame(n_rounds=T, dimension=d, diameter=DIAMETER, lipschitz=LIPSCHITZ, delta=DELTA)
-    for epsilon in epsilons:
+    for epsilon in point.epsilons:
         key = ("convex", loss, T, d, float(epsilon))
 
-        def coins(name: str, key: SeedKey = key) -> ReplicateGenerators:
-            return replicate_generators(seed, key, [replicate], f"algorithm {name}")
+        def coins(name: str, key: SeedKey = key) -> list[ReplicateGenerators]:
+            every = replicate_generators(seed, key, replicates, f"algorithm {name}")
+            return [every.of(rows) for rows in np.array_split(replicates, len(played))]
 
         found = {}
         for name, parameters in _parameters(game, epsilon).items():
             measure = measure_for(
-                losses, ball, beta=parameters.beta, regulariser=parameters.regulariser
+                played[0], ball, beta=parameters.beta, regulariser=parameters.regulariser
             )
-            total, redraws = play_measure(measure, parameters, losses, coins(name))
+            total, redraws = np.concatenate(
+                [
+                    play_measure(measure, parameters, losses, own)
+                    for losses, own in zip(played, coins(name), strict=True)
+                ],
+                axis=1,
+            )
             guarantee = central_guarantee(
                 "lazy resampling from regularised multiplicative weights (L2P)",
                 LIPSCHITZ,
@@ -85,19 +88,24 @@ def _rows(
             found[name] = {**row, "accountant": "sound"}
         mu = mu_of_epsilon(epsilon, DELTA)
         for name, noise in NOISES.items():
-            regulariser = best_regulariser(losses, ball, noise, mu)
-            points = private_ftrl(
-                losses, ball, noise, mu=mu, regulariser=regulariser, generators=coins(name)
-            )
+            weight = best_regulariser(played[0], ball, noise, mu)
+            totals = [
+                total_loss(
+                    it,
+                    private_ftrl(it, ball, noise, mu=mu, regulariser=weight, generators=own),
+                )
+                for it, own in zip(played, coins(name), strict=True)
+            ]
             guarantee = central_guarantee(noise.mechanism, 2 * LIPSCHITZ, "L2, gradient", mu=mu)
-            found[name] = regrets(total_loss(losses, points) - least, guarantee=guarantee)
+            found[name] = regrets(np.concatenate(totals) - least, guarantee=guarantee)
         for algorithm, row in {**found, "gradient-descent": free}.items():
             yield {
                 "loss": loss,
                 "T": T,
                 "d": d,
                 "epsilon": epsilon,
-                "still_regret": still,
+                "replicates": point.replicates,
+                "still_regret": float((np.concatenate(still) - least).mean()),
                 "delta": DELTA,
                 "algorithm": algorithm,
                 "accountant": "",

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import joined_row
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.experts.limited_updates import LimitedUpdates
 from dpol.lazy.accounting import NORMALISERS, Accountant, LazyGame
@@ -26,7 +25,7 @@ from dpol.lazy.weights import PairedWeights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.settings import DELTA
 from dpol.studies.jobs import read_points
-from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, compared, regrets
+from dpol.studies.paper2.lazy.regrets import central_guarantee, compared, regrets
 from dpol.studies.paper2.lazy.settings import (
     ADVERSARIES,
     ALGORITHMS,
@@ -52,8 +51,7 @@ def run(point: LazyPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     There is no row of an algorithm if none of its parameters reach epsilon. Each replicate has
     losses of its own, on which all algorithms play.
     """
-    rows = [joined_row([row], MEANS) for row in _played(point, inputs.seed)]
-    return {"lazy": pd.DataFrame(rows)}
+    return {"lazy": pd.DataFrame(_played(point, inputs.seed))}
 
 
 def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.DataFrame]:
@@ -98,7 +96,7 @@ def open_losses(losses: PairedLosses, eta: float) -> Floats:
 
 
 def _played(point: LazyPoint, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows, each with the regrets of uniform random."""
+    """Yield the rows, each with the mean regret of uniform random."""
     T, d, replicates = point.n_rounds, point.n_experts, range(point.replicates)
     by_gap = [
         PairedLosses(tuple(GapLosses(T, d, gap, seed, r) for r in replicates))
@@ -119,7 +117,7 @@ def _played(point: LazyPoint, seed: int) -> Iterator[dict[str, Any]]:
         led[algorithm] = dict(zip(cells, outcomes, strict=True))
     for adversary, epsilons, losses in games:
         least = np.asarray(losses.totals.min(axis=1))
-        uniform = losses.totals.mean(axis=1) - least
+        uniform = float((losses.totals.mean(axis=1) - least).mean())
         rates = {WEIGHTS: math.sqrt(8 * math.log(d) / T), LEADER: math.inf}
         free = {name: open_losses(losses, eta) - least for name, eta in rates.items()}
         for epsilon, algorithm in itertools.product(epsilons, point.algorithms):
@@ -140,6 +138,7 @@ def _played(point: LazyPoint, seed: int) -> Iterator[dict[str, Any]]:
                     "T": T,
                     "d": d,
                     "epsilon": epsilon,
+                    "replicates": point.replicates,
                     "uniform_regret": uniform,
                     "delta": DELTA,
                     "algorithm": algorithm,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import add_intervals, half_width
+from dpol.core.intervals import add_intervals, half_width, standard_error
 from dpol.core.randomness import Floats
 from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
@@ -20,9 +20,6 @@ from dpol.studies.verdicts import verdict_on
 
 PARAMETERS = ("batch_size", "eta", "fake_switch", "limit", "beta", "regulariser")
 """Parameters that have a column in at least one of the studies."""
-
-MEANS = {"regret_runs": "mean_regret"}
-"""Column of the mean of the runs, for `joined_row`."""
 
 
 def central_guarantee(
@@ -51,7 +48,7 @@ def regrets(
     guarantee: Guarantee = NO_PRIVACY,
     parameters: AccountedParameters | None = None,
 ) -> dict[str, Any]:
-    """Return the columns of an algorithm in a game, for `joined_row`.
+    """Return the columns of an algorithm in a game: its runs, their mean, and its guarantee.
 
     Columns that do not apply to the algorithm are left out; they are empty in the table.
 
@@ -61,9 +58,14 @@ def regrets(
         guarantee: privacy guarantee of the algorithm.
         parameters: parameters of L2P or of a predecessor.
     """
-    row: dict[str, Any] = {"regret_runs": regret, **guarantee.as_columns()}
+    row: dict[str, Any] = {
+        "regret_runs": regret.tolist(),
+        "mean_regret": float(regret.mean()),
+        "standard_error": float(standard_error(regret)),
+        **guarantee.as_columns(),
+    }
     if redraws is not None:
-        row["redraws"] = redraws
+        row["redraws"] = float(redraws.mean())
     if parameters:
         values = asdict(parameters)
         of_row = {name: float(values[name]) for name in PARAMETERS if name in values}
