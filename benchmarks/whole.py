@@ -15,6 +15,7 @@ import yaml
 from machine import ROOT, busy_seconds, children_seconds
 
 from dpol.config.experiment import load_experiment
+from dpol.reruns.notes import read_notes
 from dpol.studies.registry import STUDIES
 
 CORES = 2
@@ -63,7 +64,7 @@ def time_run(config: Mapping[str, Any], *targets: str, first: str | None = None)
         run(folder, config, [*SNAKEMAKE, *targets])
         wall, cpu = time.perf_counter() - start, children_seconds() - own
         others = max(busy_seconds() - busy - cpu, 0.0)
-        jobs = _jobs_in(Path(folder) / "results" / config["run"] / "benchmarks")
+        jobs = _jobs_in(Path(folder) / "results" / config["run"])
     return {
         "wall_s": wall,
         "jobs": len(jobs),
@@ -76,14 +77,16 @@ def time_run(config: Mapping[str, Any], *targets: str, first: str | None = None)
     }
 
 
-def _jobs_in(benchmarks: Path) -> pd.DataFrame:
-    """Return what Snakemake wrote of each job: seconds, memory and rule."""
-    return pd.concat(
-        pd.read_csv(path, sep="\t", na_values="-").assign(
-            rule=f"{first}_point" if first in STUDIES else first
-        )
-        for path in sorted(benchmarks.rglob("*.tsv"))
-        for first in [path.relative_to(benchmarks).parts[0].removesuffix(".tsv")]
+def _jobs_in(folder: Path) -> pd.DataFrame:
+    """Return what each job of a run noted: seconds, memory and rule."""
+    return pd.DataFrame(
+        {
+            "s": (note.ended - note.began) / 1e9,
+            "max_rss": note.peak_mb,
+            "rule": f"{first}_point" if first in STUDIES else first,
+        }
+        for path, note in read_notes(folder).items()
+        for first in [path.relative_to(folder / "logs").with_suffix("").parts[0]]
     )
 
 

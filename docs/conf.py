@@ -160,7 +160,7 @@ def add_play(app: Sphinx, error: Exception | None) -> None:
             f"No Play page, because {RUN} is no finished run: snakemake --cores 2", file=sys.stderr
         )
         return
-    others = shutil.ignore_patterns("benchmarks", "logs", "provenance", "streams", *STUDIES)
+    others = shutil.ignore_patterns("logs", "provenance", "streams", *STUDIES)
     shutil.copytree(RUN, app.outdir / "play", ignore=others, dirs_exist_ok=True)
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from dpol.config.experiment import load_experiment
 from dpol.plan import Plan
+from dpol.reruns.notes import Note, write_note
 from pipeline import ROOT, SMALL
 
 
@@ -57,9 +58,10 @@ def planned(folder: str, config: Mapping[str, Any], command: Sequence[str]) -> s
     plan = Plan(config=settings, place="", name="", text="")
     jobs = [f"{study}/{place}" for study, places in plan.jobs.items() for place in places]
     for name in ["read_rows", "clean_stream", *(f"{study}_results" for study in plan.jobs), *jobs]:
-        path = Path(folder, "results", settings.run, "benchmarks", f"{name}.tsv")
+        path = Path(folder, "results", settings.run, "logs", f"{name}.log")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("s\tmax_rss\n5.5\t90\n")
+        times = {"began": 0, "ended": 5_500_000_000, "peak_mb": 90.0}
+        write_note(path, Note(asked={}, read={}, wrote={}, **times))
     subprocess.run([sys.executable, "-S", "-c", "pass"], check=True)  # some processor time
     return f"total {len(jobs)}"
 

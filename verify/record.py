@@ -27,6 +27,7 @@ from dpol.config.experiment import load_experiment
 from dpol.core.intervals import half_width
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
+from dpol.reruns.notes import read_notes
 from dpol.show.reported import FILLINGS
 from dpol.studies.answer.promises import shares_kept
 from dpol.studies.games.names import CELL, LINEAR
@@ -257,10 +258,9 @@ def record_size(base: Path) -> None:
     (run,) = (each for each in crate["@graph"] if each["@id"] == "#run")
     began, ended = (datetime.fromisoformat(run[name]) for name in ("startTime", "endTime"))
     durations = pd.read_csv(DURATIONS, index_col="command")
-    measured = [pd.read_csv(path, sep="\t") for path in base.glob("benchmarks/**/*.tsv")]
     durations.loc[base.name] = {
         "seconds": round((ended - began).total_seconds()),
-        "mb": math.ceil(pd.concat(measured)["max_rss"].max()),
+        "mb": math.ceil(max(note.peak_mb for note in read_notes(base).values())),
     }
     durations.astype("Int64").to_csv(DURATIONS)
 

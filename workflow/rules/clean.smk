@@ -21,8 +21,6 @@ else:
             rows=ROWS,
         log:
             local(f"{RESULTS}/logs/read_rows.log"),
-        benchmark:
-            local(f"{RESULTS}/benchmarks/read_rows.tsv")
         priority: DATA_FIRST
         conda:
             "../envs/dpol.yaml"
@@ -49,8 +47,6 @@ else:
             ],
         log:
             local(f"{RESULTS}/logs/clean_stream/{{stream}}{{reading}}.log"),
-        benchmark:
-            local(f"{RESULTS}/benchmarks/clean_stream/{{stream}}{{reading}}.tsv")
         wildcard_constraints:
             stream="|".join(map(re.escape, settings.streams)),
             reading="(@[^/]+)?",
@@ -80,8 +76,6 @@ else:
             page=CLEANED["md"],
         log:
             local(f"{RESULTS}/logs/report_cleaning.log"),
-        benchmark:
-            local(f"{RESULTS}/benchmarks/report_cleaning.tsv")
         priority: DATA_FIRST
         conda:
             "../envs/dpol.yaml"
@@ -103,8 +97,6 @@ else:
             picture=PICTURE,
         log:
             local(f"{RESULTS}/logs/draw_table.log"),
-        benchmark:
-            local(f"{RESULTS}/benchmarks/draw_table.tsv")
         conda:
             "../envs/dpol.yaml"
         params:

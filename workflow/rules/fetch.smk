@@ -8,8 +8,6 @@ if plan.must_fetch and not any(plan.fetched in known.output for known in workflo
             file=local(plan.fetched),
         log:
             local(f"{RESULTS}/logs/fetch_dataset.log"),
-        benchmark:
-            local(f"{RESULTS}/benchmarks/fetch_dataset.tsv")
         priority: DATA_FIRST
         # Compute nodes of a cluster often have no network.
         localrule: True
@@ -34,8 +32,6 @@ if settings.dataset.source.kind == "simulated":
             table=RAW,
         log:
             local(f"{RESULTS}/logs/simulate_dataset.log"),
-        benchmark:
-            local(f"{RESULTS}/benchmarks/simulate_dataset.tsv")
         conda:
             "../envs/dpol.yaml"
         params:

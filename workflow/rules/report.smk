@@ -21,8 +21,6 @@ rule render_report:
         parts=[f"{RESULTS}/provenance/{name}" for name in ("Snakefile", "config.yaml")],
     log:
         local(f"{RESULTS}/logs/render_report.log"),
-    benchmark:
-        local(f"{RESULTS}/benchmarks/render_report.tsv")
     conda:
         "../envs/dpol.yaml"
     params:

@@ -8,8 +8,6 @@ if settings.dataset.source.kind == "gains":
             stream=STREAM,
         log:
             local(f"{RESULTS}/logs/build_stream/{{stream}}.log"),
-        benchmark:
-            local(f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv")
         priority: DATA_FIRST
         conda:
             "../envs/dpol.yaml"

@@ -26,8 +26,6 @@ rule games_point:
         curves=f"{RESULTS}/games/{{stream}}/{{level}}/{{suite}}/{{block}}/curves.parquet",
     log:
         local(f"{RESULTS}/logs/games/{{stream}}/{{level}}/{{suite}}/{{block}}.log"),
-    benchmark:
-        local(f"{RESULTS}/benchmarks/games/{{stream}}/{{level}}/{{suite}}/{{block}}.tsv")
     priority: GAMES_FIRST
     conda:
         "../envs/dpol.yaml"
@@ -78,8 +76,6 @@ for study, block in plan.studies:
                 **written,
             log:
                 local(f"{RESULTS}/logs/{study.name}/{{place}}.log"),
-            benchmark:
-                local(f"{RESULTS}/benchmarks/{study.name}/{{place}}.tsv")
             priority: first
             conda:
                 "../envs/dpol.yaml"
@@ -114,8 +110,6 @@ for study, block in plan.studies:
             **tables,
         log:
             local(f"{RESULTS}/logs/{study.name}_results.log"),
-        benchmark:
-            local(f"{RESULTS}/benchmarks/{study.name}_results.tsv")
         priority: first
         conda:
             "../envs/dpol.yaml"
@@ -167,8 +161,6 @@ for study, block in plan.studies:
             [report(it, **reported[it]) if it in reported else it for it in drawn],
         log:
             local(f"{RESULTS}/logs/{study.name}_shown.log"),
-        benchmark:
-            local(f"{RESULTS}/benchmarks/{study.name}_shown.tsv")
         priority: first
         conda:
             "../envs/dpol.yaml"

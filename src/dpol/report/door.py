@@ -23,8 +23,6 @@ from dpol.reruns.notes import Checksums, checksums, noted_sums, read_notes
 CRATE = "ro-crate-metadata.json"
 CONFIG = "provenance/config.yaml"
 CODE = "hash of the code of dpol"
-_BESIDE = "logs", "benchmarks"
-"""Folders of a run that no crate lists."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +134,7 @@ def disagreements(folder: Path) -> list[tuple[str, str]]:
     """
     crate = read_crate(folder)
     below = (it.relative_to(folder).as_posix() for it in folder.rglob("*") if it.is_file())
-    present = {name for name in below if name.partition("/")[0] not in _BESIDE}
+    present = {name for name in below if not name.startswith("logs/")}
     noted = noted_sums(read_notes(folder))
     sums = checksums(folder, [folder / it for it in sorted(crate.files)])
     return [

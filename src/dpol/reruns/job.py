@@ -20,6 +20,7 @@ from dpol.reruns.notes import (
     checksums,
     loaded_versions,
     note_of,
+    peak_mb,
     unanswered,
     write_note,
 )
@@ -86,7 +87,13 @@ def job_log(
             raise DataError(f"changed while this job ran: {', '.join(changed[:9])}; {_AGAIN}")
         ended, versions = time.time_ns(), loaded_versions()
         note = Note(
-            asked=asked(asks), read=read, wrote=wrote, began=began, ended=ended, versions=versions
+            asked=asked(asks),
+            read=read,
+            wrote=wrote,
+            began=began,
+            ended=ended,
+            versions=versions,
+            peak_mb=peak_mb(),
         )
         write_note(log, note)
     gc.freeze()  # Python would search all objects for cycles again before it ends.

@@ -42,6 +42,7 @@ class Note:
         began: when it began, in nanoseconds since 1970.
         ended: when it ended.
         versions: versions of Python and of packages, from `loaded_versions`.
+        peak_mb: the most memory that it had, where the system tells that.
     """
 
     asked: Mapping[str, str]
@@ -50,9 +51,17 @@ class Note:
     began: int
     ended: int
     versions: Mapping[str, str] = field(default_factory=dict)
+    peak_mb: float = 0.0
 
 
 _NOTE = TypeAdapter(Note)
+
+
+def peak_mb() -> float:
+    """Return the most memory that this process had, on Linux; Snakemake's own does not count."""
+    with suppress(OSError):
+        return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) / 1024
+    return 0.0
 
 
 def note_of(log: Path) -> Path:
