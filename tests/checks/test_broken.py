@@ -17,6 +17,7 @@ from dpol.noise import NOISES, privatize
 from dpol.privacy.auditing import audit_runs
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.privacy.losses import Loss
+from dpol.studies.ledger.audits import actions, core
 
 BROKEN = {
     "NamesNoExpert": "plays small games",
@@ -142,7 +143,7 @@ def test_games_that_count_are_no_games_that_chose_and_share_the_error(monkeypatc
         errors.append(1 - confidence)
         return audit_runs(*runs, confidence=confidence, **facts)
 
-    monkeypatch.setattr(audits, "audit_runs", counted)
+    monkeypatch.setattr(core, "audit_runs", counted)
     settings = [*fixed_settings("isotropic", stays=False)][:3]
     audits.audit(play, settings, seed=1, games=(20, 30, 40))
     assert len(seeds) == 3
@@ -154,13 +155,14 @@ def test_games_that_count_are_no_games_that_chose_and_share_the_error(monkeypatc
 def test_runs_that_count_do_not_choose_the_outputs():
     """One output shows the person best, but only in runs that choose; then nothing counts."""
     rng = np.random.default_rng(0)
-    first, second = rng.standard_normal((2, 400, 1 + audits._COLUMNS))
+    first, second = rng.standard_normal((2, 400, 1 + actions._COLUMNS))
     second[:, 1:] += 2.0
     second[:200, 0] += 3.0
-    played = audits._Played(
+    played = actions.Played(
         setting=next(fixed_settings("isotropic", stays=False)),
         record=dataclasses.replace(NO_PRIVACY, loss=Loss(gaussian=1.0), stays=None),
         both=[first, second],
         combined=[*rng.standard_normal((2, 400, 1))],
     )
-    assert played.bounded(1e-6).lower_bound == 0
+    (row,) = core.verdicts([played.audit()], 1 - 1e-6)
+    assert row["lower_bound"] == 0

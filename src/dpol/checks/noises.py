@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from dpol.checks import CheckError
-from dpol.checks.settings import stream_of
+from dpol.checks.settings import log_uniform, stream_of
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import GainStream
 from dpol.noise import Noise
@@ -43,8 +43,8 @@ def settings_of(noise: Noise, seed: int) -> Iterator[Asked]:
     for number in range(_SETTINGS):
         rng = np.random.default_rng(seed_sequence(seed, ("noise", number)))
         mu = levels[number % len(levels)]
-        rounds, n = (round(float(_log_uniform(rng, span))) for span in (_ROUNDS, _EXPERTS))
-        beds = _log_uniform(rng, _CAPACITIES, rounds, n)
+        rounds, n = (round(float(log_uniform(rng, span))) for span in (_ROUNDS, _EXPERTS))
+        beds = log_uniform(rng, _CAPACITIES, rounds, n)
         beds = np.round(beds) if rng.random() < 0.5 else beds
         kinds = np.full_like(beds, beds[0, 0]), beds[:1], beds, np.sort(beds, axis=0)[::-1]
         stream = replace(
@@ -62,11 +62,7 @@ def settings_of(noise: Noise, seed: int) -> Iterator[Asked]:
 def _levels(seed: int) -> list[float]:
     """Return the levels of all settings, in order."""
     rng = np.random.default_rng(seed_sequence(seed, ("levels",)))
-    return sorted([*_USUAL, *_log_uniform(rng, (LEAST_MU, MOST_MU), _DRAWN).tolist()])
-
-
-def _log_uniform(rng: np.random.Generator, span: tuple[float, float], *shape: int) -> Floats:
-    return np.asarray(np.exp(rng.uniform(math.log(span[0]), math.log(span[1]), shape)))
+    return sorted([*_USUAL, *log_uniform(rng, (LEAST_MU, MOST_MU), _DRAWN).tolist()])
 
 
 def in_words(stream: GainStream, mu: float) -> str:
