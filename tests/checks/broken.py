@@ -214,7 +214,8 @@ SCALES = {
 }
 """Wrong scales of the noise of `SoundForgetful`, by the names of its subclasses."""
 for _name, _scale in SCALES.items():
-    globals()[_name] = type(_name, (SoundForgetful,), {"scale": staticmethod(_scale)})
+    _own = {"scale": staticmethod(_scale), "__module__": __name__}
+    globals()[_name] = type(_name, (SoundForgetful,), _own)
 
 
 def zcdp_of(mu: float) -> float:
@@ -347,7 +348,8 @@ FACTORS = {
 }
 """Wrong factors of the noise of `OfSetup`, by the names of its subclasses."""
 for _name, _factor in FACTORS.items():
-    globals()[_name] = type(_name, (OfSetup,), {"factor": staticmethod(_factor)})
+    _own = {"factor": staticmethod(_factor), "__module__": __name__}
+    globals()[_name] = type(_name, (OfSetup,), _own)
 
 
 class LongerForLess(SoundForgetful):
