@@ -10,10 +10,19 @@ from typing import Any
 import numpy as np
 
 import dpol
+from checks.scales import named, times
 from dpol.experts.learners.leader import LeaderBank
 from dpol.noise.noises import CAPACITY, ISOTROPIC
 from dpol.privacy.gaussian_dp import pure_epsilon
 from dpol.privacy.losses import Loss
+
+
+def faults_of(module: str) -> dict[str, str]:
+    """Return what is wrong, in the words of their docstrings, with the classes of a module."""
+    every = vars(sys.modules[module]).items()
+    named = {name: it for name, it in every if not name.startswith("_") and isinstance(it, type)}
+    own = {name: it.__doc__ or "" for name, it in named.items() if it.__module__ == module}
+    return {name: " ".join(words.split()).removesuffix(".") for name, words in own.items()}
 
 
 def leader(scores: Any) -> Any:
@@ -188,46 +197,25 @@ class AlwaysNamesPersons(SoundForgetful):
         return dataclasses.replace(super().guarantee(setup), mechanism="noise for a person")
 
 
-class ShrinksWithData(SoundForgetful):
-    def scale(self, t, noise, gains):
-        return noise * (1.2 - gains)
+def tied(gains: Any) -> Any:
+    *_, second, best = np.sort(gains).T
+    return (second == best)[:, None]
 
 
-class NoneAtZero(SoundForgetful):
-    def scale(self, t, noise, gains):
-        return noise * (gains > 0)
-
-
-class NoneLate(SoundForgetful):
-    def scale(self, t, noise, gains):
-        return noise * (t < 5)
-
-
-class NoneOnTheLast(SoundForgetful):
-    def scale(self, t, noise, gains):
-        return noise * (np.arange(len(noise)) < len(noise) - 1)
-
-
-class OneReleaseOfAStay(SoundForgetful):
-    def init(self, setup):
-        t, noise = super().init(setup)
-        return t, noise / np.sqrt(setup.stay)
-
-
-class TooSmallByRootTwo(SoundForgetful):
-    def scale(self, t, noise, gains):
-        return noise / np.sqrt(2)
-
-
-class NoneInRoundTwo(SoundForgetful):
-    def scale(self, t, noise, gains):
-        return noise * (t != 2)  # the third step sees round 2
-
-
-class NoneAtATie(SoundForgetful):
-    def scale(self, t, noise, gains):
-        *_, second, best = np.sort(gains).T
-        return noise * (second < best)[:, None]
+SCALES = {
+    "ShrinksWithData": lambda t, noise, gains: noise * (1.2 - gains),
+    "NoneAtZero": lambda t, noise, gains: noise * (gains > 0),
+    "NoneLate": lambda t, noise, gains: noise * (t < 5),
+    "TooSmallByRootTwo": lambda t, noise, gains: noise / np.sqrt(2),
+    "NoneInRoundTwo": lambda t, noise, gains: noise * (t != 2),  # the third step sees round 2
+    "NoneAtATie": lambda t, noise, gains: noise * ~tied(gains),
+    "NoneFromTheFourthOn": lambda t, noise, gains: noise * (np.arange(len(noise)) < 3),
+    "NoneFromRoundTwelve": lambda t, noise, gains: noise * (t < 12),
+}
+"""Wrong scales of the noise of `SoundForgetful`, by the names of its subclasses."""
+for _name, _scale in SCALES.items():
+    _own = {"scale": staticmethod(_scale), "__module__": __name__}
+    globals()[_name] = type(_name, (SoundForgetful,), _own)
 
 
 def zcdp_of(mu: float) -> float:
@@ -289,14 +277,6 @@ class Bounded(OtherNoise):
         return gains + scale * np.clip(draws / np.maximum(scale, 1e-9), -1, 1), kept
 
 
-class RoundedWithTies(OtherNoise):
-    """Raw gains decide between rounded noisy gains that are equal."""
-
-    def noisy(self, t, gains, draws, scale, kept):
-        grid = np.maximum(scale, 1e-9)
-        return np.rint((gains + draws) / grid) * grid + 1e-9 * gains, kept
-
-
 class SeedOfData(OtherNoise):
     def noisy(self, t, gains, draws, scale, kept):
         rng = np.random.default_rng(int(1e6 * gains[0].max()))
@@ -353,52 +333,23 @@ class OfSetup(SoundForgetful):
         return t, noise * self.factor(setup)
 
 
-class NoneInLongGames(OfSetup):
-    def factor(self, setup):
-        return float(setup.n_rounds < 24)
+def by_the_first_round(setup: Any) -> Any:
+    return 1.0 if setup.changes is None else setup.changes[0].max() / setup.largest_change
 
 
-class NoneForTwo(OfSetup):
-    def factor(self, setup):
-        return float(setup.n_experts > 2)
-
-
-class NoneAtAWideRange(OfSetup):
-    def factor(self, setup):
-        return float(setup.gain_range <= 1)
-
-
-class NoneOfCapacityNoise(OfSetup):
-    def factor(self, setup):
-        return float(not setup.by_capacity)
-
-
-class NoneWhereGiven(OfSetup):
-    def factor(self, setup):
-        return float(setup.changes is not None)
-
-
-class SmallAtMiddlingMu(OfSetup):
-    def factor(self, setup):
-        return 0.4 if 0.6 < setup.mu < 1.8 else 1.0
-
-
-class ByTheFirstRound(OfSetup):
-    def factor(self, setup):
-        return 1.0 if setup.changes is None else setup.changes[0].max() / setup.largest_change
-
-
-class StayOfTwoAtMost(OfSetup):
-    def factor(self, setup):
-        return (min(setup.stay, 2) / setup.stay) ** 0.5
-
-
-class StaysOfOneRound(SoundForgetful):
-    """Its record claims for several rounds what holds for one."""
-
-    def guarantee(self, setup: Any) -> Any:
-        week = float(setup.mu / np.sqrt(setup.stay))
-        return setup.guarantee("fresh noise", setup.mu, lambda weeks: week)
+FACTORS = {
+    "NoneInLongGames": lambda setup: float(setup.n_rounds < 24),
+    "NoneForTwo": lambda setup: float(setup.n_experts > 2),
+    "NoneAtAWideRange": lambda setup: float(setup.gain_range <= 1),
+    "NoneOfCapacityNoise": lambda setup: float(not setup.by_capacity),
+    "NoneWhereGiven": lambda setup: float(setup.changes is not None),
+    "SmallAtMiddlingMu": lambda setup: 0.4 if 0.6 < setup.mu < 1.8 else 1.0,
+    "ByTheFirstRound": by_the_first_round,
+}
+"""Wrong factors of the noise of `OfSetup`, by the names of its subclasses."""
+for _name, _factor in FACTORS.items():
+    _own = {"factor": staticmethod(_factor), "__module__": __name__}
+    globals()[_name] = type(_name, (OfSetup,), _own)
 
 
 class LongerForLess(SoundForgetful):
@@ -413,16 +364,6 @@ class CarriedForFree(SoundForgetful):
         record = super().guarantee(setup)
         carried = record.carried and (record.carried[0], Loss(gaussian=0.3 * record.mu))
         return dataclasses.replace(record, carried=carried)
-
-
-class NoneFromTheFourthOn(SoundForgetful):
-    def scale(self, t, noise, gains):
-        return noise * (np.arange(len(noise)) < 3)
-
-
-class NoneFromRoundTwelve(SoundForgetful):
-    def scale(self, t, noise, gains):
-        return noise * (t < 12)
 
 
 class Differences(OtherNoise):
@@ -468,19 +409,8 @@ class TwoColumns(SoundBank):
         return state, np.repeat(actions, 2, axis=1)
 
 
-SOUND_NOISE = dataclasses.replace(ISOTROPIC, name="sound")
-HALF = dataclasses.replace(
-    ISOTROPIC, name="half", scale=lambda stream, mu: ISOTROPIC.scale(stream, mu) / 2
-)
-OF_GAINS = dataclasses.replace(
-    ISOTROPIC,
-    name="of-gains",
-    scale=lambda stream, mu: ISOTROPIC.scale(stream, mu) * (1 + stream.gains),
-)
-FLAT = dataclasses.replace(
-    ISOTROPIC, name="flat", scale=lambda stream, mu: (ISOTROPIC.scale(stream, mu))[0]
-)
-UPSIDE_DOWN = dataclasses.replace(
-    ISOTROPIC, name="upside-down", scale=lambda stream, mu: 9 + mu * ISOTROPIC.scale(stream, 1.0)
-)
-NOT_CONSTANT = dataclasses.replace(CAPACITY, name="not-constant", constant=True, central=False)
+SOUND_NOISE = named(ISOTROPIC.scale, ISOTROPIC)
+HALF = times(lambda stream, mu: 0.5, ISOTROPIC)
+FLAT = named(lambda stream, mu: ISOTROPIC.scale(stream, mu)[0], ISOTROPIC)
+UPSIDE_DOWN = named(lambda stream, mu: 9 + mu * ISOTROPIC.scale(stream, 1.0), ISOTROPIC)
+NOT_CONSTANT = named(CAPACITY.scale, constant=True)

@@ -15,8 +15,6 @@ CENTRAL = [member for member in MEMBERS if member.algorithm.model == "central"]
 @pytest.mark.parametrize("member", CENTRAL, ids=lambda member: member.label)
 def test_its_actions_do_not_refute_its_guarantee(member: Member) -> None:
     found = actions_do_not_refute_the_record(member)
-    lazy = member.label in {
-        "l2p",
-        "dartboard",
-    }  # their choices show little; the ledger has exact losses
+    # The choices of lazy algorithms show little; the ledger has their exact losses.
+    lazy = member.label in ("l2p", "dartboard")
     assert found.startswith("cannot tell" if lazy else "holds, proves")

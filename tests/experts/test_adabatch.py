@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import adabatch_plain as plain
+from checks import scales
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.batches import BatchRule
+from dpol.experts.games import play
 from dpol.experts.switching import BOUNDS
+from dpol.noise import privatize
 
 NAMES = pytest.mark.parametrize("name", BOUNDS)
 
@@ -104,3 +107,12 @@ def test_the_paper_is_told_from_ours():
     assert (RWAdaBatch().bound, RWAdaBatch().origin) == ("borell-tis", "paper")
     assert RWAdaBatch(bound="reflection").origin == "ours"
     assert RWAdaBatch.model == "local"
+
+
+def test_it_refuses_noise_of_another_law(random_stream):
+    """Also of another package, which has a scale and no mechanism."""
+    name = f"checks.scales:HONEST_{[*scales.HONEST].index('Laplace by pure epsilon')}"
+    noisy = privatize(random_stream(4, 4), name, 1.0, seed=1, replicates=2)
+    assert noisy.mechanism is None
+    with pytest.raises(ValueError, match="RWAdaBatch needs Gaussian noise"):
+        play(RWAdaBatch(), noisy)

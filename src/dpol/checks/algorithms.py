@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 
 from dpol.checks import CheckError
-from dpol.checks.audits import ERROR, Play, audit
+from dpol.checks.audits import ERROR, audit
 from dpol.checks.settings import (
-    Setting,
-    delta_of,
     drawn_settings,
     fixed_settings,
     in_words,
@@ -35,6 +33,8 @@ from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NoisyGains, privatize
 from dpol.noise.neighbours import neighbours_of
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee, Model
+from dpol.studies.ledger.audits.actions import Play
+from dpol.studies.ledger.audits.inputs import Setting, delta_of
 
 Check = Callable[[Member, int], str | None]
 """A check of a member of a suite, whose games have a root seed; it may return what it found."""

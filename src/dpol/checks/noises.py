@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from dpol.checks import CheckError
-from dpol.checks.settings import stream_of
+from dpol.checks.settings import log_uniform, stream_of
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import GainStream
 from dpol.noise import Noise
@@ -31,7 +31,11 @@ _USUAL = (
 """Levels that people ask for; others are drawn."""
 _DRAWN = 14
 _ROUNDS, _EXPERTS, _CAPACITIES = (1, 120), (2, 30), (1.0, 1000.0)
-_STAYS, _SENSITIVITIES, _RANGES = (1, 1, 2, 3, 4, 8, 26, 52), (1.0, 1.0, 2.0, 20.0), (0.5, 1.0, 3.0)
+_SENSITIVITIES, _RANGES = (1.0, 1.0, 2.0, 20.0), (0.5, 1.0, 3.0)
+# Every level has a stay of 1, and one that it shares with neighbouring levels; large levels have
+# short ones. A scale of another law may be searched for at each level and stay, which takes a
+# second for a long stay at a large level.
+_STAYS, _LARGE, _SHORT = (1, 2, 2, 3, 4, 8, 26, 52), 10.0, 3
 _SHOWN = 3
 """Settings that a counterexample names."""
 _ROUNDING = 1 + 1e-9
@@ -40,33 +44,33 @@ _ROUNDING = 1 + 1e-9
 def settings_of(noise: Noise, seed: int) -> Iterator[Asked]:
     """Yield the settings; every fourth has given sensitivities, if the noise can use them."""
     levels = _levels(seed)
+    stays = np.random.default_rng(seed_sequence(seed, ("stays",))).permutation(_STAYS)
     for number in range(_SETTINGS):
         rng = np.random.default_rng(seed_sequence(seed, ("noise", number)))
-        mu = levels[number % len(levels)]
-        rounds, n = (round(float(_log_uniform(rng, span))) for span in (_ROUNDS, _EXPERTS))
-        beds = _log_uniform(rng, _CAPACITIES, rounds, n)
+        turn, level = divmod(number, len(levels))
+        stay = int(stays[level * len(stays) // len(levels)]) if turn % 2 else 1
+        stay = stay if levels[level] < _LARGE else min(stay, _SHORT)
+        rounds, n = (round(float(log_uniform(rng, span))) for span in (_ROUNDS, _EXPERTS))
+        rounds = max(rounds, stay)
+        beds = log_uniform(rng, _CAPACITIES, rounds, n)
         beds = np.round(beds) if rng.random() < 0.5 else beds
         kinds = np.full_like(beds, beds[0, 0]), beds[:1], beds, np.sort(beds, axis=0)[::-1]
         stream = replace(
             stream_of(np.zeros((rounds, n)), kinds[int(rng.integers(len(kinds)))]),
             gain_range=float(rng.choice(_RANGES)),
             count_sensitivity=float(rng.choice(_SENSITIVITIES)),
-            stay=int(rng.choice(_STAYS)),
+            stay=stay,
         )
         if number % 8 > 5 and not noise.needs_capacities:
             given = stream.gain_range * rng.uniform(0.05, 0.4, rounds)
             stream = replace(stream, capacity=None, given_sensitivity=given, stay=1)
-        yield stream, mu
+        yield stream, levels[level]
 
 
 def _levels(seed: int) -> list[float]:
     """Return the levels of all settings, in order."""
     rng = np.random.default_rng(seed_sequence(seed, ("levels",)))
-    return sorted([*_USUAL, *_log_uniform(rng, (LEAST_MU, MOST_MU), _DRAWN).tolist()])
-
-
-def _log_uniform(rng: np.random.Generator, span: tuple[float, float], *shape: int) -> Floats:
-    return np.asarray(np.exp(rng.uniform(math.log(span[0]), math.log(span[1]), shape)))
+    return sorted([*_USUAL, *log_uniform(rng, (LEAST_MU, MOST_MU), _DRAWN).tolist()])
 
 
 def in_words(stream: GainStream, mu: float) -> str:

@@ -8,21 +8,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import MAX_CARRY, GainStream
-from dpol.data.synthetic import adjacent_streams, largest_changes
-from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
-from dpol.privacy.losses import Loss
+from dpol.data.synthetic import largest_changes
 from dpol.privacy.stays import STAYS
+from dpol.studies.ledger.audits.inputs import Setting
 
 DRAWN = 32
 """Number of settings drawn."""
-_DELTA = 1e-6
 _ROUNDS, _EXPERTS, _CAPACITIES, _MUS = (8, 40), (2, 6), (5.0, 50.0), (0.3, 4.0)
 _LONGEST_STAY, _MUS_OF_STAYS, _RANGES = 5, (1.0, 2.0), (0.5, 1.0, 3.0)
 # The fixed settings have other people at two experts, in each round that later actions see. The
@@ -46,63 +44,6 @@ _SHORT = (
     (0.6, 1, 8, 9, 0.0),
 )
 _ALONE, _SHORT_PLACES = 6, 100
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Setting:
-    """A stream, a level and a person who is at one of two experts.
-
-    Args:
-        stream: the gains without the person.
-        mu: level of the noise.
-        noise: name of the noise.
-        rounds: the rounds that count the person, from 0.
-        experts: the two experts.
-        moves: whether the person moves between the two from round to round.
-    """
-
-    stream: GainStream
-    mu: float
-    noise: str
-    rounds: tuple[int, ...]
-    experts: tuple[int, int]
-    moves: bool = False
-
-    def __str__(self) -> str:
-        stream, (one, other) = self.stream, self.experts
-        people = f"stay {stream.stay}" if stream.capacity is not None else "given sensitivity"
-        return (
-            f"with a person in round {', '.join(str(t + 1) for t in self.rounds)}, at expert {one}"
-            f" or {other} ({stream.n_rounds} rounds, {stream.n_experts} experts, gains up to"
-            f" {stream.gain_range:g}, mu {self.mu:.3g}, {people}, {self.noise} noise)"
-        )
-
-    def streams(self) -> tuple[GainStream, GainStream]:
-        """Return the stream with the person at the first expert, and at the second."""
-        return adjacent_streams(self.stream, self.rounds, self.experts, moves=self.moves)
-
-    def claim(self, record: Guarantee) -> float:
-        """Return the smallest mu or epsilon that a record claims for this person; inf for none."""
-        rounds, stay, delta = len(self.rounds), self.stream.stay, delta_of(record)
-        claims = [math.inf]
-        elsewhere = self.moves and AT_ONE_PLACE in record.adjacency
-        if self.rounds[-1] - self.rounds[0] < stay and not elsewhere:
-            claims.append(_claim(record.loss, delta))
-        of_rounds = [record.in_rounds(rounds)] if record.in_rounds else []
-        of_rounds += [it for v, it in zip(STAYS, record.stays or (), strict=False) if rounds <= v]
-        claims += [_claim(it, delta) for it in of_rounds]
-        if record.carried and rounds <= stay + record.carried[0]:
-            claims.append(_claim(record.carried[1], delta))
-        return min(claims)
-
-
-def delta_of(record: Guarantee) -> float:
-    """Return the delta at which a record without a mu claims an epsilon; 0 if it has a mu."""
-    return record.loss.told or _DELTA if 0 < record.loss.told < 1 or record.loss.renyi else 0.0
-
-
-def _claim(loss: Loss, delta: float) -> float:
-    return loss.epsilon(delta) if delta else loss.mu
 
 
 def stream_of(gains: Floats, beds: float | Floats) -> GainStream:
@@ -178,9 +119,9 @@ def drawn_settings(
             stay, carry = int(rng.integers(1, 4)), int(rng.integers(3))
             counted = (*STAYS[1:], stay + carry)[turn % len(STAYS)]
         alone = stay == counted == 1
-        rounds, top = round(float(_log_uniform(rng, _ROUNDS))), float(rng.choice(_RANGES))
+        rounds, top = round(float(log_uniform(rng, _ROUNDS))), float(rng.choice(_RANGES))
         n, noise = int(rng.integers(*_EXPERTS, endpoint=True)), str(rng.choice([*noises]))
-        beds = _log_uniform(rng, _CAPACITIES, rounds, n)
+        beds = log_uniform(rng, _CAPACITIES, rounds, n)
         kinds = np.full(n, beds[0, 0]), beds[0], beds, np.sort(beds, axis=0)[::-1]
         beds = kinds[int(rng.integers(1, 4)) if alone else 0]
         facts: dict[str, Any] = {"stay": stay, "provenance": {MAX_CARRY: carry}}
@@ -200,7 +141,7 @@ def drawn_settings(
         even = (rng.random(rounds) * (rng.random(rounds) < 0.85))[again, None]
         others = rng.choice([0.0, 0.5, 1.0], (rounds, 1), p=[0.7, 0.15, 0.15])
         gains = even * (top - changes.max()) * np.where(np.isin(np.arange(n), pair), 1.0, others)
-        level = float(_log_uniform(rng, _MUS if alone else _MUS_OF_STAYS))
+        level = float(log_uniform(rng, _MUS if alone else _MUS_OF_STAYS))
         yield Setting(
             stream=replace(stream, gains=gains),
             mu=level / math.sqrt(max(counted / stay, 1)),
@@ -211,7 +152,7 @@ def drawn_settings(
         )
 
 
-def _log_uniform(rng: np.random.Generator, span: tuple[float, float], *shape: int) -> Floats:
+def log_uniform(rng: np.random.Generator, span: tuple[float, float], *shape: int) -> Floats:
     return np.asarray(np.exp(rng.uniform(math.log(span[0]), math.log(span[1]), shape)))
 
 

@@ -35,6 +35,7 @@ from dpol.experts.interface import (
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NoisyGains
 from dpol.noise.neighbours import neighbours_of
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
+from dpol.privacy.noise_laws import GAUSSIAN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -357,7 +358,7 @@ def _refuse(algorithm: AnyAlgorithm, source: Source, generators: ReplicateGenera
             f"{name} takes noise as independent from round to round, but this noise is"
             " correlated; leave it out, or take the noise capacity"
         )
-    if algorithm.constant_noise and noisy and noisy.mechanism is not None:
+    if algorithm.constant_noise and noisy and noisy.law_name != GAUSSIAN.name:
         raise ValueError(f"{name} needs Gaussian noise; use the noise isotropic-constant")
     if generators.n_replicates != source.n_replicates:
         raise ValueError(

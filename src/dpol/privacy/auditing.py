@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike
 from dpol.core.arguments import check_choice, check_number, real_array
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
-from dpol.core.rounding import at_least
 
 Parameter = Literal["mu", "epsilon"]
 """Parameter of a claim: `mu` of Gaussian DP, or `epsilon`."""
@@ -75,20 +74,6 @@ class AuditResult:
     def verdict(self) -> Verdict:
         """The verdict on the claim, see `verdict_on`."""
         return verdict_on(self.lower_bound, requested=self.claimed)
-
-    @property
-    def proved(self) -> str:
-        """The bound in words.
-
-        >>> AuditResult(parameter="mu", claimed=1.0, lower_bound=0.98765).proved
-        'mu >= 0.987'
-        """
-        return f"{self.parameter} >= {at_least(self.lower_bound)}"
-
-    def refuted(self, outputs: str) -> str:
-        """Say what some outputs, named in the plural, prove against the claim; empty if nothing."""
-        wrong = f"{outputs} prove {self.proved}, but its record claims {self.claimed:.3g}"
-        return wrong if self.verdict == "violated" else ""
 
 
 def verdict_on(

@@ -18,6 +18,7 @@ from dpol.noise.noises import memory_of
 from dpol.privacy.account import SAME
 from dpol.privacy.chains import Chains
 from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.noise_laws import GAUSSIAN
 from dpol.studies.comparison.settings import MemoryPoint, NoiseMemories
 from dpol.studies.games.compute import play_suite
 from dpol.studies.study import Inputs
@@ -59,7 +60,7 @@ def play_memories(point: MemoryPoint, inputs: Inputs) -> pd.DataFrame:
                 "algorithm": played.label,
                 "noise": name,
                 "law": noise.law.name,
-                "gaussian": noise.mechanism is None,
+                "gaussian": noise.law is GAUSSIAN,
                 "every_week": noise.memory != "releases",
                 "mu": played.mu,
                 "smallest_b": float(b.min()),

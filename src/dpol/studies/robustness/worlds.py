@@ -132,7 +132,7 @@ def noisy_world(world: str, mu: float, n_streams: int, noise: str = "capacity") 
     empty, gains = streams_of(world, n_streams)
     noisy = privatize(empty, noise, mu, seed=SEED, replicates=n_streams)
     mechanism = find_noise(noise).mechanism
-    if mechanism is None:  # Gaussian noise does not depend on gains
+    if mechanism is None:  # noise by its scale does not depend on gains
         return dataclasses.replace(noisy, gains=noisy.gains + gains)
     own = []
     for run, raw in enumerate(gains):

@@ -135,7 +135,7 @@ def test_the_claim_is_the_smaller_of_requested_and_recorded(
 
 @pytest.mark.parametrize("noise", [name for name in NOISES if NOISES[name].mechanism is None])
 def test_the_two_streams_of_hospitals_differ_as_much_as_one_person_can_cause(noise):
-    one, other = experts.hospitals()
+    one, other = experts.hospitals(noise).streams()
     gap = other.gains - one.gains
     assert (np.abs(gap) * one.capacity).tolist() == [[4, 0, 0, 0, 0, 4], [0] * 6, [0] * 6]
     scale = noise_scale(one, noise, 1.0)

@@ -29,13 +29,14 @@ from dpol.privacy.factorizations import Factorization
 from dpol.privacy.stays import stay_norm
 from dpol.studies.ledger.audits import adabatch, experts, labels
 from dpol.studies.ledger.audits.compute import SAMPLED
+from dpol.studies.ledger.audits.core import verdicts
 from dpol.studies.ledger.audits.settings import Audits
 from dpol.studies.paper1.batching import compute as batching
 
 # Confidence of each bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED
 SEED = 1
-SMALL, LARGER = (Audits(runs=runs, confidence=EACH) for runs in (3000, 10_000))
+SMALL, LARGER = (Audits(runs=runs) for runs in (3000, 10_000))
 
 
 def on_noise(change):
@@ -299,14 +300,16 @@ FAULTS = [(name, fault) for name, (_, _, faults) in AUDITS.items() for fault in 
 def test_answers_about_scheffe_sets_are_held_to_their_record(epsilon, verdict):
     """The coin is that of `epsilon`, the record claims 1."""
     client = ScheffeClient(CLASS, 1.0)
-    row = labels.audit_scheffe(altered(client, "keep", ScheffeClient(CLASS, epsilon).keep))
+    audit = labels.audit_scheffe(altered(client, "keep", ScheffeClient(CLASS, epsilon).keep))
+    (row,) = verdicts([audit], EACH)
     assert (row["verdict"], row["recorded"]) == (verdict, 1.0)
     assert row["lower_bound"] == pytest.approx(epsilon)
 
 
 def refuted(audits):
     """Return whether the outputs, not the record, refute a claim."""
-    return any(exceeds(row["lower_bound"], row["claimed"]) for row in audits)
+    rows = verdicts(audits, EACH)
+    return any(exceeds(row["lower_bound"], row["claimed"]) for row in rows)
 
 
 @pytest.mark.parametrize("name", AUDITS)

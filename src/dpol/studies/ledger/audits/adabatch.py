@@ -16,7 +16,14 @@ from dpol.experts.interface import Actions, Observation
 from dpol.experts.play import rounds, setup_of
 from dpol.noise import NoisyGains
 from dpol.privacy.auditing import with_fitted_direction
-from dpol.studies.ledger.audits.core import Row, Subject, by_covariance, by_event, replicates_of
+from dpol.studies.ledger.audits.core import (
+    Audit,
+    Subject,
+    by_covariance,
+    by_event,
+    combinations,
+    replicates_of,
+)
 from dpol.studies.ledger.audits.settings import MU, Audits
 from dpol.studies.paper1.batching.compute import analytic_mixture, noisy_game
 
@@ -25,7 +32,7 @@ ALGORITHM = RWAdaBatch(alpha=3.0)
 _EXPERTS, _ROUNDS = 6, 40
 
 
-def audit_adabatch(settings: Audits, seed: int) -> Iterator[Row]:
+def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audit]:
     """Audit RW-AdaBatch on gains that are zero except in the first round.
 
     By the analytic bound the first batch holds B rounds, whatever the noise. With noise at
@@ -58,9 +65,9 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Row]:
     )
     # Rounds in which one half of the experts leads, with equal or fitted weights.
     halves = [(actions >= _EXPERTS // 2).astype(float) for actions, _ in played]
-    statistics = [[half.sum(axis=1) for half in halves], with_fitted_direction(*halves)]
+    statistics = combinations(halves, np.ones(_ROUNDS))
     event = "an event of the rounds in which one half of the experts lead"
-    yield by_event(subject, event, statistics, settings)
+    yield by_event(subject, event, [statistics])
     # All gains of a round change over their whole range.
     signs = itertools.product((1.0, -1.0), repeat=_EXPERTS - 1)
     changes = np.array([(1.0, *others) for others in signs])
@@ -73,7 +80,7 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Row]:
             recorded=made.mu,
         )
         sums = [reads[number] for _, reads in played]
-        yield by_covariance(of_batch, "the sums", sums, changes, settings)
+        yield by_covariance(of_batch, "the sums", sums, changes)
 
 
 REACTED_TO = RWAdaBatch()
@@ -84,7 +91,7 @@ _BEFORE, _QUIET, _AFTER = 2000, 1850, 6
 _LOCAL_MU, _EPSILON, _MOST_RUNS = 2.0, 0.2, 4000
 
 
-def audit_reactions(settings: Audits, seed: int) -> Iterator[Row]:
+def audit_reactions(settings: Audits, seed: int) -> Iterator[Audit]:
     """Audit the amplified claim against an adversary that sees the actions, and its shadow.
 
     Amplification needs long batches, and long batches need a lead that grows like a random walk.
@@ -129,7 +136,7 @@ def audit_reactions(settings: Audits, seed: int) -> Iterator[Row]:
         around = [actions[:, _BEFORE - _AFTER :].astype(float) for actions in played]
         event = f"an event of the leaders from {_AFTER} rounds before it to {_AFTER} after"
         statistics = [with_fitted_direction(*around)]
-        yield by_event(subject, event, statistics, fewer, parameter="epsilon", delta=delta)
+        yield by_event(subject, event, statistics, parameter="epsilon", delta=delta)
 
 
 def play_against(

@@ -8,18 +8,18 @@ from itertools import chain
 import pandas as pd
 
 from dpol.studies.ledger.audits.adabatch import audit_adabatch, audit_reactions
-from dpol.studies.ledger.audits.core import Row
+from dpol.studies.ledger.audits.core import Audit, verdicts
 from dpol.studies.ledger.audits.experts import audit_noises
 from dpol.studies.ledger.audits.labels import audit_messages
 from dpol.studies.ledger.audits.settings import Attacked, AuditPoint, Audits
 from dpol.studies.study import Inputs
 
 POINT = AuditPoint
-AUDITS: Mapping[Attacked, tuple[Callable[[Audits, int], Iterator[Row]], ...]] = {
+AUDITS: Mapping[Attacked, tuple[Callable[[Audits, int], Iterator[Audit]], ...]] = {
     "noises": (audit_noises,),
     "actions": (audit_adabatch, audit_reactions, audit_messages),
 }
-"""Functions from settings and root seed to rows, by what they attack."""
+"""Functions from settings and root seed to audits, by what they attack."""
 SAMPLED = 49
 """Number of sampled bounds of the study, which share the error that the settings allow."""
 
@@ -28,6 +28,5 @@ def run(point: AuditPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return the rows of the audits of one kind, a key of `AUDITS`."""
     kind, settings = point
     error = 1 - settings.confidence
-    each = settings.model_copy(update={"confidence": 1 - error / SAMPLED})
-    rows = chain.from_iterable(audit(each, inputs.seed) for audit in AUDITS[kind])
-    return {"audits": pd.DataFrame([*rows])}
+    audits = chain.from_iterable(of_kind(settings, inputs.seed) for of_kind in AUDITS[kind])
+    return {"audits": pd.DataFrame([*verdicts(audits, 1 - error / SAMPLED)])}

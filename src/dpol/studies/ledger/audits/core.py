@@ -1,9 +1,10 @@
-"""Shared parts of audits: their subjects and their tests, whose results are rows of one table."""
+"""Audits and the one driver that runs them: those of the ledger, and those of `dpol check`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,41 +69,66 @@ def replicates_of(settings: Audits) -> tuple[range, range]:
     return range(settings.runs), range(settings.runs, 2 * settings.runs)
 
 
-def by_computation(subject: Subject, epsilon: float) -> Row:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Audit:
+    """A subject, its runs, and what bounds its parameter by them.
+
+    Args:
+        subject: subject of the audit.
+        statistic: the statistic of the outputs, in words.
+        runs: arguments of `bound`: outputs of runs, or statistics of them.
+        bound: maps the runs, the claim (`claimed`) and the `confidence` to a result.
+    """
+
+    subject: Subject
+    statistic: str
+    runs: Sequence[Any]
+    bound: Callable[..., AuditResult]
+
+
+def verdicts(audits: Iterable[Audit], confidence: float) -> Iterator[Row]:
+    """Run audits in their order, each at this confidence; yield rows with bound and verdict."""
+    for audit in audits:
+        result = audit.bound(*audit.runs, claimed=audit.subject.claimed, confidence=confidence)
+        yield audit.subject.row(audit.statistic, result)
+
+
+def by_computation(subject: Subject, epsilon: float) -> Audit:
     """Audit by the exact epsilon of the worst pair of inputs."""
-    result = AuditResult(parameter="epsilon", claimed=subject.claimed, lower_bound=epsilon)
-    return subject.row("epsilon of the worst pair", result)
+
+    def bound(lower_bound: float, *, claimed: float, confidence: float) -> AuditResult:
+        return AuditResult(parameter="epsilon", claimed=claimed, lower_bound=lower_bound)
+
+    words = "epsilon of the worst pair"
+    return Audit(subject=subject, statistic=words, runs=(epsilon,), bound=bound)
 
 
 def by_event(
     subject: Subject,
     event: str,
     statistics: Iterable[Sequence[Floats]],
-    settings: Audits,
     parameter: Parameter = "mu",
     delta: float = 0.0,
-) -> Row:
+) -> Audit:
     """Audit by an event of statistics (R,) or (R, k) of the outputs on each of two inputs."""
-    first, second = (np.column_stack(columns) for columns in zip(*statistics, strict=True))
-    result = audit_runs(
-        first,
-        second,
-        parameter=parameter,
-        claimed=subject.claimed,
-        confidence=settings.confidence,
-        delta=delta,
-    )
-    return subject.row(event, result)
+    runs = [np.column_stack(columns) for columns in zip(*statistics, strict=True)]
+    bound = partial(audit_runs, parameter=parameter, delta=delta)
+    return Audit(subject=subject, statistic=event, runs=runs, bound=bound)
 
 
-def by_covariance(
-    subject: Subject, of: str, outputs: Sequence[Floats], changes: Floats, settings: Audits
-) -> Row:
+def by_covariance(subject: Subject, of: str, outputs: Sequence[Floats], changes: Floats) -> Audit:
     """Audit by the covariance of outputs (R, p) on each input, for `changes` (k, p)."""
-    result = audit_covariance(
-        outputs, changes, claimed=subject.claimed, confidence=settings.confidence
-    )
-    return subject.row(f"covariance of {of}, {len(changes)} changes", result)
+    words = f"covariance of {of}, {len(changes)} changes"
+    return Audit(subject=subject, statistic=words, runs=(outputs, changes), bound=audit_covariance)
+
+
+def combinations(outputs: Sequence[Floats], direction: Floats) -> list[Floats]:
+    """Return two statistics (R, 2) of outputs (R, d) on each of two inputs.
+
+    One is their combination in a given direction (d,), the other one is in a fitted direction.
+    """
+    fitted = zip(outputs, with_fitted_direction(*outputs), strict=True)
+    return [np.column_stack([each @ direction, best]) for each, best in fitted]
 
 
 def gaussian_audits(
@@ -111,9 +137,8 @@ def gaussian_audits(
     *,
     direction: Floats,
     changes: Floats,
-    settings: Audits,
     actions: Sequence[Floats] | None = None,
-) -> Iterator[Row]:
+) -> Iterator[Audit]:
     """Audit Gaussian outputs in two ways: by an event, and by their covariance.
 
     Args:
@@ -121,14 +146,13 @@ def gaussian_audits(
         outputs: (R, ...) outputs on each of the two inputs.
         direction: (...) direction of a linear statistic; another one is fitted.
         changes: (k, ...) changes of the outputs by each change of the input.
-        settings: settings with the confidence.
         actions: (R,) a statistic of the actions on each of the two inputs.
     """
     flat = [output.reshape(len(output), -1) for output in outputs]
-    statistics = [[output @ direction.ravel() for output in flat], with_fitted_direction(*flat)]
+    statistics: list[Sequence[Floats]] = [combinations(flat, direction.ravel())]
     event = "an event of a linear combination of all outputs"
     if actions is not None:
         statistics.append(actions)
         event += ", or of the actions"
-    yield by_event(subject, event, statistics, settings)
-    yield by_covariance(subject, "all outputs", flat, changes.reshape(len(changes), -1), settings)
+    yield by_event(subject, event, statistics)
+    yield by_covariance(subject, "all outputs", flat, changes.reshape(len(changes), -1))

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpol.core.randomness import Floats, SeedKey, replicate_generators
 from dpol.data.stream import GainStream
-from dpol.data.synthetic import adjacent_streams, largest_changes
+from dpol.data.synthetic import largest_changes
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.noisy_max import NoisyMax
 from dpol.experts.play import RawGains, guarantee_of, rounds
@@ -21,7 +21,8 @@ from dpol.noise import CAPACITY, EVENT_STREAMS, ISOTROPIC, MEMORY, NOISES, Noisy
 from dpol.privacy.auditing import with_fitted_direction
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.tree_noise import tree_nodes
-from dpol.studies.ledger.audits.core import Row, Subject, by_event, gaussian_audits, replicates_of
+from dpol.studies.ledger.audits.core import Audit, Subject, by_event, gaussian_audits, replicates_of
+from dpol.studies.ledger.audits.inputs import Setting
 from dpol.studies.ledger.audits.settings import MU, Audits
 
 FIRST, LAST = 0, 5
@@ -41,7 +42,7 @@ CURATORS: tuple[tuple[TreeFTPL | ReleasedSums, str, str], ...] = (
 """Curators that release sums: the algorithm, the sums, and the noise."""
 
 
-def audit_noises(settings: Audits, seed: int) -> Iterator[Row]:
+def audit_noises(settings: Audits, seed: int) -> Iterator[Audit]:
     """Audit every noise, and what curators release; some also for stays of three rounds."""
     for name, noise in NOISES.items():
         if noise.mechanism is None:
@@ -59,7 +60,7 @@ def audit_noises(settings: Audits, seed: int) -> Iterator[Row]:
 # ---- noise on gains ------------------------------------------------------------------------------
 
 
-def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Iterator[Row]:
+def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Iterator[Audit]:
     """Audit all that a local algorithm is given: z_0 and the noisy gains of every round.
 
     The event separates two streams that differ in one person. The covariance comes from the same
@@ -67,12 +68,12 @@ def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Itera
     any round, or in all rounds of any stay.
     """
     # Chains are made for any length, so they have noise to spare in a short game.
-    streams = hospitals(stay, 1 if NOISES[noise].memory == "none" else 3)
+    setting = hospitals(noise, stay, 1 if NOISES[noise].memory == "none" else 3)
+    one, other = streams = setting.streams()
     noisy = [
         privatize(stream, noise, MU, seed=seed, replicates=replicates)
         for stream, replicates in zip(streams, replicates_of(settings), strict=True)
     ]
-    one, other = streams
     made, code = noisy[0].guarantee, "dpol.noise.privatize"
     z_0 = (1, 0)  # No change moves it.
     yield from gaussian_audits(
@@ -80,17 +81,16 @@ def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Itera
         [np.concatenate([each.initial[:, None], each.gains], axis=1) for each in noisy],
         direction=np.pad(_matched(noisy[0], other.gains - one.gains), (z_0, (0, 0))),
         changes=np.pad(changes_of(one), ((0, 0), z_0, (0, 0))),
-        settings=settings,
     )
 
 
-def audit_releases(settings: Audits, seed: int, noise: str) -> Row:
+def audit_releases(settings: Audits, seed: int, noise: str) -> Audit:
     """Audit all releases of a mechanism for streams: the privacy loss of a whole stay, by an event.
 
     The event is one of the log odds of Laplace noise, summed over the releases that the person is
     in; of another linear combination; or of how many releases repeat the last.
     """
-    streams = hospitals(stay=3, times=3)
+    streams = hospitals(noise, stay=3, times=3).streams()
     moved = streams[1].gains - streams[0].gains
     gains, odds, repeats = [], [], []
     for stream, replicates in zip(streams, replicates_of(settings), strict=True):
@@ -103,7 +103,7 @@ def audit_releases(settings: Audits, seed: int, noise: str) -> Row:
     subject = subject_of("releases of a stream", noise, code, streams[0], made)
     event = "an event of the log odds, of a linear combination, or of the number of repeats"
     statistics = [odds, with_fitted_direction(*gains), repeats]
-    return by_event(subject, event, statistics, settings)
+    return by_event(subject, event, statistics)
 
 
 def _matched(noisy: NoisyGains, moved: Floats) -> Floats:
@@ -117,14 +117,14 @@ def _matched(noisy: NoisyGains, moved: Floats) -> Floats:
     return np.asarray((precision @ moved.T[:, :, None])[:, :, 0].T)
 
 
-def hospitals(stay: int = 1, times: int = 1) -> tuple[GainStream, GainStream]:
+def hospitals(noise: str, stay: int = 1, times: int = 1) -> Setting:
     """Make three rounds of six hospitals, and the same with one person moved in the first ones.
 
     Each hospital is one of the two smallest in one of the rounds, so that none has noise to spare
     in all of them. The rounds' capacities are repeated `times` times.
     """
     capacity = [[4, 8, 10, 12, 16, 4], [8, 4, 12, 16, 4, 10], [10, 12, 4, 4, 8, 16]] * times
-    return one_moved("audit: hospitals", capacity, persons=4.0, stay=stay)
+    return one_moved("audit: hospitals", capacity, 4.0, noise, stay)
 
 
 # ---- sums that a curator releases ----------------------------------------------------------------
@@ -137,7 +137,7 @@ def audit_curator(
     sums: str = PREFIX,
     noise: str = CAPACITY.name,
     stay: int = 1,
-) -> Iterator[Row]:
+) -> Iterator[Audit]:
     """Audit the sums that a curator releases, on two streams that differ in one person.
 
     The person moves in the first round, which enters as many nodes of a tree as any other. Sums are
@@ -152,7 +152,7 @@ def audit_curator(
         noise: name of the noise on the sums.
         stay: number of rounds that the person stays.
     """
-    one, other = streams = one_moved(*BEDS, stay)
+    one, other = streams = one_moved(*BEDS, noise, stay).streams()
     label = one.label if stay == 1 else f"{one.label}, stays of {stay}"
     if isinstance(algorithm, TreeFTPL):
         mechanism, variant = f"tree-aggregated {sums}", f"{algorithm.objective}, {noise}"
@@ -183,7 +183,6 @@ def audit_curator(
         released,
         direction=matrix @ (other.gains - one.gains),
         changes=matrix @ changes_of(one),
-        settings=settings,
         actions=lead,
     )
 
@@ -192,8 +191,8 @@ def audit_curator(
 
 
 def one_moved(
-    label: str, capacity: list[list[int]], persons: float, stay: int = 1
-) -> tuple[GainStream, GainStream]:
+    label: str, capacity: list[list[int]], persons: float, noise: str, stay: int = 1
+) -> Setting:
     """Make rounds of six hospitals, and the same with one person moved in the first `stay` rounds.
 
     The move is the largest change that one person can cause, whatever the noise.
@@ -211,7 +210,8 @@ def one_moved(
         count_sensitivity=persons,
         stay=stay,
     )
-    return adjacent_streams(stream, range(stay), (FIRST, LAST))
+    at = tuple(range(stay))
+    return Setting(stream=stream, mu=MU, noise=noise, rounds=at, experts=(FIRST, LAST))
 
 
 def changes_of(stream: GainStream) -> Floats:

@@ -20,7 +20,7 @@ from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.scheffe import ScheffeClient
 from dpol.privacy.auditing import with_fitted_direction
 from dpol.privacy.settings import DELTA
-from dpol.studies.ledger.audits.core import Row, Subject, by_computation, by_event
+from dpol.studies.ledger.audits.core import Audit, Subject, by_computation, by_event
 from dpol.studies.ledger.audits.settings import Audits
 
 _EPSILON = 1.0
@@ -38,7 +38,7 @@ def counterexample_class() -> HypothesisClass:
     return HypothesisClass(np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]), "counterexample")
 
 
-def audit_messages(settings: Audits, seed: int) -> Iterator[Row]:
+def audit_messages(settings: Audits, seed: int) -> Iterator[Audit]:
     """Audit every kind of message; likelihoods with both sensitivities, at T = 300."""
     exact = Clipping(counterexample_class(), 300, "exact")
     published = Clipping(counterexample_class(), 300, "published")
@@ -60,7 +60,7 @@ def audit_messages(settings: Audits, seed: int) -> Iterator[Row]:
 # ---- private EXP3 --------------------------------------------------------------------------------
 
 
-def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterator[Row]:
+def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterator[Audit]:
     """Audit EXP3 messages about two labels."""
     clipping, variant = client.clipping, f"{client.clipping.rule} sensitivity"
     subject = _subject(client, _EXP3, variant)
@@ -72,13 +72,13 @@ def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterato
         # Above or below a threshold, for one index.
         sides = [np.where(chosen, value, side) for side in (-2 * _LARGEST, 2 * _LARGEST)]
         columns.append(np.concatenate(sides, axis=1))
-    yield by_event(subject, "an event of the index and the value", [columns], settings, "epsilon")
+    yield by_event(subject, "an event of the index and the value", [columns], "epsilon")
 
 
 # ---- private WMA ---------------------------------------------------------------------------------
 
 
-def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[Row]:
+def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[Audit]:
     """Audit WMA messages about two labels."""
     clipping = client.clipping
     variant = f"{clipping.rule} sensitivity, {clipping.rule} composition"
@@ -86,13 +86,13 @@ def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[
     values = [sent.values[0] for sent in _messages(settings, seed, client, (0, 2))]
     fitted = with_fitted_direction(*(np.clip(value, -_LARGEST, _LARGEST) for value in values))
     event = "an event of a linear combination of all values"
-    yield by_event(subject, event, [fitted], settings, "epsilon", client.delta)
+    yield by_event(subject, event, [fitted], "epsilon", client.delta)
 
 
 # ---- responses -----------------------------------------------------------------------------------
 
 
-def audit_response(settings: Audits, seed: int, client: LabelClient) -> Iterator[Row]:
+def audit_response(settings: Audits, seed: int, client: LabelClient) -> Iterator[Audit]:
     """Audit randomised response about the first and the last label."""
     ends = 0, _N_LABELS - 1
     inputs = f"the first and the last of {_N_LABELS} labels"
@@ -100,19 +100,19 @@ def audit_response(settings: Audits, seed: int, client: LabelClient) -> Iterator
     messages = _messages(settings, seed, client, ends)
     columns = [(sent.values[0][:, None] == ends).astype(float) for sent in messages]
     event = "whether the message is one of the two"
-    yield by_event(subject, event, [columns], settings, "epsilon")
+    yield by_event(subject, event, [columns], "epsilon")
 
 
-def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Iterator[Row]:
+def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Iterator[Audit]:
     """Audit answers about a label in one of two sets."""
     subject = _subject(client, "membership response", "public random set")
     messages = _messages(settings, seed, client, (0, 2))
     columns = [(sent.values[0] == (sent.index[0] == 0)).astype(float) for sent in messages]
     event = "whether the answer speaks for the first set"
-    yield by_event(subject, event, [columns], settings, "epsilon")
+    yield by_event(subject, event, [columns], "epsilon")
 
 
-def audit_scheffe(client: ScheffeClient) -> Row:
+def audit_scheffe(client: ScheffeClient) -> Audit:
     """Audit the exact worst loss of one answer about a Scheffé set, by the client's own chances."""
     code, inputs = "none: ScheffeClient.chances computes the law", "all pairs of 3 labels"
     subject = _subject(client, "membership response", "public random Scheffé set", inputs, code)
