@@ -154,10 +154,11 @@ def check(record):
     needed = {*called, *(it for job in runs for it in jobs_before(*job))}
     kept, there = {}, {}
     for job in all_jobs():
-        if job in needed and (workflow.touch or job not in runs):
+        if job not in needed or (job in runs and not workflow.touch):
+            continue
+        if job not in called or any(map(os.path.exists, called[job].output)):
             name, kept[name] = job_of(*job)
-            if job not in called or any(map(os.path.exists, called[job].output)):
-                there[name] = called[job].rule.name if job in called else job[0]
+            there[name] = called[job].rule.name if job in called else job[0]
     # Params of jobs that run are looked at again, when the tables that they name are there.
     job_of.cache_clear()
     try:
