@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pandas as pd
 import pytest
 import yaml
@@ -96,11 +97,13 @@ def test_in_a_terminal_the_answers_are_typed(monkeypatch: pytest.MonkeyPatch) ->
     [
         (["none.csv"], "none.csv: no such file"),
         (["schools.csv", "--set", "read.sep"], "--set read.sep: must be KEY=VALUE, such as"),
-        (["schools.csv", "--set", "read.sep=ab"], "sep = 'ab': must have at most 1 character"),
+        (["schools.csv", "--set", "read.sep=ab"], "read.sep = 'ab': must have at most 1 character"),
+        (["schools.csv", "--set", "read.sep=ab"], "schools.csv --set read.sep=VALUE"),
         (
             ["schools.csv", "--set", "read.seps=;"],
-            "seps = ';': unknown key; did you mean sep?",
+            "read.seps = ';': unknown key; did you mean sep?",
         ),
+        (["schools.csv", "--set", "read.thousands=."], "set decimal to ',', or leave thousands"),
         (["schools.csv"], "row 3: has 4 cells, but the header has 1"),
     ],
 )
@@ -110,6 +113,41 @@ def test_a_wrong_answer_is_refused(words: list[str], message: str) -> None:
     assert code == 2
     assert message in err
     assert not list(Path().glob("*.yaml"))
+
+
+def test_answers_that_end_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+
+    def ends(_: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", ends)
+    code, _, err = command(
+        "new", "dataset", "schools.csv", "--set=read.sep=;", "--set=read.skiprows=2"
+    )
+    assert code == 2
+    assert "these answers are missing" in err
+
+
+def test_hidden_averages_that_all_have_sums_are_read() -> None:
+    lines = ["place,week,patients,sum,days,beds"]
+    for place, count in (("A", "*"), ("B", "9")):
+        lines += [f"{place},2024-01-0{day},{count},6,2,20" for day in range(1, 5)]
+    Path("averages.csv").write_text("\n".join(lines))
+    words = ["--entity", "place", "--period", "week", "--count", "patients", "--capacity", "beds"]
+    sets = ["cleaning.suppressed_markers=['*']", "columns.count_days={sum: sum, coverage: days}"]
+    sets = [f"--set={it}" for it in [*sets, "periods.days=1"]]
+    code, _, err = command("new", "dataset", "averages.csv", *words, *sets)
+    assert code == 0, err
+
+
+def test_a_workbook_that_openpyxl_cannot_read_is_damaged() -> None:
+    book = openpyxl.Workbook()
+    book.create_chartsheet()
+    book.save("chart.xlsx")
+    code, _, err = command("new", "dataset", "chart.xlsx")
+    assert code == 2
+    assert "chart.xlsx: cannot be read as a .xlsx file: AttributeError: " in err
 
 
 def test_a_config_that_exists_stays() -> None:

@@ -18,7 +18,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
@@ -408,13 +408,24 @@ def _read_parquet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     return cells.set_axis(cells.index + 1)
 
 
+@contextmanager
+def _damaged_book() -> Iterator[None]:
+    """Raise OSError for what openpyxl raises, which for a damaged workbook may be anything."""
+    try:
+        yield
+    except _BROKEN:
+        raise
+    except Exception as error:
+        raise OSError(f"{type(error).__name__}: {error}") from None
+
+
 def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     """Read a sheet; what stands in rows and columns outside its table is no part of it."""
     import openpyxl
 
     rows = dict[int, tuple[Any, ...]]()
-    with warnings.catch_warnings():  # they are about styles, which are not read
-        warnings.simplefilter("ignore")
+    with _damaged_book(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are about styles, which are not read
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     names = [it.title for it in book.worksheets]
     shown = [it.title for it in book.worksheets if it.sheet_state == "visible"]
@@ -426,15 +437,16 @@ def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
             f"{', '.join(map(repr, shown))}{did_you_mean(name or '', names)}.",
             tidy.of_sheets(),
         )
-    book[name].reset_dimensions()  # some programs write wrong ones
     cells = 0
-    for number, row in enumerate(book[name].iter_rows(values_only=True), start=1):
-        cells += len(row)
-        if cells > MOST_CELLS:
-            raise OSError(f"has more than {MOST_CELLS:,} cells up to row {number:,}")
-        if number > read.skiprows and any(it is not None and str(it).strip() for it in row):
-            rows[number] = row
-    book.close()
+    with _damaged_book():
+        book[name].reset_dimensions()  # some programs write wrong ones
+        for number, row in enumerate(book[name].iter_rows(values_only=True), start=1):
+            cells += len(row)
+            if cells > MOST_CELLS:
+                raise OSError(f"has more than {MOST_CELLS:,} cells up to row {number:,}")
+            if number > read.skiprows and any(it is not None and str(it).strip() for it in row):
+                rows[number] = row
+        book.close()
     numbers = [*rows][: len(rows) - read.skipfooter]
     if not numbers:
         raise DataError(
