@@ -141,6 +141,39 @@ def test_hidden_averages_that_all_have_sums_are_read() -> None:
     assert code == 0, err
 
 
+WARDS = """place,week,patients,beds
+A,2024-01-01,3,9
+A,2024-01-08,4,9
+A,2024-01-15,5,9
+B,2024-01-01,3,9
+B,2024-01-08,5,9
+B,2024-01-15,2,9
+"""
+COLUMNS = {"entity": "place", "period": "week", "count": "patients", "capacity": "beds"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "keys", "message"),
+    [
+        ({"01,3,9\nA": "01,3\nA", "2,9": "2,9,1"}, {}, "row 2: has 3 cells, but the header has 4"),
+    ],
+)
+def test_a_table_is_refused_with_a_remedy(
+    changes: dict[str, str], keys: dict[str, str], message: str
+) -> None:
+    text = WARDS
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    Path("wards.csv").write_text(text)
+    sets = [f"--set={key}={value}" for key, value in keys.items() if key not in COLUMNS]
+    columns = {**COLUMNS, **{key: value for key, value in keys.items() if key in COLUMNS}}
+    words = [word for key, name in columns.items() for word in (f"--{key}", name)]
+    code, _, err = command("new", "dataset", "wards.csv", *words, *sets)
+    assert code == 2
+    assert message in err
+    assert not Path("wards.yaml").exists()
+
+
 def test_a_workbook_that_openpyxl_cannot_read_is_damaged() -> None:
     book = openpyxl.Workbook()
     book.create_chartsheet()

@@ -286,7 +286,7 @@ def _opened(path: Path, read: Read) -> IO[str]:
 
 
 def _blocks(path: Path, read: Read) -> Iterator[bytes]:
-    """Yield a CSV file in blocks in which separators are single bytes, and quotes are closed."""
+    """Yield a CSV file in blocks of whole lines, with quotes closed, as text of single bytes."""
     with ExitStack() as stack:
         if _SINGLE.match(read.encoding) and not read.skipfooter:
             content = stack.enter_context(_bytes_of(path))
@@ -295,6 +295,7 @@ def _blocks(path: Path, read: Read) -> Iterator[bytes]:
         else:
             content = io.BytesIO(stack.enter_context(_opened(path, read)).read().encode())
         while block := content.read(1 << 22):
+            block += content.readline()
             for _ in range(99):
                 if block.count(b'"') % 2 == 0:
                     break
@@ -337,21 +338,24 @@ def _csv(text: IO[str], sep: str) -> Iterator[list[str]]:
 def _lines_of_rows(path: Path, read: Read, sep: str, width: int, rows: int) -> pd.Index[int]:
     """Return the line on which each row ends.
 
-    pandas fills a short row with empty cells and cuts a long one, and says nothing. If all
-    separators outside quotes are as many as they should be, no row is short or long.
+    pandas fills a short row with empty cells and cuts a long one, and says nothing. If each line
+    has as many separators outside quotes as it should have, no row is short or long.
 
     Raises:
         DataError: a row has more or fewer cells than the header.
     """
-    seps, ends, lines, last = 0, 0, 0, b"\n"
+    mark = sep.encode()
+    even, rows_ended, lines, last = len(mark) == 1, 0, 0, b"\n"
     for block in _blocks(path, read):
         lines += block.count(b"\n")
         if b'"' in block:
             block = re.sub(b'"[^"]*"', b"", block)
-        seps, ends = seps + block.count(sep.encode()), ends + block.count(b"\n")
         last = block[-1:] or last
-    whole = rows + 1 - (last != b"\n")
-    if seps == (rows + 1) * (width - 1) and ends == lines == whole:
+        signs = np.frombuffer(block if last == b"\n" else block + b"\n", np.uint8)
+        ends, seps = np.flatnonzero(signs == ord("\n")), np.flatnonzero(signs == mark[0])
+        each = np.diff(np.searchsorted(seps, ends), prepend=0)
+        even, rows_ended = even and bool((each == width - 1).all()), rows_ended + len(ends)
+    if even and rows_ended == rows + 1 == lines + (last != b"\n"):
         return pd.RangeIndex(read.skiprows + 2, read.skiprows + 2 + rows)
     found = list[int]()
     with _opened(path, read) as text:
