@@ -156,6 +156,11 @@ COLUMNS = {"entity": "place", "period": "week", "count": "patients", "capacity":
     ("changes", "keys", "message"),
     [
         ({"01,3,9\nA": "01,3\nA", "2,9": "2,9,1"}, {}, "row 2: has 3 cells, but the header has 4"),
+        ({"3,9": "30,9"}, {}, "2 of 6 counts of stream wards are above their capacity (A, 2024"),
+        ({"3,9": "30,9"}, {}, "--capacity beds --set cleaning.above=VALUE"),
+        ({}, {"count": "beds"}, "--capacity = 'beds': must be another column than that of the"),
+        ({",3,9": " 13:00,3,9"}, {}, 'table["week"] = table["week"].astype(str).str[:10]'),
+        ({}, {"cleaning.drop_where": "{place: [A, B]}"}, "each of its 6 rows is left out. Change"),
     ],
 )
 def test_a_table_is_refused_with_a_remedy(
@@ -172,6 +177,18 @@ def test_a_table_is_refused_with_a_remedy(
     assert code == 2
     assert message in err
     assert not Path("wards.yaml").exists()
+
+
+def test_a_name_is_one_however_its_letters_are_composed() -> None:
+    whole, parts = "K\u00f6ln", "Ko\u0308ln"
+    text = WARDS.replace("A,2024-01-08", f"{whole},2024-01-08").replace("A,", f"{parts},")
+    rows = [f"{parts} total,2024-01-{day},6,18" for day in ("01", "08", "15")]
+    Path("wards.csv").write_text("\n".join([text.strip(), *rows]), encoding="utf-8")
+    words = [word for key, name in COLUMNS.items() for word in (f"--{key}", name)]
+    drop = f"--set=cleaning.drop_where={{place: {parts} total}}"
+    code, out, err = command("new", "dataset", "wards.csv", *words, drop)
+    assert code == 0, err
+    assert f"6 of 9 rows play, of 2 entities: B and {whole}" in out
 
 
 def test_a_workbook_that_openpyxl_cannot_read_is_damaged() -> None:

@@ -120,6 +120,16 @@ def _undated(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
     by_row = rows.set_index("row")
     texts = by_row.loc[by_row["period"].isna().to_numpy(), "date"].astype("str").rename(name)
     yield bad_dates(texts, periods.format, Key(("dataset", "columns", "period")))
+    if dataset.rules.several_rows == "error":
+        moments = by_row["moment"]
+        timed = moments[(moments.notna() & (moments != moments.dt.floor("D"))).to_numpy()]
+        wanted = keyed(
+            "a date without a time of day, unless {dataset.cleaning.several_rows} or"
+            " {dataset.periods.of} says what to make of the rows of a period"
+        )
+        cut = f'table["{name}"] = table["{name}"].astype(str).str[:10]'
+        remedy = tidy.told(("Cut the time of day", cut))[1:]
+        yield BadCells(timed.dt.strftime("%Y-%m-%d %H:%M:%S").rename(name), wanted, remedy)
     if periods.months:
         late = by_row.loc[(by_row["period"].dt.day > 1).to_numpy(), "period"]
         wanted = keyed("the first day of a month, since {dataset.periods.months} is set")

@@ -6,6 +6,7 @@ import codecs
 import datetime
 import math
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, Any, ClassVar, Literal
@@ -107,6 +108,11 @@ def on_monday(text: str, form: str) -> datetime.datetime:
     return datetime.datetime.strptime(text, form)
 
 
+def _composed(text: str) -> str:
+    """Return a text whose letters are composed (NFC), as the cells of a table are read."""
+    return unicodedata.normalize("NFC", text)
+
+
 def _all_or_names(value: object) -> object:
     if value in (None, "all"):
         return value
@@ -115,7 +121,7 @@ def _all_or_names(value: object) -> object:
     for name in value:
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"{name!r} must be text; put it in quotes")
-    return all_different([name.strip() for name in value])
+    return all_different([_composed(name.strip()) for name in value])
 
 
 def _one_column(line: str) -> BeforeValidator:
@@ -130,8 +136,10 @@ def _one_column(line: str) -> BeforeValidator:
 
 
 _TEXT = {"type": "string"}
+Name = Annotated[str, AfterValidator(_composed)]
+"""A text of a table."""
 TextOrTexts = Annotated[
-    list[str],
+    list[Name],
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
     WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}),
 ]
@@ -465,9 +473,11 @@ class Cleaning(Settings):
     `mean` and `max`. A suppressed count is read as `suppressed_value` before. The sum is missing if
     a count is missing; mean and maximum leave it out. Capacities have the same rule; under `sum`
     they must be equal."""
-    above: Literal["cut", "missing"] = "cut"
+    above: Literal["cut", "missing"] | None = None
     """Whether a count above the bound or the capacity (times `gain.at_most`) is cut to it, or
-    missing."""
+    missing.
+
+    By default it is cut, but more than 1% of a stream's counts stop the run."""
     max_carry: Annotated[int, Field(ge=0)] = 4
     """Periods for which a missing count repeats the last one, before it becomes 0."""
     max_zeroed: Annotated[float, Field(ge=0, le=1)] = 0.05
@@ -699,6 +709,9 @@ class Dataset(Settings):
         elif columns is None:
             allowed = "is missing: name the columns of entity, period, count and capacity"
             yield Problem(("dataset", "columns"), MISSING, allowed)
+        if columns and columns.count == columns.capacity:
+            allowed = "must be another column than that of the counts"
+            yield Problem(("dataset", "columns", "capacity"), columns.capacity, allowed)
         for key, gain in asks.items() if columns else ():
             if columns and columns.capacity is None and gain.needs_capacities:
                 allowed = keyed(
@@ -711,7 +724,7 @@ class Dataset(Settings):
 class Stream(Settings):
     """A gain stream: the entities of some groups, played as one game."""
 
-    groups: Annotated[list[str], Field(min_length=1)]
+    groups: Annotated[list[Name], Field(min_length=1)]
     """Values of the group column; `all` without such a column."""
     title: str | None = None
     """Title in tables and figures; default: the label."""

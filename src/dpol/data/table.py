@@ -14,6 +14,7 @@ import gzip
 import io
 import json
 import re
+import unicodedata
 import warnings
 import zipfile
 import zlib
@@ -212,14 +213,14 @@ def _as_cells(cells: Cells) -> tuple[Cells, bool]:
 
 
 def _plain(cell: Any) -> Any:
-    """Return a cell as stripped text, a number, or a date with its time."""
+    """Return a cell as stripped text in NFC, a number, or a date with its time."""
     if isinstance(cell, (bool, np.bool_)):
         return str(cell).lower()
     if isinstance(cell, (int, float, datetime.datetime)):
         return cell
     if isinstance(cell, datetime.date):
         return datetime.datetime(cell.year, cell.month, cell.day)
-    return str(cell).strip()
+    return unicodedata.normalize("NFC", str(cell).strip())
 
 
 def _is_text(cells: Cells) -> bool:
@@ -771,6 +772,11 @@ def _without_dropped(table: Table, rules: Cleaning) -> pd.DataFrame:
                     Key(("dataset", "cleaning", "drop_where")),
                 )
         dropped |= there.isin(texts).to_numpy()
+    if dropped.all():
+        raise DataError(
+            f"{table.file}: each of its {counted(len(dropped), 'row')} is left out. Change ",
+            Key(("dataset", "cleaning", "drop_where")),
+        )
     return table.cells[~dropped] if dropped.any() else table.cells
 
 
