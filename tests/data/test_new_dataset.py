@@ -158,6 +158,16 @@ COLUMNS = {"entity": "place", "period": "week", "count": "patients", "capacity":
         ({"01,3,9\nA": "01,3\nA", "2,9": "2,9,1"}, {}, "row 2: has 3 cells, but the header has 4"),
         ({"3,9": "30,9"}, {}, "2 of 6 counts of stream wards are above their capacity (A, 2024"),
         ({"3,9": "30,9"}, {}, "--capacity beds --set cleaning.above=VALUE"),
+        (
+            {"A,2024-01-01": "A,1.1.2024"},
+            {},
+            "cleaning.drop_where or read.skipfooter.\nIf units stand",
+        ),
+        (
+            {"B,2024-01-01": "B,1.1.2024"},
+            {},
+            "cleaning.drop_where or read.skipfooter.\nComplete and",
+        ),
         ({}, {"count": "beds"}, "--capacity = 'beds': must be another column than that of the"),
         ({",3,9": " 13:00,3,9"}, {}, 'table["week"] = table["week"].astype(str).str[:10]'),
         ({}, {"cleaning.drop_where": "{place: [A, B]}"}, "each of its 6 rows is left out. Change"),

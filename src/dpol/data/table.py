@@ -20,7 +20,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
@@ -93,11 +93,13 @@ class Table:
             line 1), or the number of the row in a Parquet file or sheet. Text is categories, with
             empty text for missing cells.
         changed: what was not read as it is, in words.
+        header: names of all columns of the file.
     """
 
     file: str
     cells: pd.DataFrame
     changed: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +114,8 @@ class Rows:
             numbers, else nan), `_kind` (`number`, `missing`, `suppressed`, `negative` or `bad`) and
             `_text` of a bad cell.
         facts: the file, its provenance, the numbers of its rows and of those that `drop_where` left
-            out (`read`, `dropped`), what was not read as it is (`changed`), and a date with its
-            text and row (`dated`).
+            out (`read`, `dropped`), what was not read as it is (`changed`), columns that may hold
+            parts of dates (`parts`), and a date with its text and row (`dated`).
     """
 
     table: pd.DataFrame
@@ -156,7 +158,10 @@ def read_file(
         remedy = keyed("put the table there or change {dataset.source.file}")
         raise DataError(f"{path}: no such file; ", remedy)
 
+    names = list[str]()
+
     def choose(header: list[str]) -> list[int]:
+        names.extend(header)
         return _places(path, header, columns, others, of)
 
     reader = {".parquet": _read_parquet, ".xlsx": _read_sheet}.get(path.suffix, _read_csv)
@@ -171,7 +176,7 @@ def read_file(
             Key(("dataset", "read")),
             f"; or, if it is damaged, {AGAIN}; or give it the suffix of its format",
         ) from None
-    return table_of(str(path), cells)
+    return replace(table_of(str(path), cells), header=tuple(names))
 
 
 def table_of(file: str, cells: pd.DataFrame) -> Table:
@@ -636,14 +641,21 @@ def bad_numbers(texts: Cells, *, least: float) -> BadCells:
     return BadCells(texts, f"{wanted} to {LARGEST:,}", remedy)
 
 
-def bad_dates(texts: Cells, form: str | None, key: Key) -> BadCells:
-    """Return cells that hold no date as bad ones; `key` of the config names the column."""
+def bad_dates(texts: Cells, form: str | None, key: Key, lines: str = "") -> BadCells:
+    """Return cells that hold no date as bad ones.
+
+    Args:
+        texts: the cells.
+        form: the format of dates.
+        key: the key of the config that names the column.
+        lines: the lines of pandas that may make dates of them.
+    """
     wanted = f"a date {f'of the format {form}' if form else 'like 2021-01-31'}, from 1900 to 2100"
     remedy = keyed(
         "Set {dataset.periods.format}, such as %d.%m.%Y or %G-W%V, or name another column in {key}."
         " If rows are no part of the table, such as notes or totals, leave them out with"
         " {dataset.cleaning.drop_where} or {dataset.read.skipfooter}.{lines}",
-        key=key, lines=tidy.of_dates(str(texts.name)),
+        key=key, lines=lines,
     )  # fmt: skip
     return BadCells(texts, wanted, remedy)
 
@@ -679,7 +691,8 @@ def rows_of_frame(frame: pd.DataFrame, dataset: Dataset) -> Rows:
     named = [*columns.needed, *dataset.cleaning.drop_where]
     places = _places(Path("the frame"), names, named, columns.may_lack, columns)
     whole = table_of("the frame", frame.set_axis(names, axis=1).reset_index(drop=True))
-    table = Table(file=whole.file, cells=whole.cells[[names[it] for it in places]])
+    cells = whole.cells[[names[it] for it in places]]
+    table = Table(file=whole.file, cells=cells, header=tuple(names))
     digest = hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
     facts = {"file": "frame", "sha256": digest, "simulated": dataset.simulated}
     return typed_rows(table, dataset, facts, lambda: whole.cells)
@@ -743,6 +756,7 @@ def typed_rows(
         "read": len(table.cells),
         "dropped": len(table.cells) - len(cells),
         "changed": changed,
+        "parts": tidy.parts_of_dates(table.header),
         "dated": _dated(cells, columns, moments, int(dated[0])) if len(dated) else {},
     }
     return Rows(table=every, facts=facts)
