@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shlex
 import sys
@@ -187,6 +188,37 @@ def test_a_table_is_refused_with_a_remedy(
     assert code == 2
     assert message in err
     assert not Path("wards.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "dataset.read.sep=,",
+        "read.thousands= ",
+        "read.thousands=\u00a0",
+        "read.thousands=\u202f",
+        "read.sheet_name=2023",
+    ],
+)
+def test_a_key_is_taken_as_an_owner_types_it(key: str) -> None:
+    file = "wards.xlsx" if "sheet" in key else "wards.csv"
+    if "sheet" in key:
+        frame = pd.read_csv(io.StringIO(WARDS))
+        with pd.ExcelWriter(file) as book:
+            for name in ("2022", "2023"):
+                frame.to_excel(book, sheet_name=name, index=False)
+    else:
+        Path(file).write_text(WARDS.replace(",5,9", ",1\u00a0205,2\u202f000"), encoding="utf-8")
+    words = [word for key, name in COLUMNS.items() for word in (f"--{key}", name)]
+    thousands = [] if "sheet" in key or "thousands" in key else ["--set=read.thousands= "]
+    code, _, err = command("new", "dataset", file, *words, f"--set={key}", *thousands)
+    assert code == 0, err
+
+
+@pytest.mark.parametrize("own", [{"entities": "all"}, {"min_total_cases": 0}])
+def test_who_plays_is_said_once_beside_like(own: dict[str, Any]) -> None:
+    rules = Dataset.model_validate({"like": "paper", "cleaning": own}).cleaning
+    assert not {"entities", "min_total_cases"} - {*own} & rules.model_fields_set
 
 
 def test_a_name_is_one_however_its_letters_are_composed() -> None:

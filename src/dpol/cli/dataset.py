@@ -25,6 +25,10 @@ _ANSWERS = {
     "capacity": "column of the capacities, or none",
     "at_most": "public bound: on a count if there is no capacity, else on a count per capacity",
 }
+_TEXTS = {"read.sep", "read.encoding", "read.sheet_name", "periods.format"} | {
+    f"columns.{name}" for name in ("entity", "period", "count", "capacity", "group", "name")
+}
+"""Keys whose values are text, also where YAML would read a number, such as a sheet named 2023."""
 _LABEL = 60
 """Largest length of a label, in characters."""
 
@@ -82,8 +86,9 @@ def new_dataset(options: argparse.Namespace) -> None:
     logging.getLogger("dpol").addHandler(logging.NullHandler())  # warnings are printed below
     said = {it: value for it in _ANSWERS if (value := getattr(options, it)) is not None}
     more: list[str] = []
+    sets = [text.removeprefix("dataset.") for text in options.set]
     try:
-        keys = [_key(text) for text in options.set]
+        keys = [_key(text) for text in sets]
         found = columns_of(table, dict(keys), said)
         said |= only_answers(found, said)
         wanted = [] if found.papers else _missing(said)
@@ -100,18 +105,18 @@ def new_dataset(options: argparse.Namespace) -> None:
         config = _config(table, name, said, keys, found)
         lines = _cleaned(config, name)
     except (ConfigError, DataError, UsageError) as error:
-        asked, sets = _options_in(error.args), options.set
+        named = _options_in(error.args)
         if isinstance(error, ConfigError):  # which refuses values of keys
-            refused = {it.partition("=")[0] for it in asked}
+            refused = {it.partition("=")[0] for it in named}
             sets = [it for it in sets if f"--set {it.partition('=')[0]}" not in refused]
         known = {f"--set {text.partition('=')[0]}" for text in sets}
-        open_ = [it for it in asked if it.partition("=")[0] not in known]
+        open_ = [it for it in named if it.partition("=")[0] not in known]
         command = " ".join([_command(table, said, sets), *more, *open_[:1]])
         told = in_words(error.args, as_option)
         raise UsageError(f"{told}\nComplete and run: {command}") from None
     print(f"{table}:", *lines, sep="\n  ")
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
-    write_text(file, f"# {_command(table, said, options.set)}\n{text}")
+    write_text(file, f"# {_command(table, said, sets)}\n{text}")
     print(f"Written: {file}. Now: dpol run {file} --cores 2")
 
 
@@ -185,10 +190,13 @@ def _key(text: str) -> tuple[str, Any]:
     key, sign, value = text.partition("=")
     if not (sign and key):
         raise UsageError(f"--set {text}: must be KEY=VALUE, such as cleaning.max_carry=2")
+    key = key.strip()
     try:
-        return key.strip(), value if value.strip() in ("", ",", ";", "|") else yaml.safe_load(value)
+        read = yaml.safe_load(value)
     except yaml.YAMLError:
-        return key.strip(), value
+        return key, value
+    is_text = key in _TEXTS and not isinstance(read, (list, dict))
+    return key, value if is_text or value.strip() in ("", ",", ";", "|") else read
 
 
 def _command(table: Path, said: dict[str, str], sets: list[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import datetime
+import itertools
 import math
 import re
 import unicodedata
@@ -21,6 +22,7 @@ from pydantic import (
 )
 
 from dpol.core.errors import Key, Text, keyed
+from dpol.core.refusals import inside
 from dpol.core.settings import MISSING, Label, Left, Problem, Settings, all_different
 from dpol.core.shipped import completed
 from dpol.data.question import THE_PAPERS, Gain
@@ -106,6 +108,11 @@ def on_monday(text: str, form: str) -> datetime.datetime:
     if "%V" in form and not re.search("%[uaAw]", form):
         text, form = f"{text} 1", f"{form} %u"
     return datetime.datetime.strptime(text, form)
+
+
+def _blank(sign: object) -> object:
+    """Return a blank for one that does not break lines."""
+    return " " if sign in ("\u00a0", "\u202f") else sign
 
 
 def _composed(text: str) -> str:
@@ -254,7 +261,7 @@ class Read(Settings):
     """Separator of CSV cells; default: a comma, in `.tsv` a tab."""
     decimal: Literal[".", ","] = "."
     """Decimal sign of numbers that are text."""
-    thousands: Literal[".", ",", " ", "'"] | None = None
+    thousands: Annotated[Literal[".", ",", " ", "'"] | None, BeforeValidator(_blank)] = None
     """Sign between groups of three digits of numbers that are text.
 
     A blank includes non-breaking blanks, and `'` includes the curly apostrophe."""
@@ -576,7 +583,15 @@ class Dataset(Settings):
     @model_validator(mode="before")
     @classmethod
     def _completed(cls, raw: object) -> object:
-        return completed(raw, "dataset")
+        whole = completed(raw, "dataset")
+        own = inside(inside(raw).get("cleaning"))
+        if whole is not raw and isinstance(whole, dict) and "cleaning" in whole:
+            # One of these keys replaces the other of the config that `like` names.
+            for key, other in itertools.permutations(("entities", "min_total_cases")):
+                if key in own and other not in own:
+                    kept = {it: text for it, text in whole["cleaning"].items() if it != other}
+                    whole = {**whole, "cleaning": kept}
+        return whole
 
     def read_as(self, reading: str) -> Dataset:
         """Return the dataset at one of its readings; the label of the first reading is empty."""
