@@ -115,7 +115,7 @@ def dataset(columns: Mapping[str, Any] = {}, periods: Any = {}, **cleaning: Any)
             "columns": {**COLUMNS, **columns},
             "periods": periods,
             "cleaning": {
-                **{"min_total_cases": 0, "max_zeroed": 1},
+                **{"min_total_cases": 0, "max_zeroed": 1, "above": "cut"},
                 **{"checked": CHECKED, **cleaning},
             },
         }

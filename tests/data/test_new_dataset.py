@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pandas as pd
 import pytest
 import yaml
@@ -96,11 +98,13 @@ def test_in_a_terminal_the_answers_are_typed(monkeypatch: pytest.MonkeyPatch) ->
     [
         (["none.csv"], "none.csv: no such file"),
         (["schools.csv", "--set", "read.sep"], "--set read.sep: must be KEY=VALUE, such as"),
-        (["schools.csv", "--set", "read.sep=ab"], "sep = 'ab': must have at most 1 character"),
+        (["schools.csv", "--set", "read.sep=ab"], "read.sep = 'ab': must have at most 1 character"),
+        (["schools.csv", "--set", "read.sep=ab"], "schools.csv --set read.sep=VALUE"),
         (
             ["schools.csv", "--set", "read.seps=;"],
-            "seps = ';': unknown key; did you mean sep?",
+            "read.seps = ';': unknown key; did you mean sep?",
         ),
+        (["schools.csv", "--set", "read.thousands=."], "set decimal to ',', or leave thousands"),
         (["schools.csv"], "row 3: has 4 cells, but the header has 1"),
     ],
 )
@@ -110,6 +114,132 @@ def test_a_wrong_answer_is_refused(words: list[str], message: str) -> None:
     assert code == 2
     assert message in err
     assert not list(Path().glob("*.yaml"))
+
+
+def test_answers_that_end_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+
+    def ends(_: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", ends)
+    code, _, err = command(
+        "new", "dataset", "schools.csv", "--set=read.sep=;", "--set=read.skiprows=2"
+    )
+    assert code == 2
+    assert "these answers are missing" in err
+
+
+def test_hidden_averages_that_all_have_sums_are_read() -> None:
+    lines = ["place,week,patients,sum,days,beds"]
+    for place, count in (("A", "*"), ("B", "9")):
+        lines += [f"{place},2024-01-0{day},{count},6,2,20" for day in range(1, 5)]
+    Path("averages.csv").write_text("\n".join(lines))
+    words = ["--entity", "place", "--period", "week", "--count", "patients", "--capacity", "beds"]
+    sets = ["cleaning.suppressed_markers=['*']", "columns.count_days={sum: sum, coverage: days}"]
+    sets = [f"--set={it}" for it in [*sets, "periods.days=1"]]
+    code, _, err = command("new", "dataset", "averages.csv", *words, *sets)
+    assert code == 0, err
+
+
+WARDS = """place,week,patients,beds
+A,2024-01-01,3,9
+A,2024-01-08,4,9
+A,2024-01-15,5,9
+B,2024-01-01,3,9
+B,2024-01-08,5,9
+B,2024-01-15,2,9
+"""
+COLUMNS = {"entity": "place", "period": "week", "count": "patients", "capacity": "beds"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "keys", "message"),
+    [
+        ({"01,3,9\nA": "01,3\nA", "2,9": "2,9,1"}, {}, "row 2: has 3 cells, but the header has 4"),
+        ({"3,9": "30,9"}, {}, "2 of 6 counts of stream wards are above their capacity (A, 2024"),
+        ({"3,9": "30,9"}, {}, "--capacity beds --set cleaning.above=VALUE"),
+        (
+            {"A,2024-01-01": "A,1.1.2024"},
+            {},
+            "cleaning.drop_where or read.skipfooter.\nIf units stand",
+        ),
+        (
+            {"B,2024-01-01": "B,1.1.2024"},
+            {},
+            "cleaning.drop_where or read.skipfooter.\nComplete and",
+        ),
+        ({}, {"count": "beds"}, "--capacity = 'beds': must be another column than that of the"),
+        ({",3,9": " 13:00,3,9"}, {}, 'table["week"] = table["week"].astype(str).str[:10]'),
+        ({}, {"cleaning.drop_where": "{place: [A, B]}"}, "each of its 6 rows is left out. Change"),
+    ],
+)
+def test_a_table_is_refused_with_a_remedy(
+    changes: dict[str, str], keys: dict[str, str], message: str
+) -> None:
+    text = WARDS
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    Path("wards.csv").write_text(text)
+    sets = [f"--set={key}={value}" for key, value in keys.items() if key not in COLUMNS]
+    columns = {**COLUMNS, **{key: value for key, value in keys.items() if key in COLUMNS}}
+    words = [word for key, name in columns.items() for word in (f"--{key}", name)]
+    code, _, err = command("new", "dataset", "wards.csv", *words, *sets)
+    assert code == 2
+    assert message in err
+    assert not Path("wards.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "dataset.read.sep=,",
+        "read.thousands= ",
+        "read.thousands=\u00a0",
+        "read.thousands=\u202f",
+        "read.sheet_name=2023",
+    ],
+)
+def test_a_key_is_taken_as_an_owner_types_it(key: str) -> None:
+    file = "wards.xlsx" if "sheet" in key else "wards.csv"
+    if "sheet" in key:
+        frame = pd.read_csv(io.StringIO(WARDS))
+        with pd.ExcelWriter(file) as book:
+            for name in ("2022", "2023"):
+                frame.to_excel(book, sheet_name=name, index=False)
+    else:
+        Path(file).write_text(WARDS.replace(",5,9", ",1\u00a0205,2\u202f000"), encoding="utf-8")
+    words = [word for key, name in COLUMNS.items() for word in (f"--{key}", name)]
+    thousands = [] if "sheet" in key or "thousands" in key else ["--set=read.thousands= "]
+    code, _, err = command("new", "dataset", file, *words, f"--set={key}", *thousands)
+    assert code == 0, err
+
+
+@pytest.mark.parametrize("own", [{"entities": "all"}, {"min_total_cases": 0}])
+def test_who_plays_is_said_once_beside_like(own: dict[str, Any]) -> None:
+    rules = Dataset.model_validate({"like": "paper", "cleaning": own}).cleaning
+    assert not {"entities", "min_total_cases"} - {*own} & rules.model_fields_set
+
+
+def test_a_name_is_one_however_its_letters_are_composed() -> None:
+    whole, parts = "K\u00f6ln", "Ko\u0308ln"
+    text = WARDS.replace("A,2024-01-08", f"{whole},2024-01-08").replace("A,", f"{parts},")
+    rows = [f"{parts} total,2024-01-{day},6,18" for day in ("01", "08", "15")]
+    Path("wards.csv").write_text("\n".join([text.strip(), *rows]), encoding="utf-8")
+    words = [word for key, name in COLUMNS.items() for word in (f"--{key}", name)]
+    drop = f"--set=cleaning.drop_where={{place: {parts} total}}"
+    code, out, err = command("new", "dataset", "wards.csv", *words, drop)
+    assert code == 0, err
+    assert f"6 of 9 rows play, of 2 entities: B and {whole}" in out
+
+
+def test_a_workbook_that_openpyxl_cannot_read_is_damaged() -> None:
+    book = openpyxl.Workbook()
+    book.create_chartsheet()
+    book.save("chart.xlsx")
+    code, _, err = command("new", "dataset", "chart.xlsx")
+    assert code == 2
+    assert "chart.xlsx: cannot be read as a .xlsx file: AttributeError: " in err
 
 
 def test_a_config_that_exists_stays() -> None:

@@ -73,7 +73,7 @@ def test_rows_with_equal_numbers_in_two_groups_are_not_equal() -> None:
 def test_equal_numbers_at_two_times_of_a_day_are_two_rows() -> None:
     of = readings(0, "a", ("5", "9"), ("5", "9")) + readings(0, "h", ("1", "9"), ("1", "9"))
     said = refused(of)
-    assert "4 rows are of an entity and period with several (a, 2021-01-03: row 2 and 3)" in said
+    assert "a date without a time of day, unless dataset.cleaning.several_rows or" in said
     assert line(clean(of, merging("sum")), "a", "count") == [10]
 
 

@@ -14,8 +14,13 @@ def test_each_line_on_the_page_is_one_of_a_message() -> None:
     lines = re.findall(r"^\| [^|]+ \| `(table.*)` \|$", PAGE, re.M)
     columns = tidy.of_columns(["place", "week"], ["count"], "place", "week", "count")
     several = tidy.of_columns([], [], "place", "week", "count")
+    parts = tidy.parts_of_dates(["year", "month", "week", "quarter"])
+    dates = [
+        tidy.of_dates("week", parts, ["2024-01-01 to 2024-01-07"]),
+        tidy.of_dates("week", tidy.parts_of_dates(["year", "month", "day"]), ["44893"], units=True),
+    ]
     messages = "\n".join([
-        *(columns, several, tidy.of_dates("week"), tidy.of_sheets(), tidy.events()),
+        *(columns, several, *dates, tidy.of_sheets(), tidy.events()),
         *(tidy.second_table(), tidy.steps(), tidy.named_by_two(), tidy.stripped()),
         *(tidy.long(["place"]), 'table["place"] = table["place"].ffill()'),
     ])  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import logging
 import re
 import shlex
@@ -24,6 +25,10 @@ _ANSWERS = {
     "capacity": "column of the capacities, or none",
     "at_most": "public bound: on a count if there is no capacity, else on a count per capacity",
 }
+_TEXTS = {"read.sep", "read.encoding", "read.sheet_name", "periods.format"} | {
+    f"columns.{name}" for name in ("entity", "period", "count", "capacity", "group", "name")
+}
+"""Keys whose values are text, also where YAML would read a number, such as a sheet named 2023."""
 _LABEL = 60
 """Largest length of a label, in characters."""
 
@@ -81,16 +86,18 @@ def new_dataset(options: argparse.Namespace) -> None:
     logging.getLogger("dpol").addHandler(logging.NullHandler())  # warnings are printed below
     said = {it: value for it in _ANSWERS if (value := getattr(options, it)) is not None}
     more: list[str] = []
+    sets = [text.removeprefix("dataset.") for text in options.set]
     try:
-        keys = [_key(text) for text in options.set]
+        keys = [_key(text) for text in sets]
         found = columns_of(table, dict(keys), said)
         said |= only_answers(found, said)
         wanted = [] if found.papers else _missing(said)
         if wanted:
             print(f"{table} has these columns:", *found.lines, sep="\n  ")
-        while wanted and sys.stdin.isatty():
-            said[wanted[0]] = input(f"{_ANSWERS[wanted[0]]}: ").strip()
-            wanted = _missing(said)
+        with contextlib.suppress(EOFError):  # the end of the answers
+            while wanted and sys.stdin.isatty():
+                said[wanted[0]] = input(f"{_ANSWERS[wanted[0]]}: ").strip()
+                wanted = _missing(said)
         if wanted:
             more = [f"{_flag(it)} {it.upper()}" for it in wanted]
             asked = "".join(f"\n  {_flag(it)}: {_ANSWERS[it]}" for it in wanted)
@@ -98,14 +105,18 @@ def new_dataset(options: argparse.Namespace) -> None:
         config = _config(table, name, said, keys, found)
         lines = _cleaned(config, name)
     except (ConfigError, DataError, UsageError) as error:
-        known = {f"--set {text.partition('=')[0]}" for text in options.set}
-        open_ = [it for it in _options_in(error.args) if it.partition("=")[0] not in known]
-        command = " ".join([_command(table, said, options.set), *more, *open_[:1]])
+        named = _options_in(error.args)
+        if isinstance(error, ConfigError):  # which refuses values of keys
+            refused = {it.partition("=")[0] for it in named}
+            sets = [it for it in sets if f"--set {it.partition('=')[0]}" not in refused]
+        known = {f"--set {text.partition('=')[0]}" for text in sets}
+        open_ = [it for it in named if it.partition("=")[0] not in known]
+        command = " ".join([_command(table, said, sets), *more, *open_[:1]])
         told = in_words(error.args, as_option)
         raise UsageError(f"{told}\nComplete and run: {command}") from None
     print(f"{table}:", *lines, sep="\n  ")
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
-    write_text(file, f"# {_command(table, said, options.set)}\n{text}")
+    write_text(file, f"# {_command(table, said, sets)}\n{text}")
     print(f"Written: {file}. Now: dpol run {file} --cores 2")
 
 
@@ -143,7 +154,7 @@ def _config(
 def _cleaned(raw: dict[str, Any], name: str) -> list[str]:
     """Clean a table as a run does, draw its picture, and return what its owner should see."""
     from dpol.config.experiment import parse_experiment
-    from dpol.data.cleaning import changes, clean_table
+    from dpol.data.cleaning import changes, clean_table, provenance_of_stream
     from dpol.data.leaving import HOLDS, warning_of
     from dpol.data.stream import build_stream
     from dpol.show.heat_map import heat_map
@@ -153,8 +164,9 @@ def _cleaned(raw: dict[str, Any], name: str) -> list[str]:
     moved = "count_sensitivity" in config.privacy.model_fields_set
     file, dataset = config.raw_file, config.dataset
     panel, report = clean_table(file, dataset, config.streams, [config.gain], moved=moved)
-    for label in config.streams:
-        build_stream(panel[panel["stream"] == label], label, 1.0, {}, gain=config.gain)
+    for stream in report["streams"]:
+        facts = provenance_of_stream({**report, "stream": stream})
+        build_stream(panel, stream["stream"], 1.0, facts, gain=config.gain)
     lines = [f"warning: {text}" for text in report["warnings"]]
     for stream in report["streams"]:
         lines += [*changes(stream), f"{stream['stream']}, look whether it is so:"]
@@ -178,10 +190,13 @@ def _key(text: str) -> tuple[str, Any]:
     key, sign, value = text.partition("=")
     if not (sign and key):
         raise UsageError(f"--set {text}: must be KEY=VALUE, such as cleaning.max_carry=2")
+    key = key.strip()
     try:
-        return key.strip(), value if value.strip() in ("", ",", ";", "|") else yaml.safe_load(value)
+        read = yaml.safe_load(value)
     except yaml.YAMLError:
-        return key.strip(), value
+        return key, value
+    is_text = key in _TEXTS and not isinstance(read, (list, dict))
+    return key, value if is_text or value.strip() in ("", ",", ";", "|") else read
 
 
 def _command(table: Path, said: dict[str, str], sets: list[str]) -> str:

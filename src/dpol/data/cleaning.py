@@ -63,6 +63,7 @@ _IDLE_READ = {
 ZERO_WOULD_BE_BEST = "a zero would be the best if it hid a count"
 _SOURCES = ["count_source", "capacity_source"]
 _OF_ROWS = ["suppressed_cases", "missing_cases", "negative_cases"]
+_MANY_ABOVE = 0.01  # share of the counts of a stream that may be cut without being asked for
 _MANY_ZEROED = 0.01  # share of the cells of a stream that may become 0 without a warning
 _LONGEST = 300  # characters of a warning on the terminal
 Selection: TypeAlias = Literal["counts", "given", "all"]
@@ -182,8 +183,8 @@ def clean_stream(
     Raises:
         DataError: a cell is neither number nor date where one belongs; an entity has no name; a
             rule refuses rows or numbers; they may mean something else (`dpol.data.meaning`); too
-            many missing counts become 0; or the stream keeps fewer than two entities, no period or
-            no count.
+            many counts are above their bound; too many missing ones become 0; or the stream keeps
+            fewer than two entities, no period or no count.
     """
     file, rules, periods = rows.file, dataset.rules, dataset.periods
     if isinstance(rules.entities, list):
@@ -191,6 +192,7 @@ def clean_stream(
     read = rows_of_stream(rows, label, groups, dataset)
     unique, merged = one_row_each(file, read, dataset)
     refuse_other_meanings(file, label, unique, dataset, moved=moved)
+    _refuse_above(file, label, unique, rules, gains)
     over = np.all(above(unique, gains), axis=0) & (rules.above == "missing")
     typed = tuple(cells_named(unique[over]))
     unique = unique.assign(count=unique["count"].mask(over), above_counts=over)
@@ -258,6 +260,26 @@ def clean_stream(
         understood=tuple(understood(rows, read, table, dropped, dataset)),
     )
     return table, report
+
+
+def _refuse_above(
+    file: str, label: str, rows: pd.DataFrame, rules: Cleaning, gains: Collection[Gain]
+) -> None:
+    """Refuse many counts above their bound or capacity, unless it is said what they are."""
+    cut = rows[np.any(above(rows, gains), axis=0)]
+    if rules.above or len(cut) <= max(1, _MANY_ABOVE * len(rows)):
+        return
+    bounded = bool(np.isinf(rows["capacity"]).all())
+    raise DataError(
+        f"{file}: {len(cut):,} of {counted(len(rows), 'count')} of stream {label} are above their"
+        f" {'bound' if bounded else 'capacity'} ({'; '.join(cells_named(cut))}). Set ",
+        keyed(
+            "{dataset.cleaning.above} to missing if they are typing errors, or to cut if they are"
+            " real. If the bound is wrong, give a public one, which does not come from the counts,"
+            " in {bound}; if the counts hold other signs, check {dataset.read.decimal}",
+            bound=Key(("gain", "bound" if bounded else "at_most")),
+        ),
+    )
 
 
 # ---- who plays ----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from dpol.core.shipped import place_of
 from dpol.core.words import counted, listed, nearest, shortened
 from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.settings import DEFAULT, Dataset, GainsSource, LocalSource, Read, Stream
+from dpol.data.settings import DEFAULT, Dataset, GainsSource, LocalSource, Name, Read, Stream
 from dpol.data.stream import POSITIVE, PUBLIC, GainStream, build_stream
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class _Asked(Settings):
     dataset: Dataset
     gain: Gain = THE_PAPERS
     """The question."""
-    groups: Annotated[list[str], Field(min_length=1)] | None = None
+    groups: Annotated[list[Name], Field(min_length=1)] | None = None
     """The groups whose rows play."""
 
 

@@ -81,9 +81,9 @@ def rows_of_stream(rows: Rows, label: str, groups: Sequence[str], dataset: Datas
     inside = ours["period"].between(pd.Timestamp(first), pd.Timestamp(last))
     if lost := sorted({*groups} - {*ours.loc[inside, "group"]}):
         undated = ours[ours["period"].isna()]
-        refuse_cells(rows.file, [*_undated(undated, dataset)])
+        refuse_cells(rows.file, [*_undated(rows, undated, dataset)])
         raise _lost(rows, label, lost, columns.group)
-    refuse_cells(rows.file, [*_undated(ours, dataset), *_bad_cells(ours[inside], dataset)])
+    refuse_cells(rows.file, [*_undated(rows, ours, dataset), *_bad_cells(ours[inside], dataset)])
     own = ours[inside].reset_index(drop=True)
     for name in ("group", "entity", "name"):
         own[name] = own[name].astype("str")
@@ -115,11 +115,22 @@ def rows_of_stream(rows: Rows, label: str, groups: Sequence[str], dataset: Datas
     return table.sort_values(order, kind="stable", ignore_index=True)
 
 
-def _undated(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
+def _undated(every: Rows, rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
     name, periods = dataset.needed_columns.period, dataset.periods
     by_row = rows.set_index("row")
     texts = by_row.loc[by_row["period"].isna().to_numpy(), "date"].astype("str").rename(name)
-    yield bad_dates(texts, periods.format, Key(("dataset", "columns", "period")))
+    units = len(texts) == 1 and texts.index[0] == every.table["row"].min()
+    lines = tidy.of_dates(name, every.facts["parts"], [*texts.unique()], units=units)
+    yield bad_dates(texts, periods.format, Key(("dataset", "columns", "period")), lines)
+    if dataset.rules.several_rows == "error":
+        moments = by_row["moment"]
+        timed = moments[(moments.notna() & (moments != moments.dt.floor("D"))).to_numpy()]
+        wanted = keyed(
+            "a date without a time of day, unless {dataset.cleaning.several_rows} or"
+            " {dataset.periods.of} says what to make of the rows of a period"
+        )
+        remedy = tidy.told(("Cut the time of day", tidy.day(name)))[1:]
+        yield BadCells(timed.dt.strftime("%Y-%m-%d %H:%M:%S").rename(name), wanted, remedy)
     if periods.months:
         late = by_row.loc[(by_row["period"].dt.day > 1).to_numpy(), "period"]
         wanted = keyed("the first day of a month, since {dataset.periods.months} is set")

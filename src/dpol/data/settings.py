@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import datetime
+import itertools
 import math
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, Any, ClassVar, Literal
@@ -20,6 +22,7 @@ from pydantic import (
 )
 
 from dpol.core.errors import Key, Text, keyed
+from dpol.core.refusals import inside
 from dpol.core.settings import MISSING, Label, Left, Problem, Settings, all_different
 from dpol.core.shipped import completed
 from dpol.data.question import THE_PAPERS, Gain
@@ -107,6 +110,16 @@ def on_monday(text: str, form: str) -> datetime.datetime:
     return datetime.datetime.strptime(text, form)
 
 
+def _blank(sign: object) -> object:
+    """Return a blank for one that does not break lines."""
+    return " " if sign in ("\u00a0", "\u202f") else sign
+
+
+def _composed(text: str) -> str:
+    """Return a text whose letters are composed (NFC), as the cells of a table are read."""
+    return unicodedata.normalize("NFC", text)
+
+
 def _all_or_names(value: object) -> object:
     if value in (None, "all"):
         return value
@@ -115,7 +128,7 @@ def _all_or_names(value: object) -> object:
     for name in value:
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"{name!r} must be text; put it in quotes")
-    return all_different([name.strip() for name in value])
+    return all_different([_composed(name.strip()) for name in value])
 
 
 def _one_column(line: str) -> BeforeValidator:
@@ -130,8 +143,10 @@ def _one_column(line: str) -> BeforeValidator:
 
 
 _TEXT = {"type": "string"}
+Name = Annotated[str, AfterValidator(_composed)]
+"""A text of a table."""
 TextOrTexts = Annotated[
-    list[str],
+    list[Name],
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
     WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}),
 ]
@@ -246,7 +261,7 @@ class Read(Settings):
     """Separator of CSV cells; default: a comma, in `.tsv` a tab."""
     decimal: Literal[".", ","] = "."
     """Decimal sign of numbers that are text."""
-    thousands: Literal[".", ",", " ", "'"] | None = None
+    thousands: Annotated[Literal[".", ",", " ", "'"] | None, BeforeValidator(_blank)] = None
     """Sign between groups of three digits of numbers that are text.
 
     A blank includes non-breaking blanks, and `'` includes the curly apostrophe."""
@@ -465,9 +480,11 @@ class Cleaning(Settings):
     `mean` and `max`. A suppressed count is read as `suppressed_value` before. The sum is missing if
     a count is missing; mean and maximum leave it out. Capacities have the same rule; under `sum`
     they must be equal."""
-    above: Literal["cut", "missing"] = "cut"
+    above: Literal["cut", "missing"] | None = None
     """Whether a count above the bound or the capacity (times `gain.at_most`) is cut to it, or
-    missing."""
+    missing.
+
+    By default it is cut, but more than 1% of a stream's counts stop the run."""
     max_carry: Annotated[int, Field(ge=0)] = 4
     """Periods for which a missing count repeats the last one, before it becomes 0."""
     max_zeroed: Annotated[float, Field(ge=0, le=1)] = 0.05
@@ -566,7 +583,15 @@ class Dataset(Settings):
     @model_validator(mode="before")
     @classmethod
     def _completed(cls, raw: object) -> object:
-        return completed(raw, "dataset")
+        whole = completed(raw, "dataset")
+        own = inside(inside(raw).get("cleaning"))
+        if whole is not raw and isinstance(whole, dict) and "cleaning" in whole:
+            # One of these keys replaces the other of the config that `like` names.
+            for key, other in itertools.permutations(("entities", "min_total_cases")):
+                if key in own and other not in own:
+                    kept = {it: text for it, text in whole["cleaning"].items() if it != other}
+                    whole = {**whole, "cleaning": kept}
+        return whole
 
     def read_as(self, reading: str) -> Dataset:
         """Return the dataset at one of its readings; the label of the first reading is empty."""
@@ -699,6 +724,9 @@ class Dataset(Settings):
         elif columns is None:
             allowed = "is missing: name the columns of entity, period, count and capacity"
             yield Problem(("dataset", "columns"), MISSING, allowed)
+        if columns and columns.count == columns.capacity:
+            allowed = "must be another column than that of the counts"
+            yield Problem(("dataset", "columns", "capacity"), columns.capacity, allowed)
         for key, gain in asks.items() if columns else ():
             if columns and columns.capacity is None and gain.needs_capacities:
                 allowed = keyed(
@@ -711,7 +739,7 @@ class Dataset(Settings):
 class Stream(Settings):
     """A gain stream: the entities of some groups, played as one game."""
 
-    groups: Annotated[list[str], Field(min_length=1)]
+    groups: Annotated[list[Name], Field(min_length=1)]
     """Values of the group column; `all` without such a column."""
     title: str | None = None
     """Title in tables and figures; default: the label."""

@@ -14,12 +14,13 @@ import gzip
 import io
 import json
 import re
+import unicodedata
 import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
@@ -92,11 +93,13 @@ class Table:
             line 1), or the number of the row in a Parquet file or sheet. Text is categories, with
             empty text for missing cells.
         changed: what was not read as it is, in words.
+        header: names of all columns of the file.
     """
 
     file: str
     cells: pd.DataFrame
     changed: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +114,8 @@ class Rows:
             numbers, else nan), `_kind` (`number`, `missing`, `suppressed`, `negative` or `bad`) and
             `_text` of a bad cell.
         facts: the file, its provenance, the numbers of its rows and of those that `drop_where` left
-            out (`read`, `dropped`), what was not read as it is (`changed`), and a date with its
-            text and row (`dated`).
+            out (`read`, `dropped`), what was not read as it is (`changed`), columns that may hold
+            parts of dates (`parts`), and a date with its text and row (`dated`).
     """
 
     table: pd.DataFrame
@@ -155,7 +158,10 @@ def read_file(
         remedy = keyed("put the table there or change {dataset.source.file}")
         raise DataError(f"{path}: no such file; ", remedy)
 
+    names = list[str]()
+
     def choose(header: list[str]) -> list[int]:
+        names.extend(header)
         return _places(path, header, columns, others, of)
 
     reader = {".parquet": _read_parquet, ".xlsx": _read_sheet}.get(path.suffix, _read_csv)
@@ -170,7 +176,7 @@ def read_file(
             Key(("dataset", "read")),
             f"; or, if it is damaged, {AGAIN}; or give it the suffix of its format",
         ) from None
-    return table_of(str(path), cells)
+    return replace(table_of(str(path), cells), header=tuple(names))
 
 
 def table_of(file: str, cells: pd.DataFrame) -> Table:
@@ -212,14 +218,14 @@ def _as_cells(cells: Cells) -> tuple[Cells, bool]:
 
 
 def _plain(cell: Any) -> Any:
-    """Return a cell as stripped text, a number, or a date with its time."""
+    """Return a cell as stripped text in NFC, a number, or a date with its time."""
     if isinstance(cell, (bool, np.bool_)):
         return str(cell).lower()
     if isinstance(cell, (int, float, datetime.datetime)):
         return cell
     if isinstance(cell, datetime.date):
         return datetime.datetime(cell.year, cell.month, cell.day)
-    return str(cell).strip()
+    return unicodedata.normalize("NFC", str(cell).strip())
 
 
 def _is_text(cells: Cells) -> bool:
@@ -286,7 +292,7 @@ def _opened(path: Path, read: Read) -> IO[str]:
 
 
 def _blocks(path: Path, read: Read) -> Iterator[bytes]:
-    """Yield a CSV file in blocks in which separators are single bytes, and quotes are closed."""
+    """Yield a CSV file in blocks of whole lines, with quotes closed, as text of single bytes."""
     with ExitStack() as stack:
         if _SINGLE.match(read.encoding) and not read.skipfooter:
             content = stack.enter_context(_bytes_of(path))
@@ -295,6 +301,7 @@ def _blocks(path: Path, read: Read) -> Iterator[bytes]:
         else:
             content = io.BytesIO(stack.enter_context(_opened(path, read)).read().encode())
         while block := content.read(1 << 22):
+            block += content.readline()
             for _ in range(99):
                 if block.count(b'"') % 2 == 0:
                     break
@@ -337,21 +344,24 @@ def _csv(text: IO[str], sep: str) -> Iterator[list[str]]:
 def _lines_of_rows(path: Path, read: Read, sep: str, width: int, rows: int) -> pd.Index[int]:
     """Return the line on which each row ends.
 
-    pandas fills a short row with empty cells and cuts a long one, and says nothing. If all
-    separators outside quotes are as many as they should be, no row is short or long.
+    pandas fills a short row with empty cells and cuts a long one, and says nothing. If each line
+    has as many separators outside quotes as it should have, no row is short or long.
 
     Raises:
         DataError: a row has more or fewer cells than the header.
     """
-    seps, ends, lines, last = 0, 0, 0, b"\n"
+    mark = sep.encode()
+    even, rows_ended, lines, last = len(mark) == 1, 0, 0, b"\n"
     for block in _blocks(path, read):
         lines += block.count(b"\n")
         if b'"' in block:
             block = re.sub(b'"[^"]*"', b"", block)
-        seps, ends = seps + block.count(sep.encode()), ends + block.count(b"\n")
         last = block[-1:] or last
-    whole = rows + 1 - (last != b"\n")
-    if seps == (rows + 1) * (width - 1) and ends == lines == whole:
+        signs = np.frombuffer(block if last == b"\n" else block + b"\n", np.uint8)
+        ends, seps = np.flatnonzero(signs == ord("\n")), np.flatnonzero(signs == mark[0])
+        each = np.diff(np.searchsorted(seps, ends), prepend=0)
+        even, rows_ended = even and bool((each == width - 1).all()), rows_ended + len(ends)
+    if even and rows_ended == rows + 1 == lines + (last != b"\n"):
         return pd.RangeIndex(read.skiprows + 2, read.skiprows + 2 + rows)
     found = list[int]()
     with _opened(path, read) as text:
@@ -408,13 +418,24 @@ def _read_parquet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     return cells.set_axis(cells.index + 1)
 
 
+@contextmanager
+def _damaged_book() -> Iterator[None]:
+    """Raise OSError for what openpyxl raises, which for a damaged workbook may be anything."""
+    try:
+        yield
+    except _BROKEN:
+        raise
+    except Exception as error:
+        raise OSError(f"{type(error).__name__}: {error}") from None
+
+
 def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     """Read a sheet; what stands in rows and columns outside its table is no part of it."""
     import openpyxl
 
     rows = dict[int, tuple[Any, ...]]()
-    with warnings.catch_warnings():  # they are about styles, which are not read
-        warnings.simplefilter("ignore")
+    with _damaged_book(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are about styles, which are not read
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     names = [it.title for it in book.worksheets]
     shown = [it.title for it in book.worksheets if it.sheet_state == "visible"]
@@ -426,15 +447,16 @@ def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
             f"{', '.join(map(repr, shown))}{did_you_mean(name or '', names)}.",
             tidy.of_sheets(),
         )
-    book[name].reset_dimensions()  # some programs write wrong ones
     cells = 0
-    for number, row in enumerate(book[name].iter_rows(values_only=True), start=1):
-        cells += len(row)
-        if cells > MOST_CELLS:
-            raise OSError(f"has more than {MOST_CELLS:,} cells up to row {number:,}")
-        if number > read.skiprows and any(it is not None and str(it).strip() for it in row):
-            rows[number] = row
-    book.close()
+    with _damaged_book():
+        book[name].reset_dimensions()  # some programs write wrong ones
+        for number, row in enumerate(book[name].iter_rows(values_only=True), start=1):
+            cells += len(row)
+            if cells > MOST_CELLS:
+                raise OSError(f"has more than {MOST_CELLS:,} cells up to row {number:,}")
+            if number > read.skiprows and any(it is not None and str(it).strip() for it in row):
+                rows[number] = row
+        book.close()
     numbers = [*rows][: len(rows) - read.skipfooter]
     if not numbers:
         raise DataError(
@@ -619,14 +641,21 @@ def bad_numbers(texts: Cells, *, least: float) -> BadCells:
     return BadCells(texts, f"{wanted} to {LARGEST:,}", remedy)
 
 
-def bad_dates(texts: Cells, form: str | None, key: Key) -> BadCells:
-    """Return cells that hold no date as bad ones; `key` of the config names the column."""
+def bad_dates(texts: Cells, form: str | None, key: Key, lines: str = "") -> BadCells:
+    """Return cells that hold no date as bad ones.
+
+    Args:
+        texts: the cells.
+        form: the format of dates.
+        key: the key of the config that names the column.
+        lines: the lines of pandas that may make dates of them.
+    """
     wanted = f"a date {f'of the format {form}' if form else 'like 2021-01-31'}, from 1900 to 2100"
     remedy = keyed(
         "Set {dataset.periods.format}, such as %d.%m.%Y or %G-W%V, or name another column in {key}."
         " If rows are no part of the table, such as notes or totals, leave them out with"
         " {dataset.cleaning.drop_where} or {dataset.read.skipfooter}.{lines}",
-        key=key, lines=tidy.of_dates(str(texts.name)),
+        key=key, lines=lines,
     )  # fmt: skip
     return BadCells(texts, wanted, remedy)
 
@@ -662,7 +691,8 @@ def rows_of_frame(frame: pd.DataFrame, dataset: Dataset) -> Rows:
     named = [*columns.needed, *dataset.cleaning.drop_where]
     places = _places(Path("the frame"), names, named, columns.may_lack, columns)
     whole = table_of("the frame", frame.set_axis(names, axis=1).reset_index(drop=True))
-    table = Table(file=whole.file, cells=whole.cells[[names[it] for it in places]])
+    cells = whole.cells[[names[it] for it in places]]
+    table = Table(file=whole.file, cells=cells, header=tuple(names))
     digest = hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
     facts = {"file": "frame", "sha256": digest, "simulated": dataset.simulated}
     return typed_rows(table, dataset, facts, lambda: whole.cells)
@@ -726,6 +756,7 @@ def typed_rows(
         "read": len(table.cells),
         "dropped": len(table.cells) - len(cells),
         "changed": changed,
+        "parts": tidy.parts_of_dates(table.header),
         "dated": _dated(cells, columns, moments, int(dated[0])) if len(dated) else {},
     }
     return Rows(table=every, facts=facts)
@@ -755,6 +786,11 @@ def _without_dropped(table: Table, rules: Cleaning) -> pd.DataFrame:
                     Key(("dataset", "cleaning", "drop_where")),
                 )
         dropped |= there.isin(texts).to_numpy()
+    if dropped.all():
+        raise DataError(
+            f"{table.file}: each of its {counted(len(dropped), 'row')} is left out. Change ",
+            Key(("dataset", "cleaning", "drop_where")),
+        )
     return table.cells[~dropped] if dropped.any() else table.cells
 
 

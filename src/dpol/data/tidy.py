@@ -5,10 +5,12 @@ Each line stands for itself, below a sentence that says when it helps; `FILE` is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 PLACE, WEEK, COUNT = "place", "week", "count"
 """Names of columns where no config names them."""
+_PARTS = "year", "quarter", "month", "week", "day"
 
 
 def told(*when_and_line: tuple[str, str]) -> str:
@@ -57,37 +59,58 @@ def stripped(name: str = COUNT) -> str:
     return f'table["{name}"] = table["{name}"].str.strip("*%")'
 
 
-def weeks(period: str = WEEK) -> str:
+def weeks(period: str = WEEK, year: str = "year", week: str = "week") -> str:
     """Make dates of years and ISO weeks."""
     return (
-        f'table["{period}"] = pd.to_datetime(table["year"].astype(str) + "-" +'
-        ' table["week"].astype(str) + "-1", format="%G-%V-%u")'
+        f'table["{period}"] = pd.to_datetime(table["{year}"].astype(str) + "-" +'
+        f' table["{week}"].astype(str) + "-1", format="%G-%V-%u")'
     )
 
 
-def of_dates(period: str) -> str:
-    """Return the lines that make one column of dates."""
-    year, to = 'table["year"].astype(str)', f'table["{period}"] = '
-    return told(
-        ("If year and week stand in two columns", weeks(period)),
-        (
-            "If year and month do",
-            f'{to}pd.to_datetime({year} + "-" + table["month"].astype(str), format="%Y-%m")',
-        ),
-        ("If day, month and year do", f'{to}pd.to_datetime(table[["year", "month", "day"]])'),
-        (
-            "If quarters do",
-            f'{to}pd.PeriodIndex({year} + "Q" + table["quarter"].astype(str).str[-1],'
-            ' freq="Q").to_timestamp()',
-        ),
-        ("If dates are ranges", f'{to}table["{period}"].str[:10]'),
-        (
-            "If they are days of Excel",
-            f'{to}pd.to_datetime(table["{period}"], unit="D", origin="1899-12-30")',
-        ),
-        ("If they are written in several ways", f'{to}pd.to_datetime(table["{period}"])'),
-        ("If units stand in the first row", "table = table.iloc[1:]"),
-    )
+def parts_of_dates(header: Iterable[str]) -> dict[str, str]:
+    """Return the columns that hold a year, or a part of one, by what they hold."""
+    return {name.lower(): name for name in header if name.lower() in _PARTS}
+
+
+def of_dates(
+    period: str, parts: Mapping[str, str], texts: Sequence[str] = (), *, units: bool = False
+) -> str:
+    """Return the lines that make one column of dates, as far as they fit a table.
+
+    Args:
+        period: the column.
+        parts: columns from `parts_of_dates`.
+        texts: texts that are no dates.
+        units: whether they stand in the first row only.
+    """
+    to, lines, texts = f'table["{period}"] = ', list[tuple[str, str]](), [*filter(None, texts)]
+    if "year" in parts:
+        year = f'table["{parts["year"]}"].astype(str)'
+        if week := parts.get("week"):
+            lines.append(
+                ("If year and week stand in two columns", weeks(period, parts["year"], week))
+            )
+        if month := parts.get("month"):
+            made = f'{year} + "-" + table["{month}"].astype(str), format="%Y-%m"'
+            if "day" in parts:
+                made = f"table[{_listed([parts[it] for it in ('year', 'month', 'day')])}]"
+            lines.append(("If the parts of dates stand in columns", f"{to}pd.to_datetime({made})"))
+        if quarter := parts.get("quarter"):
+            made = f'{year} + "Q" + table["{quarter}"].astype(str).str[-1], freq="Q"'
+            lines.append(("If year and quarter do", f"{to}pd.PeriodIndex({made}).to_timestamp()"))
+    if texts and all(re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}.", text) for text in texts):
+        lines.append(("If a date begins each text", day(period)))
+    if texts and all(re.fullmatch("[2-7][0-9]{4}", text) for text in texts):
+        excel = f'pd.to_datetime(table["{period}"], unit="D", origin="1899-12-30")'
+        lines.append(("If they are days of Excel", to + excel))
+    if units:
+        lines.append(("If units stand in the first row", "table = table.iloc[1:]"))
+    return told(*lines)
+
+
+def day(period: str = WEEK) -> str:
+    """Keep the first date of texts, without a time of day or the end of a range."""
+    return f'table["{period}"] = table["{period}"].astype(str).str[:10]'
 
 
 def of_columns(
@@ -108,7 +131,11 @@ def of_columns(
     made = next((name for name in (entity, period) if name in missing), "month")
     spread = {name.removeprefix(it)[:1] for it in measures for name in others if it in name[:-1]}
     lines = []
-    if measures == [number] or (number in missing and not spread):
+    for name in measures:
+        if "," in name and {*name.split(",")} <= {*header}:
+            added_up = " + ".join(f'table["{part}"]' for part in name.split(","))
+            lines.append(("If it is the sum of columns", f'table["{name}"] = {added_up}'))
+    if kept and (measures == [number] or (number in missing and not spread)):
         rest = [name for name in others if not name[:1].isdigit()] if len(kept) == 1 else []
         few = [name for name in rest if len(rest) < len(others)]
         ids = [*kept, *few] if made == period or made == "month" else kept
@@ -137,7 +164,7 @@ def of_columns(
             "table = pd.read_csv(FILE, header=[0, 1], index_col=0).stack(1, future_stack=True)"
             f'.rename_axis(["{period}", "{entity}"]).reset_index()',
         ))  # fmt: skip
-    return told(*lines) + (of_dates(period) if period in missing else "")
+    return told(*lines) + (of_dates(period, parts_of_dates(header)) if period in missing else "")
 
 
 def of_sheets(entity: str = PLACE) -> str:

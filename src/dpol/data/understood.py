@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +114,9 @@ def columns_of(table: Path, keys: Mapping[str, Any], said: Mapping[str, str]) ->
     try:
         read = Read.model_validate(options)
     except ValidationError as error:
-        raise refusal(str(table), problems_of(error, Read, options)) from None
+        found = problems_of(error, Read, options)
+        placed = [replace(it, location=("dataset", "read", *it.location)) for it in found]
+        raise refusal(str(table), placed) from None
     names = {"entity": PLACE, "period": WEEK, "count": COUNT}
     of = Columns.model_validate({name: said.get(name, names[name]) for name in names})
     cells = read_file(table, read, of=of).cells
