@@ -32,7 +32,7 @@ TABLE = "table.csv.gz"
 RUN = "results/test"
 SUMMARY, SCORES = f"{RUN}/summary.parquet", f"{RUN}/games/A/mu-1/local/0-2/scores.parquet"
 LOGS = {
-    "build_stream": "build_stream/A",
+    "clean_stream": "clean_stream/A",
     "games_point": "games/A/mu-1/local/0-2",
     "comparison_point": "comparison/standings",
 }
@@ -293,9 +293,9 @@ def test_no_call_shows_other_numbers(way: Way, folder: Path, fresh: Callable[[st
     ("other", "rule"),
     [
         ("seed", "games_point"),
-        ("level", "build_stream"),
+        ("level", "clean_stream"),
         ("code", "games_shown"),
-        ("table", "build_stream"),
+        ("table", "clean_stream"),
     ],
 )
 def test_a_change_during_a_call_shows_in_no_file_beside_the_former(
@@ -304,9 +304,7 @@ def test_a_change_during_a_call_shows_in_no_file_beside_the_former(
     """Whatever a call leaves is of the run before, of the other one, or of that of the change."""
     process = start(folder, "--forceall")
     logs, began = folder / RUN / "logs", time.time()
-    log = {"games_point": "games/A/mu-1/local/0-2", "build_stream": "build_stream/A"}.get(
-        rule, rule
-    )
+    log = LOGS.get(rule, rule)
     while process.poll() is None and not (logs / f"{log}.log").stat().st_mtime > began:
         time.sleep(0.02)
     OTHERS[other](folder)
