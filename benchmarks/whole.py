@@ -85,8 +85,8 @@ def _jobs_in(folder: Path) -> pd.DataFrame:
             "max_rss": note.peak_mb,
             "rule": f"{first}_point" if first in STUDIES else first,
         }
-        for path, note in read_notes(folder).items()
-        for first in [path.relative_to(folder / "logs").with_suffix("").parts[0]]
+        for name, note in read_notes(folder).items()
+        for first in [name.partition("/")[0]]
     )
 
 
