@@ -146,7 +146,7 @@ def test_a_job_that_was_broken_off_left_no_note() -> None:
 
 def test_a_job_begins_only_on_what_the_plan_asks() -> None:
     table = write(Path("t.csv"), "1")
-    sources, code = {MADE: PLAN[MADE]}, code_of_job("build_stream")
+    sources, code = {MADE: PLAN[MADE]}, code_of_job("clean_stream")
     play(sources=sources, code=code, contents=[None])
     for params, said in (
         ({"sources": {MADE: "of another seed"}}, f"not as this run asks: {MADE}; run"),

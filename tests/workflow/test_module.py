@@ -270,4 +270,5 @@ def test_results_may_be_in_a_bucket(imported: Path, bucket: Any, tmp_path: Path)
     succeed(start(tmp_path, "games_results", *flags, **keys))
     objects = {file.key: file.get()["Body"].read() for file in bucket.objects.all()}
     assert "results/test/summary.parquet" in objects
+    assert objects.pop("results/test/data/rows.parquet")  # it names the path of its table
     assert objects == {key: (imported / key).read_bytes() for key in objects}
