@@ -17,7 +17,7 @@ from dpol.report.door import RunFiles, read_image
 
 
 def read_source(files: RunFiles, config: Config) -> dict[str, Any]:
-    """Read the provenance of a table, as from `dpol.data.panel.provenance_of_table`.
+    """Read the provenance of a table, as from `dpol.data.table.provenance_of_table`.
 
     Args:
         files: files of the run.
@@ -104,7 +104,7 @@ def _decided(stream: Mapping[str, Any]) -> str:
 
 
 def source_facts(provenance: Mapping[str, Any], dataset: Dataset) -> tuple[tuple[str, str], ...]:
-    """Turn a provenance of `dpol.data.panel.provenance_of_table` into terms and texts."""
+    """Turn a provenance of `dpol.data.table.provenance_of_table` into terms and texts."""
     fetched = provenance.get("fetched", {})
     every = {
         "table": provenance["file"],
