@@ -104,6 +104,8 @@ def test_what_snakemake_writes_of_a_run_is_read(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(far, "config_of", lambda _: SMALL)
     measured = whole.time_run(SMALL, "data")
-    assert measured["rules"].keys() == {"simulate_dataset", "read_rows", "clean_stream"}
+    assert measured["rules"].keys() == {
+        *("simulate_dataset", "read_rows", "clean_stream", "report_cleaning", "draw_table")
+    }
     assert math.isfinite(measured["free_wall_over_half_cpu"])
     assert far.time_planning()[0]["jobs"] > 2

@@ -43,11 +43,13 @@ NUMBER = re.compile(r"\b(int|float|ArrayLike|Memory|MemoryChoice)\b")
 INNER = {
     "exceeds": "a bound that could not be computed, nan, exceeds every claim",
     "in_words": "of a stream, which has checked it",
+    "lattice_masses": "of the laws, which have checked the number of releases",
     "log_masses": "of the laws, which have checked the number of releases",
     "places": "the inner loop of log_masses",
     "prediction_variance": "the inner loop of designed",
     "root": "the inner loop of all searches, between numbers that they computed",
     "smallest_epsilon": "likewise",
+    "spread": "of masses that the sums of losses computed",
     "squared_norm": "the inner loop of chain_norm",
     "verdict_on": "as exceeds",
 }
@@ -129,6 +131,7 @@ EXAMPLES = {
     "outputs": [np.eye(4, 2)] * 2,
     "parameter": "mu",
     "path": ROOT / "data/examples/shelters.csv",
+    "table": ROOT / "data/examples/shelters.csv",
     "penalties": {"weak": 0.1},
     "periods": STREAM.periods,
     "promise": Promise(mu=1.0),

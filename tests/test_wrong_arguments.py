@@ -105,7 +105,6 @@ WRONG = [
     (lambda: stream(gains=GAINS + 1), "gain of a in round 1 (2021-01-01) is 1.2"),
     (lambda: stream(gains=GAINS[0]), "gains have shape (3,), not (rounds, experts)"),
     (lambda: stream(capacity=BEDS[0]), "capacity has shape (3,), not (6, 3)"),
-    (lambda: stream(capacity=None), "needs either capacity, (rounds, experts), or given_sens"),
     (lambda: stream(entities=(1, 2, 3)), "entities and names must be texts, got 1"),
     (lambda: stream(label=None), "the label of a stream must be text, got None"),
     (lambda: dpol.play("rw-fptl", noisy()), "; did you mean rw-ftpl?"),
