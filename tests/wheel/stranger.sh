@@ -42,6 +42,12 @@ pip install --editable my-algorithm --editable my-learner ./my-noise
 dpol check my-algorithm
 mine='my-algorithm, {algorithm: "my_algorithm:MyAlgorithm", label: named, keep: 0.9}'
 mine="$mine, {algorithm: rw-meta, label: medians, learners: [my-learner]}"
-sed "s/^run: wards$/run: mine/; s/isotropic, capacity\]/capacity, my-noise]/
-    s/rw-meta, random-effects\]/rw-meta, random-effects, $mine]/" wards.yaml >mine.yaml
+sed "s/^run: wards$/run: mine/; /^suites:/,\$d" wards.yaml >mine.yaml
+cat >>mine.yaml <<END
+suites:
+  local:
+    noises: [capacity, my-noise]
+    algorithms: [rw-meta, random-effects, $mine]
+replicates: 20
+END
 dpol run mine.yaml --cores 2
