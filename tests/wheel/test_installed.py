@@ -108,7 +108,9 @@ print(dpol.play(dpol.RWMeta(), noisy).actions.shape)
     assert succeed(found) == "(4, 20)\n"
 
 
-@pytest.mark.parametrize("words", ["run central-texas --dry-run", "compare one two"])
+@pytest.mark.parametrize(
+    "words", ["run central-texas --dry-run", "league persistence --on shelters"]
+)
 def test_an_experiment_without_the_pipeline_says_what_to_install(
     light: Path, tmp_path: Path, words: str
 ) -> None:
