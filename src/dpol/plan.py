@@ -199,11 +199,11 @@ class Plan:
         return ", ".join(differences(old, new))
 
     def refuse(self, kept: Mapping[str, Mapping[str, str]], rules: Mapping[str, str]) -> None:
-        """Check that all jobs that do not run answer the plan, with files as they wrote them.
+        """Check that jobs that do not run, and left files, answer the plan with files as written.
 
         Args:
             kept: what the plan asks of each of these jobs, by name.
-            rules: the name of the rule of each whose files are there.
+            rules: the rule of each of them.
 
         Raises:
             DataError: some do not.
@@ -218,12 +218,12 @@ class Plan:
             )
         if others:
             causes = dict.fromkeys(it for name in others for it in self.causes(name, kept[name]))
-            again = dict.fromkeys(rules[name] for name in others if name in rules)
-            remedy = f"--forcerun {' '.join(again)}" if again else "--forceall"
+            again = dict.fromkeys(rules[name] for name in others)
             raise DataError(
                 f"{folder}: not as this config asks"
                 f"{f' ({listed(causes, 5)})' if causes else ''}, and Snakemake would leave it so:"
-                f" {listed(others, 9)}; leave out flags that skip jobs, or add {remedy}"
+                f" {listed(others, 9)}; leave out flags that skip jobs, or add"
+                f" --forcerun {' '.join(again)}"
             )
 
 
