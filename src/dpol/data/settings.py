@@ -26,7 +26,7 @@ from dpol.core.refusals import inside
 from dpol.core.settings import MISSING, Label, Left, Problem, Settings, all_different
 from dpol.core.shipped import completed
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.tidy import added, events, long, named_by_two, second_table, steps, stripped, weeks
+from dpol.data.tidy import added, events, long, named_by_two, second_table, steps, stripped, week_dates
 
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """The range of dates; a date outside it is taken for a mistake."""
@@ -85,7 +85,7 @@ def _strptime(form: str) -> str:
     if week := re.search("%[UW]", form):
         raise ValueError(
             f"must not have {week[0]}, which needs a weekday; write %G-W%V for ISO weeks, or make"
-            f" dates: {weeks()}"
+            f" dates: {week_dates()}"
         )
     if not re.search("%[YyGcx]", form):
         raise ValueError("must have a year, as %Y, %y or %G, such as %d.%m.%Y")
@@ -326,7 +326,7 @@ class Columns(Settings):
 
     entity: str
     """Entity (hospital), which becomes an expert."""
-    period: Annotated[str, _one_column(weeks())]
+    period: Annotated[str, _one_column(week_dates())]
     """Start of the period (week): a date such as 2021-01-31, or as `periods.format` says.
 
     A time of day is only used for the order of several rows."""

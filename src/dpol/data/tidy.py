@@ -59,7 +59,7 @@ def stripped(name: str = COUNT) -> str:
     return f'table["{name}"] = table["{name}"].str.strip("*%")'
 
 
-def weeks(period: str = WEEK, year: str = "year", week: str = "week") -> str:
+def week_dates(period: str = WEEK, year: str = "year", week: str = "week") -> str:
     """Make dates of years and ISO weeks."""
     return (
         f'table["{period}"] = pd.to_datetime(table["{year}"].astype(str) + "-" +'
