@@ -152,7 +152,7 @@ def test_runs_that_count_do_not_choose_the_outputs():
     first, second = rng.standard_normal((2, 400, 1 + actions._COLUMNS))
     second[:, 1:] += 2.0
     second[:200, 0] += 3.0
-    played = actions.Played(
+    played = actions.AuditedGames(
         setting=next(fixed_settings("isotropic", stays=False)),
         record=dataclasses.replace(NO_PRIVACY, loss=Loss(gaussian=1.0), stays=None),
         both=[first, second],

@@ -23,7 +23,7 @@ _COLUMNS, _QUANTILES = 8, (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Played:
+class AuditedGames:
     """Games of a setting.
 
     Args:
@@ -89,7 +89,7 @@ class Played:
         return by_event(subject, "an event of the actions", statistics, parameter, self.delta)
 
 
-def played(play: Play, setting: Setting, count: int, seed: int, share: float = 1.0) -> Played:
+def played(play: Play, setting: Setting, count: int, seed: int, share: float = 1.0) -> AuditedGames:
     """Play `count` games on each stream of a setting, with a share of the right noise."""
     seeds = map(int, seed_sequence(seed, ("audit", count)).generate_state(2))
     games = zip(setting.streams(), seeds, strict=True)
@@ -98,7 +98,7 @@ def played(play: Play, setting: Setting, count: int, seed: int, share: float = 1
     apart = [outputs[..., one] - outputs[..., other] for outputs, _ in made]
     sums = (np.arange(setting.stream.n_rounds) >= setting.rounds[0]).astype(float)
     pairs = [(outputs, np.diff(outputs, axis=1)) for outputs, _ in made]
-    return Played(
+    return AuditedGames(
         setting=setting,
         record=made[0][1],
         both=[np.hstack([each.reshape(count, -1) for each in pair]) for pair in pairs],
