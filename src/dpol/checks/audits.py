@@ -24,7 +24,7 @@ import numpy as np
 
 from dpol.checks import CheckError
 from dpol.core.rounding import at_least
-from dpol.studies.ledger.audits.actions import Play, Played, played
+from dpol.studies.ledger.audits.actions import Play, AuditedGames, played
 from dpol.studies.ledger.audits.core import Row, verdicts
 from dpol.studies.ledger.audits.inputs import Setting
 
@@ -118,6 +118,6 @@ def _worst(
     return counted
 
 
-def _best(ranked: Sequence[Played], kept: int) -> list[Played]:
+def _best(ranked: Sequence[AuditedGames], kept: int) -> list[AuditedGames]:
     scores = [each.score() for each in ranked]
     return [ranked[i] for i in np.argsort(scores)[-kept:]]
