@@ -24,7 +24,7 @@ import numpy as np
 
 from dpol.checks import CheckError
 from dpol.core.rounding import at_least
-from dpol.studies.ledger.audits.actions import Play, AuditedGames, played
+from dpol.studies.ledger.audits.actions import AuditedGames, Play, played
 from dpol.studies.ledger.audits.core import Row, verdicts
 from dpol.studies.ledger.audits.inputs import Setting
 
