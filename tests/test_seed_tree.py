@@ -78,7 +78,8 @@ def play(uses, stream, members, noise="isotropic-constant", mu=1.0, seed=1, repl
 
 
 SYSTEM = {"algorithm": "rw-meta", "noise": "isotropic"}
-MEMORY = {"weeks": [1, 2], "mus": [0.5, 1]}
+# For a stay of one week the games are those of the suites.
+MEMORY = {"weeks": [2, 3], "mus": [0.5, 1]}
 
 
 @pytest.fixture(scope="module")

@@ -56,14 +56,14 @@ class Seeds:
 
     def local_noise(self) -> ReplicateGenerators:
         """Return generators of the noise on the gains, which all algorithms of a suite share."""
-        stream = self.stream if self.stay == 1 else f"{self.stream}, stays of {self.stay}"
-        return self._generators("local noise", stream)
+        return self._generators("local noise")
 
     def algorithm(self, label: str) -> ReplicateGenerators:
         """Return generators of an algorithm's own randomness, by its label in a suite."""
-        return self._generators(f"algorithm {label}", self.stream)
+        return self._generators(f"algorithm {label}")
 
-    def _generators(self, purpose: str, stream: str) -> ReplicateGenerators:
+    def _generators(self, purpose: str) -> ReplicateGenerators:
+        stream = self.stream if self.stay == 1 else f"{self.stream}, stays of {self.stay}"
         key = (stream, self.noise, self.mu)
         return replicate_generators(self.seed, key, self.replicates, purpose)
 

@@ -98,8 +98,8 @@ def test_each_setting_has_a_correlated_and_an_independent_row(frame: pd.DataFram
 
 
 def test_gains_come_from_noise_made_for_the_unit(frame: pd.DataFrame, stream: GainStream) -> None:
-    """Played by hand; the label separates the noise from the noise of suites and other units."""
-    long = replace(stream, stay=3, label="nm, stays of 3")
+    """Played by hand; the stay separates the noise from the noise of suites and other units."""
+    long = replace(stream, stay=3)
     (member,) = make_members("random-effects")
     totals = {}
     for noise in (REMEMBERED, INDEPENDENT):
@@ -215,7 +215,7 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
     assert guess == pytest.approx(gaussian, rel=1e-5)
     assert curve < gaussian < pure < small
     assert rows["guaranteed_mu"].iloc[5] > 0.5
-    long = replace(stream, stay=3, label="nm, stays of 3")
+    long = replace(stream, stay=3)
     totals = [
         play("persistence", privatize(long, noise, mu, seed=1, replicates=5)).gains(long).sum(1)
         for (noise, _), mu in levels.items()

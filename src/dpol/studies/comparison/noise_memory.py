@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpol.core.intervals import standard_error, student_factor
 from dpol.core.randomness import Floats
-from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
+from dpol.data.stream import MANY_UNMEASURED, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
 from dpol.noise import CAPACITY, MEMORY, find_noise
 from dpol.noise.noises import memory_of
@@ -35,7 +35,7 @@ def play_memories(point: MemoryPoint, inputs: Inputs) -> pd.DataFrame:
     Columns: `replicate`, `total_gain`, and columns of the table `memory` that one game determines.
     """
     stream, replicates = read_stream(inputs.files["stream"]), range(point.replicates)
-    staying = stream_of_stays(stream, point.weeks)
+    staying = replace(stream, stay=point.weeks)
     frames = []
     for spec, games in point.readers:
         for name, mu in games:
@@ -73,15 +73,6 @@ def play_memories(point: MemoryPoint, inputs: Inputs) -> pd.DataFrame:
             }
             frames.append(pd.DataFrame(row))
     return pd.concat(frames, ignore_index=True)
-
-
-def stream_of_stays(stream: GainStream, weeks: int) -> GainStream:
-    """Return the stream with a unit of `weeks` weeks, and a label that no config can give.
-
-    The label draws fresh noise. With the noise of the suites, scaled for another unit, anyone with
-    both releases could remove it.
-    """
-    return replace(stream, stay=weeks, label=f"{stream.label}, stays of {weeks}")
 
 
 def compare_memories(
