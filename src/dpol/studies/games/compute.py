@@ -83,6 +83,7 @@ def play_suite(
             noise=noise,
             mu=float(mu),
             replicates=tuple(part),
+            stay=stream.stay,
         )
         played = []
         for member, (column, variant) in zip(members, columns, strict=True):
