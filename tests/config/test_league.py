@@ -56,15 +56,15 @@ def test_another_algorithm_joins_and_the_suites_of_all_others_stay(
     """Suites that do not change are not played again; the last algorithm is the one compared."""
     write_league(base, MINE, league)
     before, bytes_of_base = read(league)["suites"], base.read_bytes()
-    assert write_league(base, "window-mean", league) == "league-small"
+    assert write_league(base, "discounted-mean", league) == "league-small"
     after = read(league)
     assert {label: after["suites"][label] for label in before} == before
-    assert {*after["suites"]} - {*before} == {"window-mean"}
-    assert after["comparison"]["ours"] == {"algorithm": "window-mean", "noise": "capacity"}
-    write_league(base, MINE | {"caution": 0.5, "algorithm": "cautious-mean"}, league)
+    assert {*after["suites"]} - {*before} == {"discounted-mean"}
+    assert after["comparison"]["ours"] == {"algorithm": "discounted-mean", "noise": "capacity"}
+    write_league(base, MINE | {"caution": 0.5, "algorithm": "discounted-mean"}, league)
     again = read(league)["suites"]
     assert {*again} == {*after["suites"]}, "the same label again is a new version"
-    assert again["mine"]["algorithms"] == [MINE | {"caution": 0.5, "algorithm": "cautious-mean"}]
+    assert again["mine"]["algorithms"] == [MINE | {"caution": 0.5, "algorithm": "discounted-mean"}]
     assert base.read_bytes() == bytes_of_base
 
 

@@ -29,7 +29,7 @@ audits.delta = 1e-06: delete it: private WMA has delta = 1e-06
 labels.n_hypotheses = 4: delete it: the base has 4 hypotheses; sweeps.hypotheses tries others
 labels.n_labels = 100: delete it: the base has 100 labels; sweeps.labels tries others
 labels.delta = 1e-06: delete it: private WMA has delta = 1e-06
-suites.noisy.algorithms[2] = {'algorithm': 'window-mean', 'label': 'window-mean-8', 'window': 9}: label 'window-mean-8' says 8, to which no parameter is set here; without a label it is window-mean-9
+suites.noisy.algorithms[2] = {'algorithm': 'mf-window', 'label': 'mf-window-8', 'window': 9}: label 'mf-window-8' says 8, to which no parameter is set here; without a label it is mf-window-9
 streams.both.groups = 'A': must be a list, such as [a, b]
 privacy.levels = 1: must be a list, such as [a, b]
 privacy.levels = {'mu-1': 1, 'half': 0.5}: must be a list of numbers, from which dpol makes the labels: write [1, 0.5]

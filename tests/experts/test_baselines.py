@@ -5,9 +5,7 @@ import math
 import numpy as np
 
 import experts_plain as plain
-from dpol.experts.cautious_mean import CautiousMean
 from dpol.experts.follow_the_leader import FollowTheLeader
-from dpol.experts.interface import LocalSetup, Observation
 from dpol.experts.multiplicative_weights import MultiplicativeWeights, WeightsState
 from dpol.experts.play import RawGains, play_rounds
 from steps import FixedUniform
@@ -18,24 +16,6 @@ GAINS = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 
 def test_follow_the_leader_by_hand(make_stream, crowd):
     source = RawGains(make_stream(GAINS), math.inf, 2)
     assert play_rounds(FollowTheLeader(), source, crowd(2)).tolist() == [[0, 0, 0, 1]] * 2
-
-
-def test_the_cautious_mean_by_hand():
-    """Means of the last two gains less half the standard error of their noise."""
-    algorithm = CautiousMean(window=2, caution=0.5)
-    setup = LocalSetup(
-        n_replicates=1, n_rounds=3, n_experts=2, gain_range=1.0,
-        initial=np.zeros((1, 2)), noise_scale=np.ones((3, 2)),
-    )  # fmt: skip
-    state, action = algorithm.step(algorithm.init(setup), None, ())
-    assert action.tolist() == [0]
-    rounds = [([9.0, 9.0], [1.0, 2.0]), ([1.0, 2.0], [3.0, 0.0]), ([3.0, 4.0], [4.0, 6.0])]
-    expected = [[8.5, 8.0], [5 - 10**0.5 / 4, 5.5 - 0.5], [2 - 5 / 4, 3 - 6 / 4]]
-    for (gains, scale), scores in zip(rounds, expected, strict=True):
-        seen = Observation(np.array([gains]), np.array(scale))
-        state, action = algorithm.step(state, seen, ())
-        np.testing.assert_allclose(state.scores, [scores])
-        assert action.tolist() == [np.argmax(scores)]
 
 
 def test_the_gain_range_divides_the_learning_rate(make_stream):

@@ -22,7 +22,7 @@ from dpol.checks.algorithms import (
 )
 from dpol.checks.settings import stream_of
 from dpol.experts import registry
-from dpol.experts.cautious_mean import CautiousMean
+from dpol.experts.discounted_mean import DiscountedMean
 from dpol.experts.interface import can_read
 from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.leader import LeaderBank
@@ -202,13 +202,13 @@ MADE = [
     ("rw-meta-floor-0", RWMeta(0.0)),
     ("rw-meta-short", RWMeta(learners=(SHORT, LeaderBank()))),
     ("rw-meta-short-floor-0", RWMeta(0.0, learners=(SHORT, LeaderBank()))),
-    ("window-mean", CautiousMean(8, 0.0)),
+    ("persistence", DiscountedMean(0.0, 0.0)),
     ({"algorithm": "rw-meta", "exploration_floor": 0.5, "decorrelate": False}, RWMeta(0.5, False)),
     (
         {"algorithm": "rw-meta", "learners": ["rw-ftpl", {"learner": "ridge", "windows": [4]}]},
         RWMeta(learners=(LeaderBank(), RidgeBank((4,)))),
     ),
-    ({"algorithm": "window-mean", "window": 2}, CautiousMean(2, 0.0)),
+    ({"algorithm": "discounted-mean", "decay": 0.9}, DiscountedMean(0.9, 2.0)),
     (
         {"algorithm": "random-effects", "scales": [0.1], "forgetting": 0.5},
         LearnerAlone(RandomEffectsBank(scales=(0.1,), forgetting=0.5)),
@@ -238,7 +238,7 @@ LABELLED = [
     ({"algorithm": "mf-window"}, "mf-window"),
     ({"algorithm": "mf-window", "window": 8}, "mf-window-8"),
     ({"algorithm": "mf-discounted", "decay": 0.95}, "mf-discounted-0.95"),
-    ({"algorithm": "rw-adabatch", "bound": "reflection", "alpha": 0.1}, "rw-adabatch-reflection"),
+    ({"algorithm": "rw-adabatch", "bound": "reflection", "alpha": 0.01}, "rw-adabatch-reflection"),
     (
         {"algorithm": "rw-meta", "decorrelate": False, "exploration_floor": 0},
         "rw-meta-0-no-decorrelate",
@@ -313,5 +313,13 @@ def test_the_registry_is_ordered_and_unknown_names_are_last():
     assert [simplicity_of(name) for name in REGISTRY] == [*range(len(REGISTRY))]
     assert simplicity_of("my.package:Mine") == simplicity_of("") == len(REGISTRY)
 
-    order = ["persistence", "cautious-mean", "rw-ftpl", "random-effects", "ridge", "rw-meta", "l2p"]
+    order = [
+        "persistence",
+        "discounted-mean",
+        "rw-ftpl",
+        "random-effects",
+        "ridge",
+        "rw-meta",
+        "l2p",
+    ]
     assert sorted(order, key=simplicity_of) == order

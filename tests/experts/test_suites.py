@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -43,11 +44,11 @@ def test_what_a_suite_shows_is_played():
         assert {*suite["shown"]} <= labels
 
 
-def test_each_algorithm_that_is_ours_says_on_what_it_was_chosen():
-    for name in REGISTRY:
-        ours = {member.algorithm.origin for member in make_members(name)} == {"ours"}
-        assert bool(REGISTRY[name].chosen_on) >= ours, name
-        assert bool(REGISTRY[name].seen) <= bool(REGISTRY[name].chosen_on)
+def test_no_parameter_is_without_a_choice():
+    for name, entry in REGISTRY.items():
+        assert bool(entry.chosen_on) == bool(entry.parameters(name)), name
+        dated = bool(re.search(r" \(\d{4}-\d\d-\d\d\)$", entry.chosen_on))
+        assert dated == entry.on_data >= bool(entry.seen), name
 
 
 def test_names_and_blocks_may_stand_beside_each_other():

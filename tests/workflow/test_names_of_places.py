@@ -61,7 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert max(map(len, said.splitlines())) < 10 * LONGEST
     config = yaml.safe_load((here / "t.yaml").read_text("utf-8"))
     config |= {"privacy": {"levels": [4]}, "replicates": 10}
-    config["suites"] = {"local": {"noises": ["capacity"], "algorithms": ["window-mean"]}}
+    config["suites"] = {"local": {"noises": ["capacity"], "algorithms": ["discounted-mean"]}}
     (here / "t.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
     dpol(here, "run", "t.yaml", "--cores", "2")
     return here

@@ -75,7 +75,7 @@ class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
     ((5, 100), 1, 48)
     """
 
-    alpha: float = 0.1
+    alpha: float = 0.01
     bound: Bound = "borell-tis"
 
     constant_noise = True

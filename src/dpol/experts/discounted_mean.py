@@ -45,8 +45,8 @@ class DiscountedMean(LocalAlgorithm[DiscountedSums]):
         ValueError: a parameter is out of its range.
     """
 
-    decay: float
-    caution: float
+    decay: float = 0.6
+    caution: float = 2.0
 
     origin = "standard"
 

@@ -31,7 +31,8 @@ class Registration:
         defaults: defaults of parameters that differ from the defaults of the class.
         regret: proved bound on its expected regret, for gains in [0, 1]; empty if none is known.
         against: comparator of this regret, the best choice in hindsight.
-        chosen_on: data on which dpol chose what no paper sets, and when; empty if it chose nothing.
+        chosen_on: where the values of its parameters are from: data on which dpol chose them, and
+            when; or `paper`, `bound` or `hindsight`, with why. Empty if the name sets all of them.
         seen: data whose results dpol knew before it last changed the algorithm, and when.
     """
 
@@ -45,11 +46,20 @@ class Registration:
     chosen_on: str = ""
     seen: str = ""
 
+    def __post_init__(self) -> None:
+        if self.chosen_on.startswith("no data"):
+            raise ValueError("chosen_on must name data, or be paper, bound or hindsight")
+
     @property
     def chosen(self) -> str:
-        """`chosen_on` and `seen` in sentences about our method; empty if nothing was chosen."""
+        """`chosen_on` and `seen` in sentences about our method; empty if not chosen on data."""
         seen = f" Before its last change dpol had seen {self.seen}." if self.seen else ""
-        return f"Our method was chosen on {self.chosen_on}.{seen}" if self.chosen_on else ""
+        return f"Our method was chosen on {self.chosen_on}.{seen}" if self.on_data else ""
+
+    @property
+    def on_data(self) -> bool:
+        """Whether dpol chose the values of its parameters on data."""
+        return not re.match("(paper|bound|hindsight)\\b|$", self.chosen_on)
 
     @property
     def module(self) -> str:

@@ -20,7 +20,7 @@ GAMES = [
     # noise, reader, same, gains in a and b
     ("capacity-memory", "random-effects", "", 17.0, 20.0),
     ("capacity", "random-effects", "mu", 15.0, 10.0),
-    ("capacity", "cautious-mean", "mu", 14.0, 5.0),
+    ("capacity", "discounted-mean", "mu", 14.0, 5.0),
     *(("staircase", "random-effects", same, 16.0, 15.0) for same in ("mu", "guess", "pure")),
     ("fast", "persistence", "pure", 12.0, 10.0),
 ]

@@ -187,7 +187,7 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
     settings = SETTINGS.model_copy(update={"memory": asked})
     *_, job = jobs(settings, FACTS).values()
     assert "dpol.noise.noises" in job.code
-    assert "dpol.experts.cautious_mean" in job.code
+    assert "dpol.experts.discounted_mean" in job.code
     (point,) = job.points
     assert isinstance(point, MemoryPoint)
     played = played_on(stream, 3, point.readers)

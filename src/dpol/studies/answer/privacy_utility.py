@@ -23,6 +23,7 @@ from dpol.show.words import mu_title
 from dpol.studies.answer.systems import (
     CHOSEN,
     CURATOR,
+    PLAYS_TOO,
     STRONGEST,
     SystemLine,
     attacked,
@@ -198,6 +199,7 @@ def _share(row: Any, line: SystemLine) -> TableCell:
     if row is None or math.isnan(row["gain_share"]):
         return TableCell("—")
     notes = (system_title(row["algorithm"], row["noise"]),) * (line.name in CHOSEN)
+    notes += (PLAYS_TOO,) * (line.name == CURATOR and row["model"] == "local")
     return TableCell(_kept(row), notes, order=row["gain_share"])
 
 
@@ -217,4 +219,7 @@ def _footers(standings: pd.DataFrame, facts: Facts) -> Iterator[str]:
     if STRONGEST in names:
         yield "The strongest rival of a level is the best other family that guarantees the same."
     if CURATOR in names:
-        yield "The best curator of a level is the best of other families that see raw numbers."
+        yield (
+            "The best curator of a level is the best other family of all: a curator, who sees raw"
+            " numbers, can add noise to them and play any rule."
+        )

@@ -40,9 +40,11 @@ BASELINE = f"{PAPER_1[META]}, the paper’s method"
 STRONGEST, CURATOR = "the strongest rival", "the best curator"
 CHOSEN = {
     STRONGEST: "the best of all others that see noisy numbers",
-    CURATOR: "the best of all others that see true numbers",
+    CURATOR: "the best of all others",
 }
 """Lines whose system is chosen at each level, once all gains are known, with their meaning."""
+PLAYS_TOO = "a curator can play it too"
+"""What is said of a local system that is the best of all."""
 THIN = 0.7
 """Width of lines beside the systems compared."""
 _THICK = 2.0
@@ -106,6 +108,8 @@ def _named(rows: pd.DataFrame) -> list[SystemLine]:
         what = system_title(own["algorithm"].iloc[0], own["noise"].iloc[0])
         if name in CHOSEN:
             what = f"{CHOSEN[name]} at each level"
+        if name == CURATOR and (own["model"] == "local").any():
+            what += f"; {PLAYS_TOO}"
         look = replace(looks[algorithm], dashes=dashes, width=width)
         lines.append(SystemLine(name=name, look=look, rows=own, explained=f"{name}: {what}"))
     return lines

@@ -73,7 +73,8 @@ class Comparison(Settings):
 
     Every system is also compared with the baseline, which is the first paper's RW-Meta with its
     noise, and with the strongest rival at a level: the best of all systems of other families with
-    the same guarantee. The best curator of a level is chosen alike, of those that see raw gains."""
+    the same guarantee. The best curator of a level is the best of these and of those that see raw
+    gains."""
     memory: NoiseMemories | None = None
     """Comparison of correlated with independent noise."""
 

@@ -138,15 +138,18 @@ def strongest(rows: pd.DataFrame, model: Model = "local") -> NDArray[np.bool_]:
     """Return which row of a level keeps the most: of the rivals of our method, or of a curator.
 
     Both guarantee the level, and are of another family than our method: with another noise, or
-    without any, the same learner is still our method.
+    without any, the same learner is still our method. A curator, who sees raw gains, can add the
+    noise of any local system and play it.
 
     Args:
         rows: rows of a level with their `guarantee`, `model`, `family`, `role` and `gain_share`.
         model: `local`, of systems whose longer stays are as well hidden as by independent noise; or
-            `central`, of those that see raw gains.
+            `central`, of these and of those that see raw gains.
     """
     ours = rows["family"].isin(rows.loc[rows["role"] == OUR_METHOD, "family"])
-    may = rows["guarantee"] == THE_LEVEL if model == "local" else rows["model"] == model
+    may = rows["guarantee"] == THE_LEVEL
+    if model == "central":
+        may |= rows["model"] == model
     others = may & ~ours & rows["gain_share"].notna()
     largest = rows["gain_share"].where(others, -math.inf).argmax()
     return np.asarray(others & (np.arange(len(rows)) == largest))
