@@ -16,6 +16,7 @@ from dpol.privacy.tree_noise import tree_levels
 from dpol.studies.ledger.claims import experts, lazy
 from dpol.studies.ledger.claims.core import stated
 from dpol.studies.paper1.batching.compute import synthetic_gains
+from formulas import value_of
 
 T, N, MU, RUNS = 200, 5, 1.0, 200
 
@@ -54,6 +55,12 @@ def test_every_bound_is_checked() -> None:
         before, formula, after = plain(REGISTRY[name].regret).partition(plain(stated(bound)))
         assert formula, name
         assert not before + after.partition(",")[0], name
+    for name, bound in PLAYED.items():
+        letters = {"T": T, "n": N}
+        if name.startswith("tree"):
+            letters["S"] = noise_of_a_sum(name.removeprefix("tree-ftpl-"))
+        formula = REGISTRY[name].regret.partition(",")[0]
+        assert value_of(formula, letters) == pytest.approx(bound(), rel=1e-12)
 
 
 def plain(text: str) -> str:
