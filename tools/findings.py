@@ -28,6 +28,7 @@ from recorded_numbers import (
     rows,
     said,
     signs_of,
+    standings,
     systems,
     table,
 )
@@ -62,8 +63,10 @@ def must(**true: object) -> None:
 
 
 def span(of: pd.Series, digits: int) -> str:
-    """Return the smallest and the largest of some numbers."""
-    least, most = (f"{it:.{digits}f}" for it in (of.min(), of.max()))
+    """Return the smallest and the largest of some numbers, rounded outwards."""
+    unit = 10.0**-digits
+    ends = unit * math.floor(of.min() / unit + 1e-9), unit * math.ceil(of.max() / unit - 1e-9)
+    least, most = (f"{it:.{digits}f}" for it in ends)
     return least if least == most else f"{least} to {most}"
 
 
@@ -117,8 +120,10 @@ def found() -> str:
     return said(
         "found",
         share={name: f"{kept(own, 0.25):.0f}" for name, own in systems("states").items()},
+        fixed=f"{100 * standings('states')['best_fixed_share'].iloc[0]:.0f}",
         lead=hidden_leads("states", "share"),
         ahead=(signs_of(single) == 1).sum(),
+        behind=(signs_of(single) == -1).sum(),
         states=single["stream"].nunique(),
         statements=len(every),
         hold=every.str.startswith("holds").sum(),

@@ -215,6 +215,20 @@ def real_data() -> str:
     )
 
 
+def later_weeks() -> str:
+    """verify/runs/README.md: three states without the weeks on which designs were chosen."""
+    of = recorded("states", "later_weeks").set_index(["system", "mu"])
+    mus, lines = levels(of.index.unique("mu")), []
+    for data, column in {
+        "fifteen states": "gain_share",
+        "three states later": "later_share",
+    }.items():
+        for name, system in {"our method †": "ours", "strongest rival": "strongest"}.items():
+            cells = (f"{100 * of.loc[(system, mu), column]:.1f}" for mu in mus)
+            lines.append((data, name, *cells))
+    return table(("data", "system", *at_levels(mus)), lines, words=2)
+
+
 ZEROS = recorded("robustness", "zeros").fillna({"question": "", "stream": ""})
 HIDDEN = pd.read_csv(ROOT / "verify" / "runs" / "hidden.csv", dtype={"group": str})
 QUESTIONS = {

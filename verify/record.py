@@ -25,6 +25,7 @@ from scipy.special import ndtr
 
 from dpol.config.experiment import load_experiment
 from dpol.core.intervals import half_width
+from dpol.data.stream import read_stream
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.reruns.notes import read_notes
@@ -38,6 +39,8 @@ from dpol.studies.paper1.batching.settings import Batching
 RUNS = Path(__file__).parent / "runs"
 PROVENANCE = "provenance/config.yaml"
 DURATIONS = RUNS / "durations.csv"
+DESIGN, WEEKS = ("NM", "PA", "CA"), 20
+"""States on whose first weeks designs were chosen."""
 RECORDED = {
     "summary": [
         *CELL, "family", "mean_gain", "ci_half_width", "gain_share", "uniform_gain",
@@ -52,6 +55,7 @@ RECORDED = {
         *("to_ours", "to_ours_half_width", "to_ours_verdict"),
     ],
     "spread": ["mu", "algorithm", "noise", "units", "n", "difference", "half_width"],
+    "later_weeks": ["mu", "system", "algorithm", "noise", "later_share", "gain_share"],
     "readings": [
         *("stream", "reading", "mu", "n_experts", "other_algorithm", "other_noise"),
         *("difference", "difference_half_width", "verdict"),
@@ -127,6 +131,7 @@ OF_RUN = {
     "intensive-care": {"standings": EVERY, "spread": EVERY},
     "states": {
         "spread": EVERY,
+        "later_weeks": EVERY,
         "standings": f"{_MEANS} or {_OF_STREAMS}",
         "summary": "algorithm == 'rw-meta' and stream.str.endswith('-share')",
         "readings": "stream.str.endswith('-share')",
@@ -230,6 +235,30 @@ def spread(base: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=RECORDED["spread"])
 
 
+def later_weeks(base: Path) -> pd.DataFrame:
+    """Return what our method and the strongest rival keep after the weeks of design.
+
+    Designs were chosen on the first 20 weeks of three states. A row is a level: means over these
+    states of the share of what is possible in the later weeks, and of the weeks of all states.
+    """
+    every = pd.read_parquet(base / "standings.parquet")
+    means = every[(every["stream"] == "") & (every["question"] == every["question"].iloc[0])]
+    key = ["stream", "algorithm", "noise", "mu", "round"]
+    curves = pd.read_parquet(base / "cumulative.parquet").set_index(key)["mean_cumulative_gain"]
+    streams = [read_stream(base / f"streams/{state}-share.parquet") for state in DESIGN]
+    rows = []
+    for mu, at in means.groupby("mu", sort=False):
+        for name, of in (("ours", at["role"] == "our method"), ("strongest", at["strongest"])):
+            system, shares = at[of].iloc[0], []
+            for stream in streams:
+                gains, own = stream.gains[WEEKS:], (system["algorithm"], system["noise"], mu)
+                gained = [curves[stream.label, *own, t] for t in (WEEKS, stream.n_rounds)]
+                uniform, best = gains.mean(axis=1).sum(), gains.max(axis=1).sum()
+                shares.append((gained[1] - gained[0] - uniform) / (best - uniform))
+            rows.append([mu, name, *own[:2], np.mean(shares), system["gain_share"]])
+    return pd.DataFrame(rows, columns=RECORDED["later_weeks"])
+
+
 def amplification(base: Path) -> pd.DataFrame:
     """Return the errors where both rates are equal; of the Monte Carlo estimate with an interval.
 
@@ -270,6 +299,7 @@ MADE = {
     "standings": standings,
     "order": order,
     "spread": spread,
+    "later_weeks": later_weeks,
     "promises": promises,
     "amplification": amplification,
 }
