@@ -97,17 +97,13 @@ def one_level(
     baseline = [key for key, it in own.items() if papers.items() <= it.items()]
     ours = [key for key in own if key[2:4] == point.ours]
     families = {own[key]["family"] for key in ours}
-    rivals = [
-        key
-        for key, it in own.items()
-        if it["guarantee"] == "the level" and it["family"] not in families
-    ]
-    raw = [
-        key for key, it in own.items() if it["model"] == "central" and it["family"] not in families
-    ]
+    others = [key for key, it in own.items() if it["family"] not in families]
+    rivals = [key for key in others if own[key]["guarantee"] == "the level"]
+    # A curator, who sees raw gains, can also play what sees noisy ones.
+    playable = [key for key in others if key in rivals or own[key]["model"] == "central"]
     strongest, curator = (
         sorted(those, key=lambda key: -interval(own[key]["shares"])[0])[:1]
-        for those in (rivals, raw)
+        for those in (rivals, playable)
     )
     for key, it in own.items():
         ahead = {
@@ -128,9 +124,8 @@ def one_level(
             "ci_comparisons": intervals,
             "role": "our method" if key in ours else "the baseline" if key in baseline else "",
         }
-        others = {"strongest": strongest, "ours": ours}
-        others["baseline"] = baseline
-        for name, other in others.items():
+        compared = {"strongest": strongest, "ours": ours, "baseline": baseline}
+        for name, other in compared.items():
             told = apart(it, own[other[0]]) if other else (math.nan, math.nan, "")
             names = f"to_{name}", f"to_{name}_half_width", f"to_{name}_verdict"
             found[key] |= dict(zip(names, told, strict=True))
