@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from docs.test_statements import evaluated
 from dpol.core.randomness import replicate_generators
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.play import RawGains, play_rounds
@@ -16,7 +17,6 @@ from dpol.privacy.tree_noise import tree_levels
 from dpol.studies.ledger.claims import experts, lazy
 from dpol.studies.ledger.claims.core import stated
 from dpol.studies.paper1.batching.compute import synthetic_gains
-from formulas import value_of
 
 T, N, MU, RUNS = 200, 5, 1.0, 200
 
@@ -60,7 +60,7 @@ def test_every_bound_is_checked() -> None:
         if name.startswith("tree"):
             letters["S"] = noise_of_a_sum(name.removeprefix("tree-ftpl-"))
         formula = REGISTRY[name].regret.partition(",")[0]
-        assert value_of(formula, letters) == pytest.approx(bound(), rel=1e-12)
+        assert evaluated(formula, letters) == pytest.approx(bound(), rel=1e-12)
 
 
 def plain(text: str) -> str:
