@@ -31,6 +31,7 @@ from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.reruns.notes import read_notes
 from dpol.show.reported import FILLINGS
 from dpol.studies.answer.promises import shares_kept
+from dpol.studies.games.compute import play_suite
 from dpol.studies.games.names import CELL, LINEAR
 from dpol.studies.games.order import column_pairs
 from dpol.studies.paper1.batching.compute import noisy_game
@@ -238,24 +239,32 @@ def spread(base: Path) -> pd.DataFrame:
 def later_weeks(base: Path) -> pd.DataFrame:
     """Return what our method and the strongest rival keep after the weeks of design.
 
-    Designs were chosen on the first 20 weeks of three states. A row is a level: means over these
-    states of the share of what is possible in the later weeks, and of the weeks of all states.
+    Designs were chosen on the first 20 weeks of three states. A row is a level and a system: the
+    mean over these states of its share of what is possible in the later weeks, played again, and
+    its mean share over all states.
     """
+    config = load_experiment(base / PROVENANCE).config
+    members = {member.label: member for _, member in systems_of(config.whole())}
     every = pd.read_parquet(base / "standings.parquet")
     means = every[(every["stream"] == "") & (every["question"] == every["question"].iloc[0])]
-    key = ["stream", "algorithm", "noise", "mu", "round"]
-    curves = pd.read_parquet(base / "cumulative.parquet").set_index(key)["mean_cumulative_gain"]
-    streams = [read_stream(base / f"streams/{state}-share.parquet") for state in DESIGN]
-    rows = []
-    for mu, at in means.groupby("mu", sort=False):
-        for name, of in (("ours", at["role"] == "our method"), ("strongest", at["strongest"])):
-            system, shares = at[of].iloc[0], []
-            for stream in streams:
-                gains, own = stream.gains[WEEKS:], (system["algorithm"], system["noise"], mu)
-                gained = [curves[stream.label, *own, t] for t in (WEEKS, stream.n_rounds)]
-                uniform, best = gains.mean(axis=1).sum(), gains.max(axis=1).sum()
-                shares.append((gained[1] - gained[0] - uniform) / (best - uniform))
-            rows.append([mu, name, *own[:2], np.mean(shares), system["gain_share"]])
+    streams, rows = [read_stream(base / f"streams/{it}-share.parquet") for it in DESIGN], []
+    for row in means[means["strongest"] | means["role"].eq("our method")].itertuples():
+        shares = []
+        for stream in streams:
+            (played,) = play_suite(
+                stream,
+                [members[row.algorithm]],
+                noise=row.noise,
+                mu=row.mu,
+                seed=config.seed,
+                replicates=range(config.replicates),
+            )
+            later = stream.gains[WEEKS:]
+            uniform, best = later.mean(axis=1).sum(), later.max(axis=1).sum()
+            gained = played.gains[:, WEEKS:].sum(axis=1).mean()
+            shares.append((gained - uniform) / (best - uniform))
+        system = "strongest" if row.strongest else "ours"
+        rows.append([row.mu, system, row.algorithm, row.noise, np.mean(shares), row.gain_share])
     return pd.DataFrame(rows, columns=RECORDED["later_weeks"])
 
 
