@@ -119,8 +119,8 @@ def _named(rows: pd.DataFrame) -> list[SystemLine]:
     for label in beside:
         look = replace(looks[label], dashes=SHORT) if label in before else looks[label]
         line = _best(rows[rows["algorithm"] == label], look)
-        name = f"{line.name}, {NOT_PAPERS}"
-        lines.append(replace(line, name=name, explained=name))
+        name = f"{label}, {NOT_PAPERS}"
+        lines.append(replace(line, name=name, explained=f"{name}: {line.name}"))
     return lines
 
 
