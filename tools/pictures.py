@@ -18,6 +18,7 @@ IMAGES = ROOT / "docs/images"
 FIGURES = {
     "central-texas": ("figure-1", "figure-2", "labels-risk"),
     "flu": ("promises",),
+    "mine": ("figure-2",),
     "states": ("privacy-utility",),
 }
 """Figures that the documentation shows, by run."""

@@ -1,7 +1,7 @@
 // Asks the answer's figure, and prints as JSON what is seen after each step:
 //   node ask.js <chromium> <page> <width> <light|dark> <steps> [<picture>]
 // Steps: ["press", key] on the slider, ["hover", line, level], ["click", line, level], ["leave"],
-// ["name", line] to choose a line of the list, ["open", hash].
+// ["open", hash].
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
@@ -21,7 +21,8 @@ const see = () => root.evaluate((it) => ({
   lead: document.querySelector(".lead").textContent,
   slider: it.querySelector("input").getAttribute("aria-valuetext"),
   marked: [...document.querySelectorAll(".part:has(#answer-widget) .marked")].map((cell) => cell.textContent.trim()),
-  list: [...it.querySelectorAll("li")].map((line) => [...line.children].slice(1).map((part) => part.textContent)),
+  told: it.querySelector("svg").getAttribute("aria-label").split(": ").slice(1).join(": ").split("; "),
+  numbers: [...it.querySelectorAll(".number")].map((text) => [text.textContent, text.getBoundingClientRect().y]),
   hash: location.hash,
   ends: [...it.querySelectorAll(".plot g text")].map((text) => [text.textContent, text.getBoundingClientRect().y]),
   tip: it.querySelector(".tip").checkVisibility() ? it.querySelector(".tip").textContent : "",
@@ -38,7 +39,6 @@ const acts = {
   press: (key) => root.locator("input").press(key),
   hover: async (line, level) => tab.mouse.move(...await place(line, level)),
   click: async (line, level) => tab.mouse.click(...await place(line, level)),
-  name: (line) => root.locator("li button").nth(line).click(),
   open: (hash) => tab.evaluate((it) => { location.hash = it; }, hash),
   leave: () => tab.mouse.move(0, 0),
 };

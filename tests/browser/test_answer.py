@@ -26,7 +26,7 @@ def ask(path: Path, width: int, scheme: str, *steps: list[Any]) -> Any:
 
 
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)
-def test_the_slider_rewrites_the_lead_the_list_and_the_mark_of_the_table(
+def test_the_slider_rewrites_the_lead_the_numbers_and_the_mark_of_the_table(
     by_hand: Path, width: int, scheme: str
 ) -> None:
     """By hand: 39 and 42 of 60 points, at μ = 1 and without privacy."""
@@ -38,38 +38,37 @@ def test_the_slider_rewrites_the_lead_the_list_and_the_mark_of_the_table(
     assert "Without privacy " in free["lead"]
     assert "69.2 times in 100" in first["slider"] != free["slider"]
     assert [seen["marked"][0] for seen in (first, free)] == ["μ = 1 (69.2%)", "μ = ∞"]
-    assert first["list"][0] == ["ridge-w64-strong, isotropic noise", "65.0%"]
-    # Last, and at μ = 1 without a number: what keeps no level.
     assert (first["hash"], free["hash"]) == ("", "#answer?mu=inf")
-    told = " ".join(first["marked"]).replace("\xa0", " ")
-    assert all(share in told for _, share in first["list"]), "list and table round alike"
-    places = sorted(place for _, place in first["ends"])
-    assert len(places) == len(first["list"]), "each line is named at its end"
-    assert all(two - one > 12 for one, two in itertools.pairwise(places))
-    assert first["list"][-1] == ["follow-the-leader, no privacy", "—"]
-    shares = [float(share.split("%")[0]) for _, share in free["list"]]
-    assert shares == sorted(shares, reverse=True)
+    assert first["told"][0] == "ridge-w64-strong, isotropic noise 65.0%"
+    assert "follow-the-leader, no privacy —" in first["told"], "it keeps no level"
+    assert [len(seen["numbers"]) for seen in (first, free)] == [
+        len(first["told"]) - 1 if width > 600 else 0,
+        len(first["told"]) if width > 600 else 0,
+    ]
+    table = " ".join(first["marked"]).replace("\xa0", " ")
+    assert all(share in table for share, _ in first["numbers"]), "both round alike"
+    assert len(first["ends"]) == len(first["told"]), "each line is named at its end"
+    for named in (first["ends"], first["numbers"]):
+        places = sorted(place for _, place in named)
+        assert all(two - one > 12 for one, two in itertools.pairwise(places))
 
 
 def test_a_pointer_reads_a_number_and_chooses_a_level(by_hand: Path) -> None:
     steps = [["hover", 0, 0], ["leave"], ["click", 0, 0]]
     first, over, left, chosen = ask(by_hand, *VIEWS[0], *steps)["seen"]
     assert over["tip"] == "ridge-w64-strong, isotropic noise, no privacy (μ = ∞): 70.0%"
-    assert over["dim"] == len(over["list"]) - 1, "all other lines are pale"
+    assert over["dim"] == len(over["told"]) - 1, "all other lines are pale"
     assert (left["tip"], left["dim"], left["lead"]) == ("", 0, first["lead"])
     assert "Without privacy " in chosen["lead"]
 
 
-def test_the_address_keeps_the_level_and_the_system(by_hand: Path) -> None:
-    steps = [["press", "ArrowLeft"], ["name", 1]]
-    first, _, chosen = ask(by_hand, *VIEWS[0], *steps)["seen"]
-    assert chosen["hash"].startswith("#answer?mu=inf&system=")
-    assert chosen["dim"] == len(chosen["list"]) - 1, "all other lines are pale"
+def test_the_address_keeps_the_level(by_hand: Path) -> None:
+    first, chosen = ask(by_hand, *VIEWS[0], ["press", "ArrowLeft"])["seen"]
     linked = Path(f"{by_hand}{chosen['hash']}")
-    opened, wrong = ask(linked, *VIEWS[0], ["open", "#answer?mu=7&system=nobody"])["seen"]
-    for part in ("lead", "slider", "list", "dim", "hash"):
+    opened, wrong = ask(linked, *VIEWS[0], ["open", "#answer?mu=7"])["seen"]
+    for part in ("lead", "slider", "told", "hash"):
         assert opened[part] == chosen[part]
-    assert (wrong["slider"], wrong["dim"]) == (chosen["slider"], 0)
+    assert wrong["slider"] == chosen["slider"]
     assert first["slider"] != chosen["slider"]
 
 

@@ -213,6 +213,8 @@ def write_run(folder: Path) -> None:
     shown = [(own, block) for study, block in studies for own in study.sections_of(block, planned)]
     for figure in (it for section, _ in shown for it in section.figures):
         (folder / f"figures/{figure.name}.svg").write_text(SVG)
+        if figure.narrow:
+            (folder / f"figures/{figure.name}-narrow.svg").write_text(SVG.replace("72", "36"))
     group = Group("", (("μ = 1", (TableCell(ODD, ("note",)),)),))
     section = TableSection("New Mexico", "n = 2", (group,))
     tables = {

@@ -86,6 +86,7 @@ def test_every_output_of_a_run_exists(whole: Path) -> None:
             figures = [f"figures/{it.name}" for it in section.figures]
             tables = [f"tables/{it.name}" for it in section.tables]
             wanted += [f"{name}.{kind}" for name in figures for kind in ("svg", "png", "pdf")]
+            wanted += [f"figures/{it.name}-narrow.svg" for it in section.figures if it.narrow]
             wanted += [f"{name}.{kind}" for name in tables for kind in ("md", "csv", "html")]
     assert [name for name in wanted if not (base / name).stat().st_size] == []
     named = {entity["@id"] for entity in checked_crate(base)}

@@ -140,6 +140,10 @@ for study, block in plan.studies:
             f"{RESULTS}/figures/{{name}}.{{kind}}", name=figures, kind=["svg", "png", "pdf"]
         ),
         *expand(
+            f"{RESULTS}/figures/{{name}}-narrow.svg",
+            name=[it.name for part in sections for it in part.figures if it.narrow],
+        ),
+        *expand(
             f"{RESULTS}/tables/{{name}}.{{kind}}",
             name=rendered,
             kind=["html", "md", "tex", "csv"],

@@ -20,6 +20,7 @@ from dpol.core.shipped import place_of
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Streams
 from dpol.experts.registry import make_members
+from dpol.experts.suites import SUITES
 from dpol.privacy.settings import DELTA, Mu
 from dpol.studies.comparison.settings import Comparison, ComparisonSettings
 from dpol.studies.games.settings import (
@@ -226,7 +227,24 @@ class Config(Settings):
             memory=self.privacy.memory,
             seed=self.seed,
             plays_table_2=not self._lacks_of_table_2,
+            beside=self._beside_the_papers,
         )
+
+    @property
+    def _beside_the_papers(self) -> list[str]:
+        """What the report names; unless it is written out, only of suites that are not dpol's."""
+        members = {
+            label: [member for _, entry in suite.entries for member in make_members(entry)]
+            for label, suite in self.suites.items()
+        }
+        own = {
+            member.label
+            for label, suite in self.suites.items()
+            for member in members[label]
+            if suite.algorithms != SUITES.get(label, {}).get("algorithms")
+        }
+        usual = self.report.algorithms == Report().resolved(members, self.suites).algorithms
+        return [it for it in self.report.algorithms if it in own or not usual]
 
     @property
     def standings(self) -> ComparisonSettings:

@@ -12,9 +12,9 @@ Links = Mapping[str, str]
 """Addresses by their texts; code that nobody can link has none."""
 Shown = tuple[str, str, Links]
 """A table on the page: its title, its HTML, and links to its files and its code."""
-Picture = tuple[Exhibit, tuple[str, float, str], Links]
-"""A figure on the page: its words; its image, as `dpol.report.door.read_image` returns it; and
-links to its files and its code."""
+Picture = tuple[Exhibit, tuple[str, float, str], str, Links]
+"""A figure on the page: its words; its image, as `dpol.report.door.read_image` returns it; its
+image for phones, empty if it has none; and links to its files and its code."""
 Widget = tuple[Mapping[str, Any], Mapping[str, Any]]
 """An interactive figure: what its script reads, as plain values, and the `widget` of its section,
 perhaps with another `title` and `intro`."""

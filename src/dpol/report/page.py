@@ -219,6 +219,7 @@ def _part(files: RunFiles, section: Section, source: str) -> Part:
             (
                 it,
                 read_image(files.file(f"figures/{it.name}.svg")),
+                read_image(files.file(f"figures/{it.name}-narrow.svg"))[0] if it.narrow else "",
                 results
                 | _code(it.function, source)
                 | _files(f"figures/{it.name}", ("png", "pdf", "svg")),

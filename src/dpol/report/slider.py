@@ -12,7 +12,6 @@ from dpol.core.rounding import at_most
 from dpol.privacy.account import best_guess
 from dpol.privacy.settings import ordered_levels
 from dpol.report.chapters import Widget
-from dpol.show.entries import OUR_MARK
 from dpol.show.pages import load_template
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
@@ -50,8 +49,7 @@ def answer_widget(frames: Frames, facts: Facts) -> Widget:
         ],
     }
     widget = load_template("answer.html.j2", "dpol.report").render(
-        kind="question" if facts.asks_several else "stream",
-        mark=f"{OUR_MARK}." * any(OUR_MARK[0] in line.name for line in lines),
+        kind="question" if facts.asks_several else "stream"
     )
     return data, {"widget": widget}
 
@@ -65,7 +63,6 @@ def _panel(
         drawn.append(
             {
                 "name": line.name,
-                "meaning": CHOSEN.get(line.name, ""),
                 "colour": text_colour(line.look.colour),
                 "dashes": " ".join(f"{line.look.width * dash:g}" for dash in line.look.dashes),
                 "width": line.look.width,

@@ -111,6 +111,8 @@ PAPER_1 = {name: entry.paper1 for name, entry in ENTRIES["algorithms"].items() i
 """The first paper's names for single algorithms, by label."""
 OUR_MARK = "†: ours, not in the paper"
 """The mark of our own work, and its meaning."""
+NOT_PAPERS = "not in the paper"
+"""What is said behind the name of a system in an exhibit of a paper that lacks it."""
 _PAIRS = product(_FILE["others"]["dashes"], _FILE["others"]["colours"])
 OTHERS = tuple(
     _look({"colour": colour, "dashes": dashes, "marker": marker})

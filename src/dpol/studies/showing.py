@@ -13,7 +13,10 @@ from dpol.core.schemas import read_frame
 from dpol.show.rendering import write_table
 from dpol.show.style import save_figure
 from dpol.studies.registry import EVERY_RUN, PACKAGES
-from dpol.studies.study import Facts, Frames, schemas_in, sections_in
+from dpol.studies.study import Facts, Frames, SomeFacts, schemas_in, sections_in
+
+PHONE = 3.6
+"""Width of a narrow figure in inches; on a phone its text is as large as on a screen."""
 
 
 def write_shown(
@@ -37,6 +40,11 @@ def write_shown(
     for figure in section.figures:
         if paths := [path for path in targets if path.match(f"figures/{figure.name}.*")]:
             save_figure(figure.function(frames, facts), paths)
+        if paths := [path for path in targets if path.match(f"figures/{figure.name}-narrow.svg")]:
+            width, _, words = facts.form
+            # The page has the finding above it.
+            narrow = SomeFacts(vars(facts) | {"form": (min(width, PHONE), False, words)})
+            save_figure(figure.function(frames, narrow), paths)
     for table in section.tables:
         if paths := [path for path in targets if path.match(f"tables/{table.name}.*")]:
             write_table(table.function(frames, facts), *paths)

@@ -163,6 +163,8 @@ class Exhibit:
         place: whether the page shows it, a table perhaps above the figures (`first`), folds it, or
             only links it (`file`). By default it is shown, but a table is folded below a figure.
             Its files are always made.
+        narrow: whether a figure is drawn once more for phones, NAME-narrow.svg, with panels below
+            each other.
     """
 
     name: str
@@ -170,6 +172,7 @@ class Exhibit:
     title: str
     description: str = ""
     place: Literal["first", "seen", "folded", "file"] | None = None
+    narrow: bool = False
 
     @property
     def function(self) -> Callable[[Frames, Any], Any]:

@@ -76,7 +76,7 @@ def test_a_variant_has_a_line_of_another_colour(figure: Figure) -> None:
         looks = [(it.get_color(), it.get_linestyle()) for it in drawn.values()]
         assert len(set(looks)) == len(looks)
         assert all(it.get_color() == drawn[label].get_color() for label, it in papers.items())
-    assert "careful" in legend_texts(with_it)
+    assert "careful, not in the paper" in legend_texts(with_it)
 
 
 def test_the_finding_counts_panels_by_their_last_round(made: dict[str, pd.DataFrame]) -> None:

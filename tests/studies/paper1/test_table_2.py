@@ -257,7 +257,7 @@ def test_a_variant_is_a_column_with_its_paired_difference(
     varied: dict[str, pd.DataFrame],
 ) -> None:
     shown, totals = table(varied), varied["totals"].query("noise == 'isotropic'")
-    assert [column.title for column in shown.columns][4:] == ["careful"]
+    assert [column.title for column in shown.columns][4:] == ["careful, not in the paper"]
     gains = totals.pivot_table("total_gain", ["stream", "mu"], ["algorithm", "replicate"],
                                observed=True)  # fmt: skip
     # Standings have 13 systems twice, two trees and the variant: 29 shares and 406 differences.

@@ -1,5 +1,5 @@
 "use strict";
-// Draws what each system keeps. A slider chooses the level that the lead, the list and the table tell of.
+// Draws what each system keeps. A slider chooses the level that the lead, the table and the numbers tell of.
 {
   const root = document.getElementById("answer-widget");
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
@@ -8,19 +8,17 @@
   const { levels, panels } = data;
   const find = (selector) => root.querySelector(selector);
   const [slider, output, choice] = ["input", "output", "select"].map(find);
-  const [svg, list, tip] = [".plot svg", "ol", ".tip"].map(find);
+  const [svg, tip] = ["svg", ".tip"].map(find);
   const said = document.querySelectorAll(".lead, .rest");
   const table = document.querySelector(".part:has(#answer-widget) table");
-  // `over`: the line under the pointer; `system`: the one that was chosen.
-  const state = { level: data.start, panel: panels[0], over: null, system: null };
-  const EDGE = { left: 44, right: 150, top: 12, bottom: 44 };
-  const GAP = 14; // between names of lines
-
+  // `over`: the name of the line under the pointer.
+  const state = { level: data.start, panel: panels[0], over: null };
+  const ROOM = 600; // width from which numbers have room beside the lines
+  const EDGE = { left: 44, right: 0, top: 12, bottom: 44 };
+  const [GAP, LETTER] = [14, 7]; // between names of lines; the width of a letter of theirs
 
   const percent = (share) => `${(100 * share).toFixed(1).replace("-0.0", "0.0")}%`;
-  const short = (line) => line.name.split(/[:,]/)[0];
   const nameOf = (line, k) => line.name + (line.points[k]?.[3] ? `: ${line.points[k][3]}` : "");
-  const explained = ({ name, meaning }) => name + (meaning ? `: ${meaning}` : "");
   // Bounds come as texts that are rounded up.
   const attacked = ({ title, guesses }) =>
     title.includes("∞") ? title : `${title}: an attacker is right at most ${guesses} times in 100`;
@@ -38,8 +36,8 @@
   function lines() {
     const { lines: own, fixed, share } = state.panel;
     if (share === null) return own;
-    const [name, meaning] = ["best fixed choice", fixed && `always ${fixed}`];
-    return [...own, { name, meaning, colour: "#56606a", dashes: "1.5 3", width: 1, flat: true, points: levels.map(() => [share, 0, percent(share)]) }];
+    const point = [share, 0, percent(share), fixed && `always ${fixed}`];
+    return [...own, { name: "best fixed choice", colour: "#56606a", dashes: "1.5 3", width: 1, flat: true, points: levels.map(() => point) }];
   }
 
   // Places of levels and shares in the drawing, whose shares end at whole tens.
@@ -48,7 +46,7 @@
     const known = lines().flatMap((it) => it.points).filter(Boolean);
     const low = Math.floor(10 * Math.min(0, ...known.map(([share, half]) => share - (half ?? 0)))) / 10;
     const high = Math.ceil(10 * Math.max(...known.map(([share, half]) => share + (half ?? 0)))) / 10;
-    EDGE.right = Math.min(150, width / 3);
+    EDGE.right = Math.min(12 + LETTER * Math.max(...lines().map(({ name }) => name.length)), width / 3);
     const wide = width - EDGE.left - EDGE.right;
     const x = (k) => EDGE.left + (wide * (k + 0.5)) / levels.length;
     const y = (share) => EDGE.top + ((height - EDGE.top - EDGE.bottom) * (high - share)) / (high - low || 1);
@@ -58,7 +56,8 @@
   function draw() {
     svg.replaceChildren();
     const { x, y, low, high, width, height } = scales();
-    svg.setAttribute("aria-label", `Share of the possible gain at each privacy level. ${said[0].textContent}`);
+    const told = lines().map((it) => [nameOf(it, state.level), it.points[state.level]?.[2] ?? "—"].join(" ")).join("; ");
+    svg.setAttribute("aria-label", `Share of the possible gain at each privacy level. ${levels[state.level].title}: ${told}`);
     for (let tenth = Math.round(10 * low); tenth <= Math.round(10 * high); tenth++) {
       const at = y(tenth / 10);
       add(svg, "line", { x1: EDGE.left, x2: width - EDGE.right, y1: at, y2: at, class: "grid" });
@@ -71,22 +70,31 @@
     });
     const name = { x: (EDGE.left + width) / 2, y: height - 6, "text-anchor": "middle" };
     add(svg, "text", name, "right guesses, at most (a coin: 50%)");
-    const shown = state.over ?? state.system;
-    const ends = places(lines().map((it) => y(it.points.findLast(Boolean)?.[0] ?? 0)), height - EDGE.bottom);
+    const beside = (point) => places(lines().map((it) => y(point(it)?.[0] ?? 0)), height - EDGE.bottom);
+    const ends = beside((it) => it.points.findLast(Boolean));
     for (const [i, line] of lines().entries()) {
       const known = line.points.map((point, k) => point && [k, ...point]).filter(Boolean);
       if (!known.length) continue;
-      const group = add(svg, "g", { class: shown && shown !== short(line) ? "dim" : "" });
-      const [[last, share], beside] = [known.at(-1), width - EDGE.right];
-      add(group, "line", { x1: x(last) + 4, y1: y(share), x2: beside, y2: ends[i], stroke: line.colour, "stroke-width": 0.5 });
-      const most = Math.floor(EDGE.right / 6.6);
-      const name = short(line).replace(/^(the|a) /, "");
-      add(group, "text", { x: beside + 4, y: ends[i] + 4, style: `fill: ${line.colour}` }, name.length > most ? `${name.slice(0, most - 1)}…` : name);
+      const group = add(svg, "g", { class: state.over && state.over !== line.name ? "dim" : "" });
+      const [[end, share], edge] = [known.at(-1), width - EDGE.right];
+      add(group, "line", { x1: x(end) + 4, y1: y(share), x2: edge, y2: ends[i], stroke: line.colour, "stroke-width": 0.5 });
+      const most = Math.floor(EDGE.right / LETTER);
+      const whole = line.name.replace(/^(the|a) /, "");
+      const name = whole.length < most ? whole : whole.split(",")[0];
+      add(group, "text", { x: edge + 4, y: ends[i] + 4, style: `fill: ${line.colour}` }, name.length > most ? `${name.slice(0, most - 1)}…` : name);
       add(group, "polyline", { ...stroke(line), points: known.map(([k, share]) => `${x(k)},${y(share)}`).join(" ") });
       for (const [k, share, half] of known) {
         if (half) add(group, "line", { stroke: line.colour, x1: x(k), x2: x(k), y1: y(share - half), y2: y(share + half) });
         if (!line.flat) add(group, "circle", { cx: x(k), cy: y(share), r: 3, fill: line.colour });
       }
+    }
+    if (width < ROOM) return;
+    // Numbers stand beside the level, over all lines; of the last level to its left.
+    const [side, anchor] = state.level < levels.length - 1 ? [14, "start"] : [-14, "end"];
+    const numbers = beside((it) => it.points[state.level]);
+    for (const [i, { colour, points }] of lines().entries()) {
+      const it = { x: x(state.level) + side, y: numbers[i] + 4, "text-anchor": anchor, class: "number", style: `fill: ${colour}` };
+      if (points[state.level]) add(svg, "text", it, points[state.level][2]);
     }
   }
 
@@ -99,45 +107,16 @@
     return found;
   }
 
-  // Lists the systems by what they keep at the level, with the look of their lines.
-  function tabulate() {
-    const at = lines().map((line) => ({ line, point: line.points[state.level] }));
-    const rank = ({ point }) => (point ? point[0] : -Infinity);
-    at.sort((one, two) => rank(two) - rank(one));
-    list.replaceChildren(...at.map(({ line, point }) => {
-      const it = document.createElement("li");
-      const key = add(it, "svg", { "aria-hidden": "true" });
-      add(key, "line", { x1: 0, x2: 26, y1: 9, y2: 9, ...stroke(line) });
-      it.append(...[["button", explained(line)], ["b", point ? point[2] : "—"]].map(([kind, text]) => {
-        const part = document.createElement(kind);
-        part.textContent = text;
-        return part;
-      }));
-      const button = it.querySelector("button");
-      button.type = "button";
-      button.setAttribute("aria-pressed", state.system === short(line));
-      button.addEventListener("click", () => {
-        state.system = state.system === short(line) ? null : short(line);
-        write();
-        show();
-        list.querySelectorAll("button")[at.findIndex((other) => other.line.name === line.name)].focus();
-      });
-      it.addEventListener("pointerenter", () => light(short(line)));
-      it.addEventListener("pointerleave", () => light(null));
-      return it;
-    }));
-  }
-
   function light(name) {
     if (state.over === name) return;
     state.over = name;
     draw();
   }
 
-  // The address keeps what was chosen, such as #answer?mu=0.5&stream=Ohio&system=our+method.
+  // The address keeps what was chosen, such as #answer?mu=0.5&stream=Ohio.
   function write() {
-    const { level, panel, system } = state;
-    const chosen = { mu: levels[level].mu, ...(panels.length > 1 && { stream: panel.title }), ...(system && { system }) };
+    const { level, panel } = state;
+    const chosen = { mu: levels[level].mu, ...(panels.length > 1 && { stream: panel.title }) };
     history.replaceState(null, "", `#answer?${new URLSearchParams(chosen)}`);
   }
 
@@ -147,7 +126,6 @@
     const level = levels.findIndex(({ mu }) => mu === asked.get("mu"));
     if (level >= 0) state.level = level;
     state.panel = panels.find(({ title }) => title === asked.get("stream")) ?? state.panel;
-    state.system = lines().map(short).find((it) => it === asked.get("system")) ?? null;
     show();
     root.closest("section").scrollIntoView();
   }
@@ -164,7 +142,6 @@
       it.classList.toggle("marked", head.replaceAll("\u00a0", " ") === level.head);
     }
     draw();
-    tabulate();
   }
 
   // The level and the line that are nearest to the pointer.
@@ -180,7 +157,7 @@
 
   svg.addEventListener("pointermove", (event) => {
     const { k, line, left, top } = near(event);
-    light(short(line));
+    light(line.name);
     tip.hidden = !line.points[k];
     if (tip.hidden) return;
     tip.textContent = `${nameOf(line, k)}, ${levels[k].title}: ${line.points[k][2]}`;

@@ -16,6 +16,7 @@ from dpol.privacy.settings import headline_level, ordered_levels
 from dpol.show.entries import (
     DASHED,
     GREY,
+    NOT_PAPERS,
     PAPER_1,
     SHORT,
     SOLID,
@@ -76,6 +77,7 @@ class SystemLine:
 def lines_of(standings: pd.DataFrame) -> list[SystemLine]:
     """Return baseline, strongest rival, our method and the best curator, or all systems.
 
+    Behind the four stand the algorithms beside the paper's in its Table 2, which the config names.
     The standings say which row is the strongest rival of a level, and which the best curator. A run
     that names no system shows every algorithm of its report with its best noise at the strictest
     level, the best algorithm first.
@@ -99,7 +101,9 @@ def _named(rows: pd.DataFrame) -> list[SystemLine]:
     parts = {name: own for name, own in parts.items() if len(own)}
     lines = []
     strictest = {it: str(own.nsmallest(1, "mu")["algorithm"].iloc[0]) for it, own in parts.items()}
-    looks, before = looks_of(strictest.values()), set[str]()
+    ours = {*rows.loc[rows["role"] == OUR_METHOD, "algorithm"]}
+    beside = [it for it in rows.loc[rows["variant"], "algorithm"].unique() if it not in ours]
+    looks, before = looks_of([*strictest.values(), *beside]), set[str]()
     for name, own in parts.items():
         algorithm = strictest[name]
         dashes = DASHED if name == CURATOR or algorithm in before else SOLID
@@ -112,6 +116,11 @@ def _named(rows: pd.DataFrame) -> list[SystemLine]:
             what += f"; {PLAYS_TOO}"
         look = replace(looks[algorithm], dashes=dashes, width=width)
         lines.append(SystemLine(name=name, look=look, rows=own, explained=f"{name}: {what}"))
+    for label in beside:
+        look = replace(looks[label], dashes=SHORT) if label in before else looks[label]
+        line = _best(rows[rows["algorithm"] == label], look)
+        name = f"{label}, {NOT_PAPERS}"
+        lines.append(replace(line, name=name, explained=f"{name}: {line.name}"))
     return lines
 
 
@@ -124,24 +133,29 @@ def _all(rows: pd.DataFrame) -> list[SystemLine]:
     looks, lines = looks_of(rows["shown_as"]), list[tuple[bool, float, SystemLine]]()
     strictest = rows["mu"].min()
     for label, own in rows.groupby("shown_as", sort=False):
-        at = own[own["mu"] == own["mu"].min()]
-        best: Any = at.groupby(SYSTEM, sort=False)["gain_share"].mean().idxmax()
-        name, model = system_title(*best), at["model"].iloc[0]
-        look = looks[str(label)]
-        if model == "none":
-            name, look = f"{best[0]}, no privacy", replace(look, colour=GREY, dashes=SHORT)
-        if model == "central":
-            name, look = f"{name}, sees raw numbers", replace(look, dashes=DASHED)
-        system = own[is_system(own, best)]
-        private = model != "none" and system["mu"].min() == strictest
-        rank = mean_share(system, strictest) if private else -math.inf
-        line = SystemLine(name=name, look=replace(look, width=THIN), rows=system, explained=name)
+        line = _best(own, looks[str(label)])
+        model = line.rows["model"].iloc[0]
+        private = model != "none" and line.rows["mu"].min() == strictest
+        rank = mean_share(line.rows, strictest) if private else -math.inf
         lines.append((model == "local", rank, line))
     lines.sort(key=lambda ranked: ranked[:2], reverse=True)
     return [
         line if place else replace(line, look=replace(line.look, width=_THICK))
         for place, (_, _, line) in enumerate(lines)
     ]
+
+
+def _best(rows: pd.DataFrame, look: Look) -> SystemLine:
+    """Return the line of an algorithm or a family with what is best at its strictest level."""
+    at = rows[rows["mu"] == rows["mu"].min()]
+    best: Any = at.groupby(SYSTEM, sort=False)["gain_share"].mean().idxmax()
+    name, model = system_title(*best), at["model"].iloc[0]
+    if model == "none":
+        name, look = f"{best[0]}, no privacy", replace(look, colour=GREY, dashes=SHORT)
+    if model == "central":
+        name, look = f"{name}, sees raw numbers", replace(look, dashes=DASHED)
+    own = rows[is_system(rows, best)]
+    return SystemLine(name=name, look=replace(look, width=THIN), rows=own, explained=name)
 
 
 def groups_of(standings: pd.DataFrame, facts: Facts) -> dict[str, pd.DataFrame]:

@@ -27,6 +27,7 @@ from dpol.studies.games.names import (
     CELL,
     LINEAR,
     ORACLE,
+    PAPER_NOISE,
     REFERENCE_TOTALS,
     TABLE_2,
     UNIFORM,
@@ -164,6 +165,7 @@ def summarize(
         facts: privacy levels, and the delta at which epsilon is reported.
     """
     paper = main.has_table_2(facts)
+    cells = with_columns(cells, main.beside)
     named = cells["algorithm"].isin(main.report.algorithms)
     shown = named | (cells["family"] == LINEAR)
     comparisons = int((shown | (paper & cells["exhibit"].eq(TABLE_2))).sum())
@@ -190,6 +192,28 @@ def summarize(
     regret = rows["best_fixed_gain"] - rows["mean_gain"]
     return rows.assign(
         static_regret=regret, keeps_level=keeps_level(rows["guaranteed_mu"], rows["mu"])
+    )
+
+
+def with_columns(cells: pd.DataFrame, beside: Iterable[str]) -> pd.DataFrame:
+    """Give algorithms that the paper lacks a column of Table 2, as variants of its own have one.
+
+    It is of the games with the paper's noise. An algorithm that does not play with it has a column
+    for each other noise, which the name of the column tells.
+
+    Args:
+        cells: a row per cell, of `join_jobs`.
+        beside: labels; the paper's own algorithms and their variants keep their columns.
+    """
+    usual = cells["noise"].isin([PAPER_NOISE, NO_NOISE])
+    papers = cells["algorithm"].isin(cells.loc[usual, "algorithm"])
+    own = cells["algorithm"].isin(beside) & cells["column"].eq("") & (usual | ~papers)
+    own &= keeps_level(cells["guaranteed_mu"], cells["mu"])
+    named = cells["algorithm"].where(usual, cells["algorithm"] + ", " + cells["noise"] + " noise")
+    return cells.assign(
+        exhibit=cells["exhibit"].mask(own, TABLE_2),
+        column=cells["column"].mask(own, named),
+        variant=cells["variant"] | own,
     )
 
 

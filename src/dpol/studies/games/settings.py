@@ -136,7 +136,8 @@ class Shown(Settings):
     """Labels of the algorithms to show, in this order; default: those that the suites show.
 
     The best of the linear models (`ridge`) is shown beside them, so the default leaves them out if
-    other algorithms play."""
+    other algorithms play. Behind the first paper's algorithms, its Table 2 and Figure 2 show what
+    this key names and the paper lacks; by default, what suites of your own play."""
     replay: bool = False
     """Replay a run with every true count although `dataset.public` is false.
 
@@ -181,6 +182,8 @@ class GamesSettings(Settings):
     report: Shown
     plays_table_2: bool = False
     """Whether the suites play all of the first paper's Table 2."""
+    beside: list[Label] = []
+    """Labels that its exhibits show beside the paper's algorithms, which may be among them."""
     memory: MemoryName = "designed"
     """Memory of the noise `capacity-memory`."""
     seed: int = 0

@@ -17,10 +17,11 @@ SECTIONS = (
                 title="The paper’s Figure 2",
                 description="Mean cumulative gain against time: one row of panels per stream, one"
                 " column per privacy level; all share both axes. Lines are RW-Meta and the two"
-                " central trees. The orange shade is the range of the linear models, dotted is the"
-                " best fixed expert in hindsight. A line above the dotted one has negative static"
-                " regret. RW-Meta’s distance from the top of the shade is its regret to the best"
-                " linear model.",
+                " central trees; others are not in the paper. The orange shade is the range of the"
+                " linear models, dotted is the best fixed expert in hindsight. A line above the"
+                " dotted one has negative static regret. RW-Meta’s distance from the top of the"
+                " shade is its regret to the best linear model.",
+                narrow=True,
             ),
         ),
         tables=(

@@ -22,7 +22,7 @@ from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import sized_titles
 from dpol.studies.games.names import (
     BEST_FIXED,
-    LINEAR,
+    BEST_LINEAR,
     META,
     PAPER_NOISE,
     TABLE_2,
@@ -76,12 +76,13 @@ def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
             ax.set_ylabel(wrapped, fontweight="bold", parse_math=False)
         most = 4 if len(levels) > _MANY else 5
         _set_scales(drawn.axes[0], most, dated=dated)
-        linear = rows.loc[rows["family"] == LINEAR, "algorithm"].nunique()
+        linear = rows.loc[rows["column"] == BEST_LINEAR, "algorithm"].nunique()
+        names = {**PAPER_1, **variants_of(rows)}
         range_name = f"range of the {linear} linear models"
         band = "shade in a line's colour: its interval"
         drawn.legend(
             [
-                *(panels.key(PAPER_1.get(it, it), **own.line) for it, own in _looks(rows).items()),
+                *(panels.key(names[it], **own.line) for it, own in _looks(rows).items()),
                 panels.key(reference(BEST_FIXED), **REFERENCES[BEST_FIXED].line),
                 Patch(facecolor=ENVELOPE, alpha=_RANGE_ALPHA, label=range_name),
                 Patch(facecolor=GREY, alpha=panels.BAND_ALPHA, label=band),
@@ -101,19 +102,19 @@ def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
 
 
 def _draw_panel(ax: Axes, rows: pd.DataFrame) -> None:
-    values = rows[rows["family"] == LINEAR].groupby("x")["mean_cumulative_gain"]
+    values = rows[rows["column"] == BEST_LINEAR].groupby("x")["mean_cumulative_gain"]
     low, high = values.min(), values.max()
     shade = ax.fill_between(low.index, low, high, color=ENVELOPE, linewidth=0, zorder=1)
     shade.set(alpha=_RANGE_ALPHA, label=RANGE_LABEL)
     for label, look in _looks(rows).items():
-        own = rows[rows["algorithm"] == label]
+        own = rows[rows["column"] == label]
         panels.add_band(ax, own[["x", "mean_cumulative_gain", "ci_half_width"]], look, label)
     fixed, look = rows[rows["algorithm"] == BEST_FIXED], REFERENCES[BEST_FIXED]
     ax.plot(fixed["x"], fixed["mean_cumulative_gain"], zorder=4, label=BEST_FIXED, **look.line)
 
 
 def _looks(rows: pd.DataFrame) -> dict[str, Look]:
-    """Return the looks of the paper's single algorithms, and of their variants, by label."""
+    """Return the looks of the paper's single algorithms and of what it lacks, by column."""
     # Without markers, which would look like measured points.
     looks = looks_of([*PAPER_1, *variants_of(rows)])
     return {label: replace(look, marker="") for label, look in looks.items()}

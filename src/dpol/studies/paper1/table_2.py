@@ -13,7 +13,7 @@ from dpol.core.rounding import fixed
 from dpol.core.words import counted, listed
 from dpol.data.stream import unmeasured_in_words
 from dpol.show import footers
-from dpol.show.entries import PAPER_1, reference
+from dpol.show.entries import NOT_PAPERS, PAPER_1, reference
 from dpol.show.reported import (
     PAPER_FIRST,
     PAPER_LAST,
@@ -150,7 +150,8 @@ def _totals(rows: pd.DataFrame, paper: pd.DataFrame, facts: Facts) -> str:
 def table_2(frames: Frames, facts: Facts) -> Table:
     """Build Table 2: a section per stream and per state of the paper, a line per level.
 
-    Of the linear models, only the best of each cell is there. The paper's numbers are there at the
+    Of the linear models, only the best of each cell is there. Columns that the paper lacks stand
+    behind its own. The paper's numbers are there at the
     levels of the run, if it asks the paper's question. The numbers have `COLUMNS`.
 
     Args:
@@ -158,7 +159,7 @@ def table_2(frames: Frames, facts: Facts) -> Table:
         facts: streams, levels, and the states of the paper among the streams.
     """
     summary = frames["summary"]
-    titles = {**HEADERS, **{it: it for it in variants_of(summary)}}
+    titles = {**HEADERS, **variants_of(summary)}
     run, paper = _of_run(summary, titles, facts), _of_paper(facts)
     ahead = frames["standings"].query("variant")[["stream", "algorithm", "noise", "mu", *_TO_META]]
     run = run.merge(ahead, how="left")
@@ -200,9 +201,9 @@ def _size_and_references(row: Mapping[Any, Any] | pd.Series[Any]) -> str:
     return f"{size}; {unmeasured_in_words(periods, share, of=row['n_rounds'], period='round')}"
 
 
-def variants_of(rows: pd.DataFrame) -> list[str]:
-    """Return the labels of the variants of the paper's algorithms among rows with `variant`."""
-    return [*dict.fromkeys(rows.loc[rows["variant"], "column"])]
+def variants_of(rows: pd.DataFrame) -> dict[str, str]:
+    """Return the titles of the columns that the paper lacks, by column, of rows with `variant`."""
+    return {it: f"{it}, {NOT_PAPERS}" for it in rows.loc[rows["variant"], "column"]}
 
 
 def _of_run(summary: pd.DataFrame, columns: Iterable[str], facts: Facts) -> pd.DataFrame:
