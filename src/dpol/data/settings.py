@@ -26,7 +26,16 @@ from dpol.core.refusals import inside
 from dpol.core.settings import MISSING, Label, Left, Problem, Settings, all_different
 from dpol.core.shipped import completed
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.tidy import added, events, long, named_by_two, second_table, steps, stripped, week_dates
+from dpol.data.tidy import (
+    added,
+    events,
+    long,
+    named_by_two,
+    second_table,
+    steps,
+    stripped,
+    week_dates,
+)
 
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """The range of dates; a date outside it is taken for a mistake."""

@@ -12,14 +12,16 @@ import csv
 import datetime
 import gzip
 import io
+import itertools
 import json
 import re
 import unicodedata
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
@@ -69,6 +71,8 @@ Cells: TypeAlias = "pd.Series[Any]"
 _SINGLE = re.compile("utf-8|ascii|cp125|iso8859|koi8")
 """Encodings in which separators, quotes and line ends are single bytes, and no part of others."""
 _WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_END = "\0"
+"""A row behind the last one, which would be part of it if a quotation mark did not end."""
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
 _ISO = re.compile(
@@ -209,12 +213,10 @@ def _as_cells(cells: Cells) -> tuple[Cells, bool]:
         return cells.dt.tz_localize(None), False
     if isinstance(kind, np.dtype) and kind.kind == "M":
         return cells, False
-    codes, texts = pd.factorize(cells, use_na_sentinel=True)
-    plain = [_plain(it) for it in texts]
+    codes, unique = _coded(cells)
+    plain = [_plain(it) for it in unique]
     clean = [_CONTROL.sub("?", it) if isinstance(it, str) else it for it in plain]
-    again, unique = pd.factorize(pd.Series(["", *clean], dtype=object))
-    coded = pd.Categorical.from_codes(again[codes + 1], pd.Index(unique, dtype=object))
-    return pd.Series(coded, cells.index), clean != plain
+    return pd.Series(_categories(codes + 1, ["", *clean]), cells.index), clean != plain
 
 
 def _plain(cell: Any) -> Any:
@@ -275,101 +277,113 @@ def _bytes_of(path: Path) -> IO[bytes]:
 
 
 def _opened(path: Path, read: Read) -> IO[str]:
-    """Open a CSV file as text, behind `skiprows` and without the rows of `skipfooter`."""
+    """Open a CSV file as text, behind `skiprows`."""
     with _bytes_of(path) as content:
         marked = content.read(3) == codecs.BOM_UTF8
     encoding = "utf-8-sig" if marked and read.encoding == "utf-8" else read.encoding
-    opened = gzip.open if path.suffix == ".gz" else open
-    text = cast(IO[str], opened(path, "rt", encoding=encoding, newline=""))
+    text = io.TextIOWrapper(_bytes_of(path), encoding, newline="")
     for _ in range(read.skiprows):
         text.readline()
-    if not read.skipfooter:
-        return text
-    with text:
-        lines = text.read().splitlines(keepends=True)
-    held = [number for number, line in enumerate(lines) if line.strip()]
-    return io.StringIO("".join(lines[: held[-read.skipfooter]] if held[read.skipfooter :] else []))
-
-
-def _blocks(path: Path, read: Read) -> Iterator[bytes]:
-    """Yield a CSV file in blocks of whole lines, with quotes closed, as text of single bytes."""
-    with ExitStack() as stack:
-        if _SINGLE.match(read.encoding) and not read.skipfooter:
-            content = stack.enter_context(_bytes_of(path))
-            for _ in range(read.skiprows):
-                content.readline()
-        else:
-            content = io.BytesIO(stack.enter_context(_opened(path, read)).read().encode())
-        while block := content.read(1 << 22):
-            block += content.readline()
-            for _ in range(99):
-                if block.count(b'"') % 2 == 0:
-                    break
-                block += content.readline()
-            yield block
-
-
-def _separator(path: Path, read: Read) -> str:
-    return read.sep or ("\t" if path.suffix == ".tsv" else ",")
+    return text
 
 
 def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
-    """Read a CSV file by pandas, and check that each row has the header's number of cells."""
-    sep = _separator(path, read)
-    with _bytes_of(path) as content:  # first, since a cut gzip file must not look like a bad row
-        while path.suffix == ".gz" and content.read(1 << 20):
-            if content.tell() > MOST_MB * 10**6:
+    """Read a CSV file, of which each row has the header's number of cells.
+
+    Arrow reads it if a line is a row, and Python's reader otherwise, which is slow.
+    """
+    sep = read.sep or ("\t" if path.suffix == ".tsv" else ",")
+    even, lines = _scan(path, sep.encode())
+    csv.field_size_limit(10_000_000)
+    with _opened(path, read) as text:
+        header = [name.strip() for name in next(filter(any, _csv(text, sep)), [])]
+    if "\0" in "".join(header):
+        raise _undecoded(path, read)
+    places = choose(header)
+    named = {header[place]: place for place in places}
+    if even and _SINGLE.match(read.encoding) and sep.isascii() and not read.skipfooter:
+        cells = _by_arrow(path, read, sep, named)
+        if cells and {len(it) for it in cells.values()} == {lines - read.skiprows}:
+            return pd.DataFrame(cells, pd.RangeIndex(read.skiprows + 2, lines + 2))
+    return _by_row(path, read, sep, named, len(header))
+
+
+def _scan(path: Path, sep: bytes) -> tuple[bool, int]:
+    """Return whether quotes stand at the start of cells and end, and the number of line ends.
+
+    Those at the end of the file do not count.
+    """
+    late, even, quotes, size, lines, last = re.compile(sep + b' +"'), True, 0, 0, 0, b""
+    with _bytes_of(path) as content:
+        while block := content.read(1 << 22) + content.readline():
+            size += len(block)
+            if path.suffix == ".gz" and size > MOST_MB * 10**6:
                 raise DataError(
                     f"{path}: has more than {MOST_MB:,} MB as CSV; leave out rows and columns that"
                     " no run needs"
                 )
-    csv.field_size_limit(10_000_000)
-    with _opened(path, read) as text:
-        header = [name.strip() for name in next(filter(any, _csv(text, sep)), [])]
-        places = choose(header)
-    with _opened(path, read) as text:
-        frame = pd.read_csv(
-            text, sep=sep, header=0, index_col=False, usecols=places, dtype=str,
-            keep_default_na=False, na_filter=False, skipinitialspace=True,
-        )  # fmt: skip
-    frame.columns = pd.Index([header[place] for place in places])
-    lines = _lines_of_rows(path, read, sep, len(header), len(frame))
-    return frame.set_axis(lines)
+            if here := block.count(b'"'):
+                quotes, even = quotes + here, even and not late.search(block)
+            lines, last = lines + block.count(b"\n"), block
+    ended = last[len(last.rstrip(b"\r\n")) :].count(b"\n")
+    return even and quotes % 2 == 0, lines - ended
 
 
-def _csv(text: IO[str], sep: str) -> Iterator[list[str]]:
+def _by_arrow(
+    path: Path, read: Read, sep: str, places: Mapping[str, int]
+) -> dict[str, pd.Categorical] | None:
+    """Return the cells below the header; None if a row is short or long, or Arrow cannot say."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    names = [f"f{place}" for place in places.values()]
+    try:
+        table = arrow.read_csv(
+            path,
+            arrow.ReadOptions(
+                encoding=read.encoding, skip_rows=read.skiprows, block_size=1 << 24,
+                autogenerate_column_names=True,
+            ),
+            arrow.ParseOptions(delimiter=sep),
+            arrow.ConvertOptions(
+                include_columns=names, column_types=dict.fromkeys(names, pa.string())
+            ),
+        ).slice(1)  # fmt: skip
+    except pa.ArrowException:
+        return None
+    found = {}
+    for name, place in zip(places, names, strict=True):
+        coded = table[place].dictionary_encode().combine_chunks()
+        found[name] = _categories(coded.indices.to_numpy(), coded.dictionary.to_pylist())
+        table = table.drop_columns(place)
+    return found
+
+
+def _csv(text: Iterable[str], sep: str) -> Any:
     return csv.reader(text, delimiter=sep, skipinitialspace=True)
 
 
-def _lines_of_rows(path: Path, read: Read, sep: str, width: int, rows: int) -> pd.Index[int]:
-    """Return the line on which each row ends.
-
-    pandas fills a short row with empty cells and cuts a long one, and says nothing. If each line
-    has as many separators outside quotes as it should have, no row is short or long.
+def _by_row(
+    path: Path, read: Read, sep: str, places: Mapping[str, int], width: int
+) -> pd.DataFrame:
+    """Return the cells below the header as categories, indexed by the line on which a row ends.
 
     Raises:
-        DataError: a row has more or fewer cells than the header.
+        DataError: a row has more or fewer cells than the header, or a quotation mark does not end.
     """
-    mark = sep.encode()
-    even, rows_ended, lines, last = len(mark) == 1, 0, 0, b"\n"
-    for block in _blocks(path, read):
-        lines += block.count(b"\n")
-        if b'"' in block:
-            block = re.sub(b'"[^"]*"', b"", block)
-        last = block[-1:] or last
-        signs = np.frombuffer(block if last == b"\n" else block + b"\n", np.uint8)
-        ends, seps = np.flatnonzero(signs == ord("\n")), np.flatnonzero(signs == mark[0])
-        each = np.diff(np.searchsorted(seps, ends), prepend=0)
-        even, rows_ended = even and bool((each == width - 1).all()), rows_ended + len(ends)
-    if even and rows_ended == rows + 1 == lines + (last != b"\n"):
-        return pd.RangeIndex(read.skiprows + 2, read.skiprows + 2 + rows)
-    found = list[int]()
+    rows, lines = deque[tuple[int, list[str]]](), list[int]()
+    codes: dict[str, list[int]] = {name: [] for name in places}
+    known: dict[str, dict[str, int]] = {name: {} for name in places}
     with _opened(path, read) as text:
-        reader = csv.reader(text, delimiter=sep, skipinitialspace=True)
-        for row in reader:
-            if not row or (len(row) == 1 and not row[0].strip()):
+        reader = _csv(itertools.chain(text, [_END]), sep)
+        for cells in reader:
+            if cells == [_END]:
+                break
+            if len(cells) > 1 or any(map(str.strip, cells)):
+                rows.append((read.skiprows + reader.line_num, cells))
+            if len(rows) <= read.skipfooter:
                 continue
-            line = read.skiprows + reader.line_num
+            line, row = rows.popleft()
             if len(row) != width:
                 raise DataError(
                     f"{path}, row {line}: has {counted(len(row), 'cell')}, but the header has"
@@ -377,10 +391,13 @@ def _lines_of_rows(path: Path, read: Read, sep: str, width: int, rows: int) -> p
                     keyed("{dataset.read.sep}, {dataset.read.skiprows} or, if notes stand below"),
                     keyed(" the table, {dataset.read.skipfooter}"),
                 )
-            found.append(line)
-    if len(found) != rows + 1:
-        raise DataError(f"{path}: has quotation marks that do not end; {AGAIN}")
-    return pd.Index(found[1:])
+            lines.append(line)
+            for name, place in places.items() if len(lines) > 1 else ():  # below the header
+                codes[name].append(known[name].setdefault(row[place], len(known[name])))
+        else:
+            raise DataError(f"{path}: has quotation marks that do not end; {AGAIN}")
+    columns = {name: _categories(np.array(codes[name], int), [*known[name]]) for name in places}
+    return pd.DataFrame(columns, lines[1:])
 
 
 def _undecoded(path: Path, read: Read) -> DataError:
@@ -574,10 +591,14 @@ def _coded(cells: Cells) -> tuple[NDArray[Any], list[Any]]:
 def texts_of(cells: Cells) -> Cells:
     """Return cells as categories of text: whole numbers without .0, dates as 2021-01-31."""
     codes, unique = _coded(cells)
-    texts = [_text(it) for it in unique]
-    again, known = pd.factorize(pd.Series(texts, dtype=object))
-    coded = pd.Categorical.from_codes(again[codes], pd.Index(known, dtype="str"))
+    coded = _categories(codes, map(_text, unique), "str")
     return pd.Series(coded, cells.index, name=cells.name)
+
+
+def _categories(codes: NDArray[Any], texts: Iterable[Any], kind: Any = object) -> pd.Categorical:
+    """Return the texts at the codes, as categories without repeated ones."""
+    again, unique = pd.factorize(pd.Series([*texts], dtype=object))
+    return pd.Categorical.from_codes(again[codes], pd.Index(unique, dtype=kind))
 
 
 def _text(cell: Any) -> str:
@@ -731,11 +752,11 @@ def typed_rows(
         starts = starts_of_months(starts, periods.months)
     if periods.of:
         starts = starts_of_periods(starts, periods.length[0])
-    undated = moments.isna()
+    undated, everyone = moments.isna(), _categories(np.zeros(len(cells), int), ["all"], "str")
     every = pd.DataFrame(
         {
             "row": np.asarray(cells.index, np.int64),
-            "group": texts_of(cells[columns.group]).array if columns.group else _constant(cells),
+            "group": texts_of(cells[columns.group]).array if columns.group else everyone,
             "entity": texts_of(cells[columns.entity]).array,
             "name": texts_of(cells[columns.name or columns.entity]).array,
             "moment": moments.array,
@@ -760,10 +781,6 @@ def typed_rows(
         "dated": _dated(cells, columns, moments, int(dated[0])) if len(dated) else {},
     }
     return Rows(table=every, facts=facts)
-
-
-def _constant(cells: pd.DataFrame) -> pd.Categorical:
-    return pd.Categorical.from_codes(np.zeros(len(cells), int), pd.Index(["all"], dtype="str"))
 
 
 def _dated(

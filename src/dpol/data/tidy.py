@@ -88,7 +88,7 @@ def of_dates(
         year = f'table["{parts["year"]}"].astype(str)'
         if week := parts.get("week"):
             lines.append(
-                ("If year and week stand in two columns", weeks(period, parts["year"], week))
+                ("If year and week stand in two columns", week_dates(period, parts["year"], week))
             )
         if month := parts.get("month"):
             made = f'{year} + "-" + table["{month}"].astype(str), format="%Y-%m"'
