@@ -79,11 +79,35 @@ def test_a_frame_is_read_as_its_file_and_typed_cells_stay_typed(file: Path) -> N
     assert (thousands.gains == whole.gains).all(), "no sign is read into typed cells"
 
 
-@pytest.mark.parametrize("text", ["a: 1", "{dataset: {}, streams: {x: }, privacy: {}}"])
-def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1", "is not the config of a run, with"),
+        ("{dataset: {}, streams: {x: }, privacy: {}}", "2 problems\n  dataset.source: is missing"),
+    ],
+)
+def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "other.yaml").write_text(text)
-    with pytest.raises(dpol.ConfigError, match=r"other.yaml: is not the config of a run, with"):
+    with pytest.raises(dpol.ConfigError, match=f"other.yaml: {message}"):
         dpol.read_table(tmp_path / "other.yaml")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_frames_that_are_not_tidy_are_refused_with_the_line_that_makes_them_so(file: Path) -> None:
+    frame = pd.read_csv(file).query("site != 'total' and town == 'X'").fillna({"used": 3})
+    sites = {key: SITES[key] for key in ("entity", "period", "count", "capacity")}
+    sites["cleaning"] = {"entities": "all"}
+    whole = dpol.read_table(frame, **sites)
+    stacked = frame.pivot(index="week", columns="site", values=["used", "beds"])
+    series = frame.set_index(["site", "week", "beds"])["used"]
+    for table in (frame.to_dict("list"), series, stacked):
+        with pytest.raises(dpol.DataError) as caught:
+            dpol.read_table(table, **sites)
+        names = {"pd": pd, "table": table}
+        exec(str(caught.value).splitlines()[-1].strip(), names)
+        assert_same(dpol.read_table(names["table"], **sites), whole)
+    weeks = frame.assign(week=pd.PeriodIndex(frame["week"], freq="D"))
+    assert (dpol.read_table(weeks, **sites).periods == whole.periods).all()
 
 
 def test_what_the_cleaning_did_is_told(file: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -39,6 +39,8 @@ from dpol.data.stream import (
     SELECTION,
     SUMS,
     ZERO_OR_HIDDEN,
+    GainStream,
+    build_stream,
     unmeasured_best,
     unmeasured_in_words,
 )
@@ -159,6 +161,46 @@ def clean_rows(
     ]
     report = joined([report_of_stream(rows, it) for _, it in cleaned], dataset.needed_columns)
     return pd.concat([panel for panel, _ in cleaned], ignore_index=True), report
+
+
+def played(
+    rows: Rows,
+    dataset: Dataset,
+    streams: Mapping[str, Stream],
+    gain: Gain,
+    moves: float | None,
+    stay: int,
+) -> tuple[pd.DataFrame, dict[str, Any], list[GainStream]]:
+    """Do what the jobs of a run do for its streams.
+
+    Args:
+        rows: the rows of the table.
+        dataset: how the table is read and cleaned.
+        streams: the streams, by label.
+        gain: the question.
+        moves: the most by which one person can change one count; None, if nobody says, for 1.
+        stay: number of consecutive rounds in which one person may be counted.
+
+    Returns:
+        What `clean_rows` returns, and the streams.
+
+    Raises:
+        DataError: as `clean_stream` and `dpol.data.stream.build_stream`.
+    """
+    panel, report = clean_rows(rows, dataset, streams, [gain], moved=moves is not None)
+    built = [
+        build_stream(
+            panel,
+            of["stream"],
+            moves or 1.0,
+            provenance_of_stream({**report, "stream": of}),
+            stay,
+            gain=gain,
+            counted=dataset.needed_columns.called("count"),
+        )
+        for of in report["streams"]
+    ]
+    return panel, report, built
 
 
 def clean_stream(

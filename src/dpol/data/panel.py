@@ -129,13 +129,12 @@ def _undated(every: Rows, rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadC
             "a date without a time of day, unless {dataset.cleaning.several_rows} or"
             " {dataset.periods.of} says what to make of the rows of a period"
         )
-        remedy = tidy.told(("Cut the time of day", tidy.day(name)))[1:]
+        remedy = tidy.told("cut", week=name)[1:]
         yield BadCells(timed.dt.strftime("%Y-%m-%d %H:%M:%S").rename(name), wanted, remedy)
     if periods.months:
         late = by_row.loc[(by_row["period"].dt.day > 1).to_numpy(), "period"]
         wanted = keyed("the first day of a month, since {dataset.periods.months} is set")
-        start = f'pd.to_datetime(table["{name}"]).dt.to_period("M").dt.start_time'
-        remedy = tidy.told(("Write that day", f'table["{name}"] = {start}'))[1:]
+        remedy = tidy.told("month", week=name)[1:]
         yield BadCells(late.dt.strftime("%Y-%m-%d").rename(name), wanted, remedy)
 
 
@@ -144,8 +143,7 @@ def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
     blank = by_row.loc[(by_row["entity"] == "").to_numpy(), "entity"].astype("str")
     remedy = keyed(
         "Leave these rows out with {dataset.cleaning.drop_where}: {{{name}: ''}}.{line}",
-        name=columns.entity, line=tidy.told(("If a name stands only in its first row",
-        f'table["{columns.entity}"] = table["{columns.entity}"].ffill()')),
+        name=columns.entity, line=tidy.told("names", place=columns.entity),
     )  # fmt: skip
     yield BadCells(blank.rename(columns.entity), "the name of an entity", remedy)
     for role, name in columns.numbers.items():
@@ -256,13 +254,10 @@ def one_row_each(
         raise DataError(
             f"{file}: {counted(len(again), 'row')} equal another in every column"
             f" ({_rows_named(again)}).",
-            tidy.told(
-                ("If a row stands there twice", "table = table.drop_duplicates()"),
-                ("If they are parts", 'table = table.reset_index(names="part")'),
-            ),
+            tidy.told("twice", "parts"),
         )
     columns = dataset.needed_columns
-    names = columns.entity, columns.period, columns.count
+    names = {"place": columns.entity, "week": columns.period, "count": columns.count}
     again = rows[rows["repeated"]]
     if rules.several_rows == "error" and again.duplicated(PAIR).any():
         often = again[again.duplicated(PAIR)]
@@ -270,7 +265,7 @@ def one_row_each(
             f"{file}: rows stand there more than twice, equal in every column"
             f" ({_rows_named(often)}). If they are one, set ",
             keyed("{dataset.cleaning.several_rows}: last."),
-            tidy.told(("If each row is an event", tidy.events(*names))),
+            tidy.told("events", **names),
         )
     unique = rows[~rows["repeated"]]
     merged = int(unique.duplicated(PAIR).sum())
@@ -285,10 +280,7 @@ def one_row_each(
             keyed("{dataset.cleaning.several_rows}: sum, mean, max or last; if they have any day"),
             keyed(" of a period, in {dataset.periods.of}; if only some play, leave the others out"),
             keyed(" with {dataset.cleaning.drop_where}."),
-            tidy.told(
-                ("If each row is an event", tidy.events(*names)),
-                ("If one name stands for several entities", tidy.named_by_two(columns.entity)),
-            ),
+            tidy.told("events", "city", **names),
         )
     return _merge(file, unique, held, dataset), dropped
 
@@ -317,7 +309,7 @@ def _merge(file: str, rows: pd.DataFrame, held: pd.DataFrame, dataset: Dataset) 
             f"{file}: the rows of {shortened(pair[0])}, {pair[1].date()}, have different"
             f" capacities, as those of {counted(int(unlike.sum()), 'pair')} of an entity and a"
             " period.",
-            tidy.told(("Add them in the table", tidy.added(columns.entity, columns.period))),
+            tidy.told("added", place=columns.entity, week=columns.period),
         )
     count = pairs["count"].agg(rules.several_rows)
     if rules.several_rows == "sum":

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -23,19 +23,10 @@ from pydantic import (
 
 from dpol.core.errors import Key, Text, keyed
 from dpol.core.refusals import inside
-from dpol.core.settings import MISSING, Label, Left, Problem, Settings, all_different
+from dpol.core.settings import MISSING, Label, Problem, Settings, all_different
 from dpol.core.shipped import completed
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.tidy import (
-    added,
-    events,
-    long,
-    named_by_two,
-    second_table,
-    steps,
-    stripped,
-    week_dates,
-)
+from dpol.data.tidy import instead_of, line
 
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """The range of dates; a date outside it is taken for a mistake."""
@@ -94,7 +85,7 @@ def _strptime(form: str) -> str:
     if week := re.search("%[UW]", form):
         raise ValueError(
             f"must not have {week[0]}, which needs a weekday; write %G-W%V for ISO weeks, or make"
-            f" dates: {week_dates()}"
+            f" dates: {line('weeks')}"
         )
     if not re.search("%[YyGcx]", form):
         raise ValueError("must have a year, as %Y, %y or %G, such as %d.%m.%Y")
@@ -140,12 +131,12 @@ def _all_or_names(value: object) -> object:
     return all_different([_composed(name.strip()) for name in value])
 
 
-def _one_column(line: str) -> BeforeValidator:
+def _one_column(made: str) -> BeforeValidator:
     """Return a validator that refuses several columns, with the line that makes one of them."""
 
     def check(value: object) -> object:
         if isinstance(value, (list, Mapping)):
-            raise ValueError(f"must be one column; make it with pandas: {line}")
+            raise ValueError(f"must be one column; make it with pandas: {made}")
         return value
 
     return BeforeValidator(check)
@@ -328,20 +319,17 @@ class DayColumns(Settings):
 class Columns(Settings):
     """Names of the columns of the table; required unless `source.kind` is `gains`."""
 
-    LEFT: ClassVar[Mapping[str, Left]] = {
-        "entity_with": f"make one column: {named_by_two()}",
-        "count_rows": f"count the rows: {events()}",
-    }
+    LEFT = instead_of("columns")
 
     entity: str
     """Entity (hospital), which becomes an expert."""
-    period: Annotated[str, _one_column(week_dates())]
+    period: Annotated[str, _one_column(line("weeks"))]
     """Start of the period (week): a date such as 2021-01-31, or as `periods.format` says.
 
     A time of day is only used for the order of several rows."""
     count: str
     """Number of people counted (COVID patients)."""
-    capacity: Annotated[str, _one_column(second_table())] | None = None
+    capacity: Annotated[str, _one_column(line("table"))] | None = None
     """Capacity of the entity (beds); required for shares and `min_capacity`."""
     count_days: DayColumns | None = None
     """`{sum: COLUMN, coverage: COLUMN}` of a count that is an average: a suppressed count becomes
@@ -439,19 +427,7 @@ class Periods(Settings):
 class Cleaning(Settings):
     """Rules that fill gaps and choose the entities; the cleaning report counts each."""
 
-    LEFT: ClassVar[Mapping[str, Left]] = {
-        "keep": 'table = table[table["measure"] == "occupied"]',
-        "equal_rows": "table = table.drop_duplicates(), or number the rows: table = "
-        "table.reset_index()",
-        "several_capacities": added(),
-        "latest_by": 'table = table.sort_values("issued").drop_duplicates(["entity", "period"],'
-        ' keep="last")',
-        "cumulative": steps(),
-        "absent": "an entity without a row has a missing count; to make it 0: table ="
-        ' table.pivot(index="period", columns="entity", values="count").fillna(0).unstack()'
-        '.rename("count").reset_index()',
-        "identifiers": 'table["entity"] = table["entity"].replace({"50002": "050002"})',
-    }
+    LEFT = instead_of("cleaning")
 
     checked: list[CheckName] = []
     """Tests of meaning whose finding is as it should be: an entity is the sum of the others
@@ -548,21 +524,7 @@ _OF_GAINS = {"source", "licence", "citation", "caveat", "public", "read"}
 class Dataset(Settings):
     """The table and how to read it."""
 
-    LEFT: ClassVar[Mapping[str, Left]] = {
-        "format": {
-            "layout": long(["place"]),
-            "sheet": "write read.sheet_name",
-            "skip_rows": "write read.skiprows",
-            "skip_last": "write read.skipfooter",
-            "delimiter": "write read.sep",
-            "decimal": "write read.decimal",
-            "thousands": "write read.thousands",
-            "strip": stripped(),
-            "date": "write periods.format in the signs of strptime, such as %d.%m.%Y; or make"
-            ' dates: table["period"] = pd.to_datetime(table["period"], format="mixed")',
-            "encoding": "write read.encoding",
-        }
-    }
+    LEFT = {"format": instead_of("format")}
 
     like: Annotated[str | None, Field(exclude=True)] = None
     """A config of dpol, such as `states`, whose dataset this is, but for the keys beside `like`.

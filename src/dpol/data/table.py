@@ -190,8 +190,8 @@ def table_of(file: str, cells: pd.DataFrame) -> Table:
         DataError: there is no row.
     """
     columns, changed = dict[str, Any](), list[str]()
-    for name in cells.columns:
-        columns[str(name)], control = _as_cells(cells[name])
+    for place, name in enumerate(cells.columns):
+        columns[str(name)], control = _as_cells(cells.iloc[:, place])
         if control:
             changed.append(f"control characters in column {name} read as ?")
     whole = pd.DataFrame(columns, cells.index)
@@ -201,7 +201,8 @@ def table_of(file: str, cells: pd.DataFrame) -> Table:
         blank &= (column == "" if _is_text(column) else column.isna()).to_numpy(bool)
     if blank.all():
         raise DataError(f"{file}: has a header but no rows; {AGAIN}")
-    return Table(file=file, cells=whole[~blank] if blank.any() else whole, changed=tuple(changed))
+    kept = whole[~blank] if blank.any() else whole
+    return Table(file=file, cells=kept, changed=tuple(changed), header=tuple(map(str, cells)))
 
 
 def _as_cells(cells: Cells) -> tuple[Cells, bool]:
@@ -213,6 +214,8 @@ def _as_cells(cells: Cells) -> tuple[Cells, bool]:
         return cells.dt.tz_localize(None), False
     if isinstance(kind, np.dtype) and kind.kind == "M":
         return cells, False
+    if isinstance(kind, pd.PeriodDtype):
+        return pd.Series(cells.dt.to_timestamp(), cells.index), False
     codes, unique = _coded(cells)
     plain = [_plain(it) for it in unique]
     clean = [_CONTROL.sub("?", it) if isinstance(it, str) else it for it in plain]
@@ -235,7 +238,7 @@ def _is_text(cells: Cells) -> bool:
 
 
 def _places(
-    path: Path,
+    path: Path | str,
     header: list[str],
     columns: Sequence[str] | None,
     others: Sequence[str],
@@ -462,7 +465,7 @@ def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
             f"{path}: ",
             keyed("{dataset.read.sheet_name} must be one of "),
             f"{', '.join(map(repr, shown))}{did_you_mean(name or '', names)}.",
-            tidy.of_sheets(),
+            tidy.told("sheets"),
         )
     cells = 0
     with _damaged_book():
@@ -657,7 +660,7 @@ def bad_numbers(texts: Cells, *, least: float) -> BadCells:
         " one too small to publish in {dataset.cleaning.suppressed_markers}; say which signs stand"
         " in numbers in {dataset.read.decimal} and {dataset.read.thousands}; or leave rows out with"
         " {dataset.cleaning.drop_where}.{line}",
-        line=tidy.told(("If other signs stand in the cells", tidy.stripped(str(texts.name)))),
+        line=tidy.told("signs", count=texts.name),
     )  # fmt: skip
     return BadCells(texts, f"{wanted} to {LARGEST:,}", remedy)
 
@@ -708,15 +711,29 @@ def rows_of_frame(frame: pd.DataFrame, dataset: Dataset) -> Rows:
     """Return the typed rows of a user's own frame."""
     import hashlib
 
-    columns, names = dataset.needed_columns, [str(name).strip() for name in frame.columns]
-    named = [*columns.needed, *dataset.cleaning.drop_where]
-    places = _places(Path("the frame"), names, named, columns.may_lack, columns)
+    if not isinstance(frame, pd.DataFrame):
+        kind = f"the table must be a file or a frame, got a {type(frame).__name__}."
+        raise DataError(kind + tidy.told("frame"))
+    if frame.columns.nlevels > 1:
+        of = dataset.needed_columns
+        raise DataError(
+            "the frame: several rows of names stand above its numbers."
+            + tidy.told("stacked", place=of.entity, week=of.period)
+        )
+    names = [str(name).strip() for name in frame.columns]
     whole = table_of("the frame", frame.set_axis(names, axis=1).reset_index(drop=True))
-    cells = whole.cells[[names[it] for it in places]]
-    table = Table(file=whole.file, cells=cells, header=tuple(names))
     digest = hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
     facts = {"file": "frame", "sha256": digest, "simulated": dataset.simulated}
-    return typed_rows(table, dataset, facts, lambda: whole.cells)
+    return rows_of_table(whole, dataset, facts)
+
+
+def rows_of_table(whole: Table, dataset: Dataset, provenance: Mapping[str, Any]) -> Rows:
+    """Return the typed rows of a table of which all columns were read."""
+    columns, header = dataset.needed_columns, list(whole.header)
+    named = [*columns.needed, *dataset.cleaning.drop_where]
+    places = _places(whole.file, header, named, columns.may_lack, columns)
+    table = replace(whole, cells=whole.cells[[header[place] for place in places]])
+    return typed_rows(table, dataset, provenance, lambda: whole.cells)
 
 
 def typed_rows(

@@ -22,8 +22,8 @@ from dpol.core.refusals import problems_of, refusal
 from dpol.core.shipped import completed
 from dpol.core.words import counted, listed, one_line, shortened
 from dpol.data.settings import Columns, Dataset, Read
-from dpol.data.table import Rows, dates_of, read_file, texts_of, values_of
-from dpol.data.tidy import COUNT, PLACE, WEEK
+from dpol.data.table import Rows, Table, dates_of, read_file, texts_of, values_of
+from dpol.data.tidy import NAMES
 
 MOST_COLUMNS = 40
 """Largest number of columns that are shown."""
@@ -37,16 +37,21 @@ class Found:
     """The columns of a table that nobody has described yet.
 
     Args:
-        cells: all columns.
+        table: all columns.
         read: how the file is read.
         form: the format of dates, in the signs of `strptime`; 2021-01-31 if None.
         papers: the columns of `config/paper.yaml`, if the table has all of them.
     """
 
-    cells: pd.DataFrame
+    table: Table
     read: Read
     form: str | None
     papers: Columns | None
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        """The cells of all columns."""
+        return self.table.cells
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -117,20 +122,20 @@ def columns_of(table: Path, keys: Mapping[str, Any], said: Mapping[str, str]) ->
         found = problems_of(error, Read, options)
         placed = [replace(it, location=("dataset", "read", *it.location)) for it in found]
         raise refusal(str(table), placed) from None
-    names = {"entity": PLACE, "period": WEEK, "count": COUNT}
+    names = dict(zip(("entity", "period", "count"), NAMES, strict=False))
     of = Columns.model_validate({name: said.get(name, names[name]) for name in names})
-    cells = read_file(table, read, of=of).cells
-    if len(cells.columns) == 1:
+    whole = read_file(table, read, of=of)
+    if len(whole.header) == 1:
         raise DataError(
-            f"{table}: has one column, {cells.columns[0]!r}, whose first text is"
-            f" {shortened(str(cells.iloc[0, 0]))!r}. ",
+            f"{table}: has one column, {whole.header[0]!r}, whose first text is"
+            f" {shortened(str(whole.cells.iloc[0, 0]))!r}. ",
             keyed("Set {dataset.read.sep} or {dataset.read.skiprows}"),
         )
     raw = completed({"like": "paper"}, "dataset")
     papers = Columns.model_validate(raw["columns"]) if isinstance(raw, dict) else None
-    known = papers is not None and {*papers.needed, *papers.may_lack} <= {*cells}
+    known = papers is not None and {*papers.needed, *papers.may_lack} <= {*whole.cells}
     form = keys.get("periods.format")
-    return Found(cells=cells, read=read, form=form, papers=papers if known else None)
+    return Found(table=whole, read=read, form=form, papers=papers if known else None)
 
 
 def only_answers(found: Found, said: Mapping[str, str]) -> dict[str, str]:
