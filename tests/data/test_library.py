@@ -105,7 +105,7 @@ def test_frames_that_are_not_tidy_are_refused_with_the_line_that_makes_them_so(f
             dpol.read_table(table, **sites)
         names = {"pd": pd, "table": table}
         exec(str(caught.value).splitlines()[-1].strip(), names)
-        assert_same(dpol.read_table(names["table"], **sites), whole)
+        assert (dpol.read_table(names["table"], **sites).gains == whole.gains).all()
     weeks = frame.assign(week=pd.PeriodIndex(frame["week"], freq="D"))
     assert (dpol.read_table(weeks, **sites).periods == whole.periods).all()
 
