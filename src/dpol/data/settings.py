@@ -564,12 +564,6 @@ class Dataset(Settings):
                     whole = {**whole, "cleaning": kept}
         return whole
 
-    def read_as(self, reading: str) -> Dataset:
-        """Return the dataset at one of its readings; the label of the first reading is empty."""
-        other = self.readings[reading].model_dump(exclude_none=True) if reading else {}
-        cleaning = self.cleaning.model_copy(update=other)
-        return self.model_copy(update={"cleaning": cleaning, "readings": {}})
-
     @property
     def untitled(self) -> Dataset:
         """The dataset without texts that affect no number: as `citation`, and `public`."""
@@ -580,28 +574,30 @@ class Dataset(Settings):
     @property
     def of_rows(self) -> dict[str, Any]:
         """The keys that decide how a file becomes typed rows, which all streams share."""
-        keys: dict[str, Any] = {
-            "source": {"kind": "local", "file": ROWS, "simulated": self.simulated},
-            "read": self.read.model_dump(),
-            "columns": self.untitled.needed_columns.model_dump(exclude={"capacity_per"}),
-            "periods": self.periods.model_dump(include={"format", "days", "months", "of"}),
-            "cleaning": self.cleaning.model_dump(
-                include={"drop_where", "suppressed_markers", "missing_markers"}
-            ),
-        }
-        if isinstance(self.source, LocalSource):
-            keys["source"]["sha256"] = self.source.sha256
-        return keys
+        keys = self.untitled.model_dump(
+            include={
+                "read": True,
+                "columns": {*Columns.model_fields} - {"capacity_per"},
+                "periods": {"format", "days", "months", "of"},
+                "cleaning": {"drop_where", "suppressed_markers", "missing_markers"},
+            }
+        )
+        digest = {"sha256": self.source.sha256} if isinstance(self.source, LocalSource) else {}
+        return {**keys, "source": self._rows | digest}
 
     def of_stream(self, reading: str) -> dict[str, Any]:
-        """Return the keys that decide how rows become a panel, at one of the readings."""
-        columns, cleaning = self.untitled.needed_columns, self.read_as(reading).cleaning
-        return {
-            "source": {"kind": "local", "file": ROWS, "simulated": self.simulated},
-            "columns": columns.model_dump(mode="json"),
-            "periods": self.periods.model_dump(mode="json"),
-            "cleaning": cleaning.model_dump(mode="json"),
-        }
+        """Return the keys that decide how rows become a panel, at one of the readings.
+
+        The label of the first reading is empty.
+        """
+        blocks = {"columns", "periods", "cleaning"}
+        keys = self.untitled.model_dump(mode="json", include=blocks) | {"source": self._rows}
+        other = self.readings[reading].model_dump(exclude_none=True) if reading else {}
+        return {**keys, "cleaning": keys["cleaning"] | other}
+
+    @property
+    def _rows(self) -> dict[str, Any]:
+        return {"kind": "local", "file": ROWS, "simulated": self.simulated}
 
     @property
     def rules(self) -> Cleaning:
