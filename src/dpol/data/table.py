@@ -70,7 +70,13 @@ Cells: TypeAlias = "pd.Series[Any]"
 
 _SINGLE = re.compile("utf-8|ascii|cp125|iso8859|koi8")
 """Encodings in which separators, quotes and line ends are single bytes, and no part of others."""
-_WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_PACKED = {
+    b"PK\x03\x04": ".xlsx for a workbook",
+    b"\xd0\xcf\x11\xe0": ".xlsx, once saved as one",
+    b"\x1f\x8b": ".csv.gz",
+    b"PAR1": ".parquet",
+}
+"""How files that are no CSV begin, and the suffix that they should have."""
 _END = "\0"
 """A row behind the last one, which would be part of it if a quotation mark did not end."""
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -404,11 +410,13 @@ def _by_row(
 
 
 def _undecoded(path: Path, read: Read) -> DataError:
-    start = path.read_bytes()[:4]
-    if start.startswith(_WORKBOOKS):
-        kind = "is a workbook or an archive, not CSV"
-        return DataError(f"{path}: {kind}; save it as a file that ends in .xlsx, or unpack it")
-    remedy = keyed("Set {dataset.read.encoding}, such as to cp1252 or utf-16")
+    with _bytes_of(path) as content:
+        start = content.read(4)
+    for begin, suffix in _PACKED.items():
+        if start.startswith(begin):
+            return DataError(f"{path}: is no CSV text; give it the suffix of its format, {suffix}")
+    likely = {0: "utf-16-be", 1: "utf-16-le"}.get(start.find(b"\0"), "cp1252 or utf-16")
+    remedy = keyed("Set {dataset.read.encoding}, such as to {likely}", likely=likely)
     return DataError(f"{path}: is not {read.encoding.upper()} text. ", remedy)
 
 
