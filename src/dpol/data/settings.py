@@ -252,7 +252,7 @@ TableSource = Annotated[
 
 
 class Read(Settings):
-    """How pandas reads the file; each key has the name that pandas gives it.
+    """How the file is read; each key has the name that pandas gives it.
 
     Numbers and dates that a Parquet table or an Excel sheet stores as such are read as they are.
     """

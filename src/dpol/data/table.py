@@ -1,8 +1,8 @@
 """From a file to typed rows: one function from text to number, and one to date.
 
-pandas reads the file, with the options of `dataset.read`. Cells that are text are parsed here, each
-distinct text once; cells that a Parquet file or a sheet stores as numbers or dates stay as they
-are. Rows are what all streams of a run share, so the file is read once.
+The options of `dataset.read` have the names that pandas gives them. Cells that are text are parsed
+here, each distinct text once; cells that a Parquet file or a sheet stores as numbers or dates stay
+as they are. Rows are what all streams of a run share, so the file is read once.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import io
 import itertools
 import json
 import re
+import sys
 import unicodedata
 import warnings
 import zipfile
@@ -375,14 +376,12 @@ def _csv(text: Iterable[str], sep: str) -> Any:
 def _by_row(
     path: Path, read: Read, sep: str, places: Mapping[str, int], width: int
 ) -> pd.DataFrame:
-    """Return the cells below the header as categories, indexed by the line on which a row ends.
+    """Return the cells below the header, indexed by the line on which a row ends.
 
     Raises:
         DataError: a row has more or fewer cells than the header, or a quotation mark does not end.
     """
-    rows, lines = deque[tuple[int, list[str]]](), list[int]()
-    codes: dict[str, list[int]] = {name: [] for name in places}
-    known: dict[str, dict[str, int]] = {name: {} for name in places}
+    rows, lines, held = deque[tuple[int, list[str]]](), list[int](), list[list[str]]()
     with _opened(path, read) as text:
         reader = _csv(itertools.chain(text, [_END]), sep)
         for cells in reader:
@@ -401,12 +400,10 @@ def _by_row(
                     keyed(" the table, {dataset.read.skipfooter}"),
                 )
             lines.append(line)
-            for name, place in places.items() if len(lines) > 1 else ():  # below the header
-                codes[name].append(known[name].setdefault(row[place], len(known[name])))
+            held.append([sys.intern(row[place]) for place in places.values()])
         else:
             raise DataError(f"{path}: has quotation marks that do not end; {AGAIN}")
-    columns = {name: _categories(np.array(codes[name], int), [*known[name]]) for name in places}
-    return pd.DataFrame(columns, lines[1:])
+    return pd.DataFrame(held[1:], lines[1:], [*places], dtype=object)
 
 
 def _undecoded(path: Path, read: Read) -> DataError:
