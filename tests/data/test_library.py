@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 
 import dpol
+from dpol.data.settings import Read
+from dpol.data.table import read_file
 from pipeline import ROOT
 from streams_by_hand import assert_same
 
@@ -175,3 +177,26 @@ def test_gains_alone_are_a_stream_that_plays() -> None:
     assert stream.sensitivity.tolist() == [2**0.5] * 3
     noisy = dpol.privatize(stream, noise="isotropic", mu=1.0, seed=1, replicates=2)
     assert dpol.play(dpol.RWMeta(), noisy).gains(stream).shape[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a,b\n1,x\n2,y", [2, 3]),
+        ("a,b\r\n1,x\r\n\r\n2,y\r\n\r\n", [2, 4]),
+        ("a,b\r1,x\r2,y\r", [2, 3]),
+        ('a,b\n1,"x\ny"\n2, "z,z"\n', [3, 4]),
+        ('a,b\n1,x"\n2,"y""y"\n', [2, 3]),
+        ('\ufeff"a", "b"\n ,\n1,ä\n', [3]),
+    ],
+)
+def test_rows_are_the_same_however_they_are_read(
+    text: str, lines: list[int], tmp_path: Path
+) -> None:
+    """Notes below a table make dpol read it row by row, and so more slowly."""
+    (tmp_path / "plain.csv").write_text(text, encoding="utf-8", newline="")
+    (tmp_path / "noted.csv").write_text(f"{text}\nnote", encoding="utf-8", newline="")
+    plain = read_file(tmp_path / "plain.csv").cells
+    assert plain.index.tolist() == lines
+    noted = read_file(tmp_path / "noted.csv", Read(skipfooter=1)).cells
+    assert plain.astype(str).to_dict() == noted.astype(str).to_dict()

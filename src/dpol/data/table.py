@@ -78,7 +78,7 @@ _PACKED = {
     b"PAR1": ".parquet",
 }
 """How files that are no CSV begin, and the suffix that they should have."""
-_END = "\0"
+_END = '\0"'
 """A row behind the last one, which would be part of it if a quotation mark did not end."""
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
@@ -303,7 +303,7 @@ def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     Arrow reads it if a line is a row, and Python's reader otherwise, which is slow.
     """
     sep = read.sep or ("\t" if path.suffix == ".tsv" else ",")
-    even, lines = _scan(path, sep.encode())
+    even, rows = _scan(path, sep.encode(), read.skiprows)
     csv.field_size_limit(10_000_000)
     with _opened(path, read) as text:
         header = [name.strip() for name in next(filter(any, _csv(text, sep)), [])]
@@ -313,18 +313,21 @@ def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     named = {header[place]: place for place in places}
     if even and _SINGLE.match(read.encoding) and sep.isascii() and not read.skipfooter:
         cells = _by_arrow(path, read, sep, named)
-        if cells and {len(it) for it in cells.values()} == {lines - read.skiprows}:
-            return pd.DataFrame(cells, pd.RangeIndex(read.skiprows + 2, lines + 2))
+        if cells and {len(it) for it in cells.values()} == {rows}:
+            return pd.DataFrame(cells, pd.RangeIndex(read.skiprows + 2, read.skiprows + 2 + rows))
     return _by_row(path, read, sep, named, len(header))
 
 
-def _scan(path: Path, sep: bytes) -> tuple[bool, int]:
-    """Return whether quotes stand at the start of cells and end, and the number of line ends.
+def _scan(path: Path, sep: bytes, skiprows: int) -> tuple[bool, int]:
+    """Return whether all line ends are alike and quotes begin cells, and how many lines end.
 
-    Those at the end of the file do not count.
+    Those at the end of the file, and all that is skipped, do not count.
     """
-    late, even, quotes, size, lines, last = re.compile(sep + b' +"'), True, 0, 0, 0, b""
+    late = re.compile(b'[\\r\\n%b] +"' % re.escape(sep))
+    even, quotes, size, lines, last = True, 0, 0, 0, b""
     with _bytes_of(path) as content:
+        for _ in range(skiprows):
+            content.readline()
         while block := content.read(1 << 22) + content.readline():
             size += len(block)
             if path.suffix == ".gz" and size > MOST_MB * 10**6:
@@ -334,6 +337,7 @@ def _scan(path: Path, sep: bytes) -> tuple[bool, int]:
                 )
             if here := block.count(b'"'):
                 quotes, even = quotes + here, even and not late.search(block)
+            even = even and (b"\r" not in block or block.count(b"\r") == block.count(b"\r\n"))
             lines, last = lines + block.count(b"\n"), block
     ended = last[len(last.rstrip(b"\r\n")) :].count(b"\n")
     return even and quotes % 2 == 0, lines - ended
