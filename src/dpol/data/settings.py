@@ -656,51 +656,50 @@ class Dataset(Settings):
             asks: the questions, by their key in the config.
             moved: whether it is said how far one person changes one count.
         """
+        kind, columns, rules = self.source.kind, self.columns, self.cleaning
+        not_of_kind = keyed("must not be given because {dataset.source.kind} is {kind}", kind=kind)
+        places = {key: Key(tuple(key.split(".", 1))) for key in asks}
+        file = getattr(self.source, "file", "table.csv")
+        found: list[tuple[str, object, Text]] = [
+            (f"read.{name}", getattr(self.read, name), f"does not apply to {file}; remove that key")
+            for name in self.read.idle(file)
+        ]
+        if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
+            allowed: Text = "must not be given together with entities, which already says who plays"
+            found.append(("cleaning.min_total_cases", rules.min_total_cases, allowed))
+        if both := [it for it in rules.suppressed_markers if it in rules.missing_markers]:
+            allowed = "must not be given among missing_markers too; remove it from one of them"
+            found.append(("cleaning.suppressed_markers", both[0], allowed))
+        if self.periods.of and rules.several_rows != "error":
+            allowed = keyed("must not be given together with {dataset.cleaning.several_rows}")
+            found.append(("periods.of", self.periods.of, allowed))
+        if kind == "gains":
+            nothing = not_of_kind, ": there is nothing to clean"
+            found += [
+                (key, "a block", nothing) for key in sorted(self.model_fields_set - _OF_GAINS)
+            ]
+        elif columns is None:
+            allowed = "is missing: name the columns of entity, period, count and capacity"
+            found.append(("columns", MISSING, allowed))
+        if columns and columns.count == columns.capacity:
+            allowed = "must be another column than that of the counts"
+            found.append(("columns.capacity", columns.capacity, allowed))
+        for key, gain in asks.items():
+            if columns and columns.capacity is None and gain.needs_capacities:
+                told = "is missing: name the column, or set {gain} to of: count with a bound"
+                found.append(("columns.capacity", MISSING, keyed(told, gain=places[key])))
+            if kind == "gains" and gain != THE_PAPERS:
+                yield Problem(places[key].location, gain.of, not_of_kind)
         if not moved and (sums := self.sums):
-            allowed: Text = keyed(
+            allowed = keyed(
                 "is missing, and {key} adds counts that may be of one person: how far does one"
                 " person change one sum? 7, if a person may be counted on each of 7 days; 1, if"
                 " only once, as an arrival",
                 key=sums,
             )
             yield Problem(("privacy", "count_sensitivity"), MISSING, allowed)
-        kind, columns, rules = self.source.kind, self.columns, self.cleaning
-        not_of_kind = keyed("must not be given because {dataset.source.kind} is {kind}", kind=kind)
-        places = {key: Key(tuple(key.split(".", 1))) for key in asks}
-        file = getattr(self.source, "file", "table.csv")
-        for name in self.read.idle(file):
-            allowed = f"does not apply to {file}; remove that key"
-            yield Problem(("dataset", "read", name), getattr(self.read, name), allowed)
-        if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
-            allowed = "must not be given together with entities, which already says who plays"
-            least = rules.min_total_cases
-            yield Problem(("dataset", "cleaning", "min_total_cases"), least, allowed)
-        if both := [it for it in rules.suppressed_markers if it in rules.missing_markers]:
-            allowed = "must not be given among missing_markers too; remove it from one of them"
-            yield Problem(("dataset", "cleaning", "suppressed_markers"), both[0], allowed)
-        if self.periods.of and rules.several_rows != "error":
-            allowed = keyed("must not be given together with {dataset.cleaning.several_rows}")
-            yield Problem(("dataset", "periods", "of"), self.periods.of, allowed)
-        if kind == "gains":
-            for key in sorted(self.model_fields_set - _OF_GAINS):
-                allowed = not_of_kind, ": there is nothing to clean"
-                yield Problem(("dataset", key), "a block", allowed)
-            for key, gain in asks.items():
-                if gain != THE_PAPERS:
-                    yield Problem(places[key].location, gain.of, not_of_kind)
-        elif columns is None:
-            allowed = "is missing: name the columns of entity, period, count and capacity"
-            yield Problem(("dataset", "columns"), MISSING, allowed)
-        if columns and columns.count == columns.capacity:
-            allowed = "must be another column than that of the counts"
-            yield Problem(("dataset", "columns", "capacity"), columns.capacity, allowed)
-        for key, gain in asks.items() if columns else ():
-            if columns and columns.capacity is None and gain.needs_capacities:
-                allowed = keyed(
-                    "is missing: name the column, or set {gain} to of: count with a bound",
-                    gain=places[key],
-                )
-                yield Problem(("dataset", "columns", "capacity"), MISSING, allowed)
+        for key, value, allowed in found:
+            yield Problem(("dataset", *key.split(".")), value, allowed)
 
 
 class Stream(Settings):

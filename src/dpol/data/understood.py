@@ -168,60 +168,38 @@ def understood(
         dropped: the entity, name and reason of each of its entities that do not play.
         dataset: how the table is read.
     """
-    lines = [
-        _rows(rows, read, panel),
-        _dropped(dropped),
-        _dates(rows, panel, dataset),
-        _largest(read, panel),
-        _cells(panel),
-    ]
-    return [it if len(it) <= LONGEST else f"{it[: LONGEST - 4]} ..." for it in filter(None, lines)]
-
-
-def _rows(rows: Rows, read: pd.DataFrame, panel: pd.DataFrame) -> str:
-    ours = int(read["entity"].isin(panel["entity"]).sum())
     names = [one_line(it) for it in panel["entity"].unique()]
-    return (
-        f"{ours:,} of {rows.facts['read']:,} rows play, of {counted(len(names), 'entity')}:"
-        f" {listed(names, 5)}"
-    )
-
-
-def _dropped(dropped: Sequence[Mapping[str, str]]) -> str:
+    ours, every = int(read["entity"].isin(panel["entity"]).sum()), rows.facts["read"]
+    lines = [f"{ours:,} of {every:,} rows play, of {counted(len(names), 'entity')}: "]
+    lines[0] += listed(names, 5)
     why = dict[str, list[str]]()
     for one in dropped:
         why.setdefault(_NUMBER.sub("", one["reason"]), []).append(one_line(one["entity"]))
-    each = (f"{len(names):,} ({reason}: {listed(names)})" for reason, names in why.items())
-    return f"do not play: {'; '.join(each)}" if why else ""
-
-
-def _dates(rows: Rows, panel: pd.DataFrame, dataset: Dataset) -> str:
+    if why:
+        each = (f"{len(names):,} ({reason}: {listed(names)})" for reason, names in why.items())
+        lines.append(f"do not play: {'; '.join(each)}")
     first, periods = rows.facts["dated"], panel["period"].unique()
-    return (
+    lines.append(
         f"{first['text']!r} in row {first['row']} is {_day(pd.Timestamp(first['date']))};"
         f" {counted(len(periods), 'period')} of {counted(*dataset.periods.length)} from"
         f" {_day(periods[0])} to {_day(periods[-1])}"
     )
-
-
-def _largest(read: pd.DataFrame, panel: pd.DataFrame) -> str:
-    one = panel.iloc[int(panel["count"].to_numpy().argmax())]
-    made = read[(read["entity"] == one["entity"]) & (read["period"] == one["period"])]
-    beside = f" beside a capacity of {one['capacity']:g}" if np.isfinite(one["capacity"]) else ""
-    numbers = [f"{number:g}" for number in made["count"]]
-    places = listed(map(str, made["row"])) if numbers else ""
-    of = f"{listed(numbers)} in row {places}" if numbers else "another period"
-    name = one_line(one["entity"])
-    return f"the largest: {name}, {_day(one['period'])}: {one['count']:g}{beside}, from {of}"
-
-
-def _cells(panel: pd.DataFrame) -> str:
-    each = list[str]()
+    largest = panel.iloc[int(panel["count"].to_numpy().argmax())]
+    entity, period, capacity = largest[["entity", "period", "capacity"]]
+    made = read[(read["entity"] == entity) & (read["period"] == period)]
+    beside = f" beside a capacity of {capacity:g}" if np.isfinite(capacity) else ""
+    numbers, places = listed(f"{it:g}" for it in made["count"]), listed(map(str, made["row"]))
+    lines.append(
+        f"the largest: {one_line(entity)}, {_day(period)}: {largest['count']:g}{beside}, from"
+        f" {f'{numbers} in row {places}' if len(made) else 'another period'}"
+    )
+    cells = list[str]()
     for what in ("count", "capacity"):
         shares = panel[f"{what}_source"].value_counts(normalize=True)
         told = [f"{str(it).replace('_', ' ')} {100 * part:.3g}%" for it, part in shares.items()]
-        each.append(f"{what}: {listed(told, 9)}")
-    return f"cells: {'; '.join(each)}"
+        cells.append(f"{what}: {listed(told, 9)}")
+    lines.append(f"cells: {'; '.join(cells)}")
+    return [it if len(it) <= LONGEST else f"{it[: LONGEST - 4]} ..." for it in lines]
 
 
 def _day(day: Any) -> str:
