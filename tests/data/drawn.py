@@ -7,7 +7,7 @@ suppressed cell, `.` for a missing cell, `_` for no row.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -15,11 +15,11 @@ import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.data.cleaning import RULES, StreamReport, clean_stream, joined, report_of_stream
+from dpol.data.cleaning import RULES, StreamReport, clean_table
 from dpol.data.panel import PANEL
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import CheckName, Dataset, Stream
-from dpol.data.table import Rows, Table, table_of, typed_rows
+from dpol.data.table import Rows, Table, rows_of_table, table_of
 
 FIELDS = ["state", "hospital", "week", "patients", "beds"]
 COLUMNS = {
@@ -69,11 +69,7 @@ def table(of: Iterable[Row]) -> Table:
 def typed(raw: Table, rules: Dataset) -> Rows:
     """Return the typed rows of a table."""
     provenance = {"file": raw.file, "sha256": "0" * 64, "simulated": False}
-    columns = rules.needed_columns
-    there = [name for name in columns.may_lack if name in raw.cells]
-    named = [*dict.fromkeys([*columns.needed, *rules.cleaning.drop_where, *there])]
-    table = Table(file=raw.file, cells=raw.cells[named], changed=raw.changed)
-    return typed_rows(table, rules, provenance, lambda: raw.cells)
+    return rows_of_table(raw, rules, provenance)
 
 
 @dataclass(frozen=True)
@@ -81,8 +77,11 @@ class Cleaned:
     """The panels of some streams as one, the report of each, and the joined report."""
 
     table: pd.DataFrame
-    reports: Sequence[StreamReport]
     joined: Mapping[str, Any]
+
+    @property
+    def reports(self) -> list[StreamReport]:
+        return [StreamReport(**it) for it in self.joined["streams"]]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -96,15 +95,7 @@ def clean_raw(
     gains: Collection[Gain] = (THE_PAPERS,),
 ) -> Cleaned:
     """Return the panels of the streams of a table."""
-    of = typed(raw, rules)
-    each = [
-        clean_stream(of, label, it.groups, rules, gains, moved=False)
-        for label, it in wanted.items()
-    ]
-    reports = [report_of_stream(of, report) for _, report in each]
-    table = pd.concat([panel for panel, _ in each], ignore_index=True)
-    whole = joined(reports, rules.needed_columns)
-    return Cleaned(table, [report for _, report in each], whole)
+    return Cleaned(*clean_table(typed(raw, rules), rules, wanted, gains, moved=False))
 
 
 def dataset(columns: Mapping[str, Any] = {}, periods: Any = {}, **cleaning: Any) -> Dataset:  # noqa: B006

@@ -388,8 +388,7 @@ def test_a_table_unlike_the_papers_is_cleaned_with_a_warning(
     here = rows({"a": ("1 1", "5 20"), "h": ("1 1", "30 30")}, "A")
     there = rows({"b": ("1 1", "9 14"), "k": ("1 1", "30 30")}, "B")
     reported = {"entities": {"S": 2, "T": 2}, "periods": 2, "least": [5, 20], **otherwise}
-    of = typed(table([*here, *there]), dataset())
+    of, columns = typed(table([*here, *there]), dataset()), dataset().needed_columns
     each = [clean_stream(of, label, [it], dataset()) for label, it in (("S", "A"), ("T", "B"))]
     reports = [report_of_stream(of, report) for _, report in each]
-    columns = dataset().needed_columns
     assert joined(reports, columns, reported)["warnings"] == said

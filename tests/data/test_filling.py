@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import itertools
-import math
-from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -24,7 +20,7 @@ from data.drawn import (
     week,
 )
 from dpol.core.errors import DataError
-from dpol.data.panel import HIDDEN, check_calendar, fill
+from dpol.data.panel import check_calendar
 from dpol.data.question import Gain
 from dpol.data.settings import Cleaning, Periods
 
@@ -151,60 +147,6 @@ def test_where_periods_are_uneven_a_count_is_carried_for_half_a_period_longer(
     of = [*of_period(dates[0], ["a"]), *(row for day in dates for row in of_period(day, ["b"]))]
     panel = clean(of, dataset(max_carry=max_carry))
     assert sources(panel, "a", "count_source") == filled
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_rows_are_filled_as_a_walk_over_each_entity_fills_them(seed: int) -> None:
-    """The filled counts, capacities and sources are those of a plain walk from week to week."""
-    rng, max_carry, weeks = np.random.default_rng(seed), seed, 12
-    rows = []
-    for t, entity in itertools.product(range(weeks), "abc"):
-        if rng.random() < 0.8:
-            count = rng.choice([np.nan, 0.0, 1.0, 9.0])
-            rows.append({"entity": entity, "week": t, "count": count})
-            rows[-1]["capacity"] = rng.choice([np.nan, 0.0, 4.0, 8.0])
-    flags = ["summed_counts", *HIDDEN, "idle_counts", "summed_capacities"]
-    start = pd.Timestamp("2021-01-03")
-    given = pd.DataFrame(rows).assign(
-        row=range(len(rows)),
-        group="A",
-        name=[row["entity"].upper() for row in rows],
-        period=[start + pd.Timedelta(weeks=row["week"]) for row in rows],
-        **dict.fromkeys(flags, False),
-    )
-    table, touched = fill(given, Cleaning(max_carry=max_carry), Periods())
-    at = {(row["entity"], row["week"]): row for row in rows}
-    held = {row["week"] for row in rows if row["count"] >= 0}
-    expected = []
-    for entity in "abc":
-        seen, last, beds = -math.inf, math.nan, math.nan
-        first = next(c for t in range(weeks) if (c := _of(at, entity, t, "capacity")) > 0)
-        for t in range(weeks):
-            count, capacity = (_of(at, entity, t, name) for name in ("count", "capacity"))
-            source = "reported"
-            if count >= 0:
-                seen, last = t, count
-            else:
-                source = "carried" if t - seen <= max_carry else "zero"
-                count = last if source == "carried" else 0.0
-            of_beds = "reported" if capacity > 0 else "carried" if beds > 0 else "backfilled"
-            beds = capacity if capacity > 0 else beds
-            size = first if math.isnan(beds) else beds
-            if t in held:
-                expected.append((t, entity, count, size, min(count / size, 1), source, of_beds))
-    names = ["entity", "count", "capacity", "density", "count_source", "capacity_source"]
-    found = zip((table["period"] - start).dt.days // 7, *(table[it] for it in names), strict=True)
-    assert [*found] == sorted(expected)
-    of = [row[5:] for row in expected]
-    assert {name: touched[name] for name in ("carried_counts", "zero_counts")} == {
-        "carried_counts": sum(count == "carried" for count, _ in of),
-        "zero_counts": sum(count == "zero" for count, _ in of),
-    }
-    assert touched["clipped_densities"] == sum(row[2] > row[3] for row in expected)
-
-
-def _of(cells: Mapping[tuple[str, int], Mapping[str, float]], name: str, t: int, key: str) -> float:
-    return cells[name, t][key] if (name, t) in cells else math.nan
 
 
 def test_missing_periods_are_said() -> None:

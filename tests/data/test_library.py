@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 
 import dpol
+from dpol.data.settings import Read
+from dpol.data.table import read_file
 from pipeline import ROOT
 from streams_by_hand import assert_same
 
@@ -79,11 +81,35 @@ def test_a_frame_is_read_as_its_file_and_typed_cells_stay_typed(file: Path) -> N
     assert (thousands.gains == whole.gains).all(), "no sign is read into typed cells"
 
 
-@pytest.mark.parametrize("text", ["a: 1", "{dataset: {}, streams: {x: }, privacy: {}}"])
-def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1", "is not the config of a run, with"),
+        ("{dataset: {}, streams: {x: }, privacy: {}}", "2 problems\n  dataset.source: is missing"),
+    ],
+)
+def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "other.yaml").write_text(text)
-    with pytest.raises(dpol.ConfigError, match=r"other.yaml: is not the config of a run, with"):
+    with pytest.raises(dpol.ConfigError, match=f"other.yaml: {message}"):
         dpol.read_table(tmp_path / "other.yaml")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_frames_that_are_not_tidy_are_refused_with_the_line_that_makes_them_so(file: Path) -> None:
+    frame = pd.read_csv(file).query("site != 'total' and town == 'X'").fillna({"used": 3})
+    sites = {key: SITES[key] for key in ("entity", "period", "count", "capacity")}
+    sites["cleaning"] = {"entities": "all"}
+    whole = dpol.read_table(frame, **sites)
+    stacked = frame.pivot(index="week", columns="site", values=["used", "beds"])
+    series = frame.set_index(["site", "week", "beds"])["used"]
+    for table in (frame.to_dict("list"), series, stacked):
+        with pytest.raises(dpol.DataError) as caught:
+            dpol.read_table(table, **sites)
+        names = {"pd": pd, "table": table}
+        exec(str(caught.value).splitlines()[-1].strip(), names)
+        assert (dpol.read_table(names["table"], **sites).gains == whole.gains).all()
+    weeks = frame.assign(week=pd.PeriodIndex(frame["week"], freq="D"))
+    assert (dpol.read_table(weeks, **sites).periods == whole.periods).all()
 
 
 def test_what_the_cleaning_did_is_told(file: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -151,3 +177,26 @@ def test_gains_alone_are_a_stream_that_plays() -> None:
     assert stream.sensitivity.tolist() == [2**0.5] * 3
     noisy = dpol.privatize(stream, noise="isotropic", mu=1.0, seed=1, replicates=2)
     assert dpol.play(dpol.RWMeta(), noisy).gains(stream).shape[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a,b\n1,x\n2,y", [2, 3]),
+        ("a,b\r\n1,x\r\n\r\n2,y\r\n\r\n", [2, 4]),
+        ("a,b\r1,x\r2,y\r", [2, 3]),
+        ('a,b\n1,"x\ny"\n2, "z,z"\n', [3, 4]),
+        ('a,b\n1,x"\n2,"y""y"\n', [2, 3]),
+        ('\ufeff"a", "b"\n ,\n1,ä\n', [3]),
+    ],
+)
+def test_rows_are_the_same_however_they_are_read(
+    text: str, lines: list[int], tmp_path: Path
+) -> None:
+    """Notes below a table make dpol read it row by row, and so more slowly."""
+    (tmp_path / "plain.csv").write_text(text, encoding="utf-8", newline="")
+    (tmp_path / "noted.csv").write_text(f"{text}\nnote", encoding="utf-8", newline="")
+    plain = read_file(tmp_path / "plain.csv").cells
+    assert plain.index.tolist() == lines
+    noted = read_file(tmp_path / "noted.csv", Read(skipfooter=1)).cells
+    assert plain.astype(str).to_dict() == noted.astype(str).to_dict()

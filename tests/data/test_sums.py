@@ -24,9 +24,10 @@ from data.drawn import (
     row,
     rows,
     sources,
+    streams,
     typed,
 )
-from dpol.data.cleaning import clean_stream, joined, report_of_stream
+from dpol.data.cleaning import clean_table
 from dpol.data.panel import rows_of_stream, write_panel
 from dpol.data.query import query_for
 from dpol.data.settings import Dataset
@@ -38,7 +39,7 @@ from dpol.data.stream import (
     largest_change_of_average,
     unmeasured_best,
 )
-from dpol.data.table import read_rows, table_of
+from dpol.data.table import table_of
 from dpol.noise.neighbours import neighbours_of
 
 HIDDEN = "-999999"
@@ -166,10 +167,8 @@ def cleaned(file: Path, cells: pd.DataFrame, rules: Dataset) -> tuple[Cleaned, b
         ".xlsx": cells.to_excel,
     }
     write[file.suffix](file, index=False)
-    of = read_rows(file, rules)
-    table, report = clean_stream(of, "S", ["A"], rules)
-    write_panel(table, file.with_name("panel.parquet"))
-    panel = Cleaned(table, [report], joined([report_of_stream(of, report)], rules.needed_columns))
+    panel = Cleaned(*clean_table(file, rules, streams(S=["A"])))
+    write_panel(panel.table, file.with_name("panel.parquet"))
     return panel, file.with_name("panel.parquet").read_bytes()
 
 

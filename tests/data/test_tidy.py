@@ -12,7 +12,8 @@ PAGE = (ROOT / "docs/how-to/add-dataset.md").read_text(encoding="utf-8")
 
 def test_each_line_on_the_page_is_one_of_a_message() -> None:
     lines = re.findall(r"^\| [^|]+ \| `(table.*)` \|$", PAGE, re.M)
-    columns = tidy.of_columns(["place", "week"], ["count"], "place", "week", "count")
+    header = ["place", "week", "measure", "value"]
+    columns = tidy.of_columns(header, ["count"], "place", "week", "count")
     several = tidy.of_columns([], [], "place", "week", "count")
     parts = tidy.parts_of_dates(["year", "month", "week", "quarter"])
     dates = [
@@ -20,9 +21,8 @@ def test_each_line_on_the_page_is_one_of_a_message() -> None:
         tidy.of_dates("week", tidy.parts_of_dates(["year", "month", "day"]), ["44893"], units=True),
     ]
     messages = "\n".join([
-        *(columns, several, *dates, tidy.of_sheets(), tidy.events()),
-        *(tidy.second_table(), tidy.steps(), tidy.named_by_two(), tidy.stripped()),
-        *(tidy.long(["place"]), 'table["place"] = table["place"].ffill()'),
+        *(columns, several, *dates, tidy.line("long", kept='["place"]', made="week")),
+        *map(tidy.line, ("sheets", "events", "table", "steps", "city", "signs", "names")),
     ])  # fmt: skip
     assert len(lines) >= 12
     assert [line for line in lines if line not in messages] == []

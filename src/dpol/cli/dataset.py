@@ -8,6 +8,7 @@ import logging
 import re
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ _TEXTS = {"read.sep", "read.encoding", "read.sheet_name", "periods.format"} | {
     f"columns.{name}" for name in ("entity", "period", "count", "capacity", "group", "name")
 }
 """Keys whose values are text, also where YAML would read a number, such as a sheet named 2023."""
+_BESIDE = ("gain", "privacy", "streams")
+"""Blocks of a config that stand beside the dataset."""
 _LABEL = 60
 """Largest length of a label, in characters."""
 
@@ -51,13 +54,17 @@ def _flag(name: str) -> str:
 
 def as_option(key: Key) -> str:
     """Return what stands for a key of a config on the command line."""
-    place = [str(it) for it in key.location]
-    if place[:2] == ["dataset", "columns"] and place[-1] in _ANSWERS:
-        return _flag(place[-1])
-    name = ".".join(place[1:] if place[0] == "dataset" else place)
-    if "." not in name or place[0] not in ("dataset", "gain", "privacy", "streams"):
-        return str(key)
-    return f"--set {name}={shlex.quote(key.value)}" if key.value else name
+    if key.location[-1] in _ANSWERS:
+        return _flag(str(key.location[-1]))
+    name = _settable(key)
+    return f"--set {name}={shlex.quote(key.value)}" if key.value and name else name or str(key)
+
+
+def _settable(key: Key) -> str:
+    """Return the name of a key in `--set`; empty if it cannot be set."""
+    blocks = [str(it) for it in key.location]
+    name = ".".join(blocks[blocks[0] == "dataset" :])
+    return name if "." in name and blocks[0] in ("dataset", *_BESIDE) else ""
 
 
 def new_dataset(options: argparse.Namespace) -> None:
@@ -74,10 +81,8 @@ def new_dataset(options: argparse.Namespace) -> None:
     from dpol.data.understood import columns_of, only_answers
 
     table = Path(options.name)
-    if not table.is_file():
-        raise UsageError(f"{table}: no such file; give the path of a table from this folder")
-    if not table.name.endswith(TABLES):
-        raise UsageError(f"{table}: a table ends in {', '.join(TABLES)}; save it as one of them")
+    if not (table.is_file() and table.name.endswith(TABLES)):
+        raise UsageError(f"{table}: no such file, or its name does not end in {', '.join(TABLES)}")
     stem = table.name.partition(".")[0]
     name = re.sub("[^a-z0-9]+", "-", stem.lower())[:_LABEL].strip("-") or "table"
     file = Path(f"{name}.yaml")
@@ -85,16 +90,18 @@ def new_dataset(options: argparse.Namespace) -> None:
         raise OutputError(f"{file}: exists already; delete it, or rename the table")
     logging.getLogger("dpol").addHandler(logging.NullHandler())  # warnings are printed below
     said = {it: value for it in _ANSWERS if (value := getattr(options, it)) is not None}
+    sets = dict(_pair(text) for text in options.set)
     more: list[str] = []
-    sets = [text.removeprefix("dataset.") for text in options.set]
     try:
-        keys = [_key(text) for text in sets]
-        found = columns_of(table, dict(keys), said)
-        said |= only_answers(found, said)
+        keys = {key: _value(key, text) for key, text in sets.items()}
+        found = columns_of(table, keys, said)
+        said |= (guessed := only_answers(found, said))
         wanted = [] if found.papers else _missing(said)
         if wanted:
             print(f"{table} has these columns:", *found.lines, sep="\n  ")
         with contextlib.suppress(EOFError):  # the end of the answers
+            for answer, value in guessed.items() if wanted and sys.stdin.isatty() else ():
+                print(f"{_ANSWERS[answer]}: {value}, since no other column can be it")
             while wanted and sys.stdin.isatty():
                 said[wanted[0]] = input(f"{_ANSWERS[wanted[0]]}: ").strip()
                 wanted = _missing(said)
@@ -103,17 +110,14 @@ def new_dataset(options: argparse.Namespace) -> None:
             asked = "".join(f"\n  {_flag(it)}: {_ANSWERS[it]}" for it in wanted)
             raise UsageError(f"{table}: these answers are missing.{asked}")
         config = _config(table, name, said, keys, found)
-        lines = _cleaned(config, name)
+        lines = _cleaned(config, found)
     except (ConfigError, DataError, UsageError) as error:
-        named = _options_in(error.args)
+        named = _keys_in(error.args)
         if isinstance(error, ConfigError):  # which refuses values of keys
-            refused = {it.partition("=")[0] for it in named}
-            sets = [it for it in sets if f"--set {it.partition('=')[0]}" not in refused]
-        known = {f"--set {text.partition('=')[0]}" for text in sets}
-        open_ = [it for it in named if it.partition("=")[0] not in known]
-        command = " ".join([_command(table, said, sets), *more, *open_[:1]])
-        told = in_words(error.args, as_option)
-        raise UsageError(f"{told}\nComplete and run: {command}") from None
+            sets = {key: text for key, text in sets.items() if key not in named}
+        more += [f"--set {key}={text}" for key, text in named.items() if key not in sets][:1]
+        told, command = in_words(error.args, as_option), _command(table, said, sets)
+        raise UsageError(f"{told}\nComplete and run: {' '.join([command, *more])}") from None
     print(f"{table}:", *lines, sep="\n  ")
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
     write_text(file, f"# {_command(table, said, sets)}\n{text}")
@@ -121,7 +125,7 @@ def new_dataset(options: argparse.Namespace) -> None:
 
 
 def _config(
-    table: Path, name: str, said: dict[str, str], keys: list[tuple[str, Any]], found: Found
+    table: Path, name: str, said: Mapping[str, str], keys: Mapping[str, Any], found: Found
 ) -> dict[str, Any]:
     """Return the config of a table; an HHS table is read as `config/paper.yaml` reads it."""
     columns = {it: said[it] for it in said if it != "at_most" and said[it] != "none"}
@@ -132,84 +136,85 @@ def _config(
         streams = {group: {"groups": [group]} for group in found.groups}
     else:
         # Who plays must not depend on the counts, which are private.
+        cleaning = {} if "cleaning.min_total_cases" in keys else {"entities": "all"}
         dataset |= {"columns": columns, "periods": found.lasting(said["period"])}
-        dataset["cleaning"] = {"entities": "all"}
+        dataset["cleaning"] = cleaning
     config: dict[str, Any] = {"run": name, "seed": 1, "dataset": dataset, "streams": streams}
     if bound := said.get("at_most"):
-        limit = _key(f"bound={bound}")[1]
+        limit = _value("bound", bound)
         counts = {"of": "count", "bound": limit}
         config["gain"] = counts if said.get("capacity") == "none" else {"at_most": limit}
     config["privacy"] = {"levels": [float("inf"), 1, 0.5, 0.25]}
-    for key, value in keys:
+    for key, value in keys.items():
         *blocks, last = key.split(".")
-        block = config if blocks[:1] in (["gain"], ["privacy"], ["streams"]) else dataset
+        block = config if blocks[:1] and blocks[0] in _BESIDE else dataset
         for part in blocks:
             block = block.setdefault(part, {})
         block[last] = value
-    if "min_total_cases" in dataset.get("cleaning", {}):
-        dataset["cleaning"].pop("entities", None)
     return config | {"suites": ["local", "central", "non-private"], "replicates": 40}
 
 
-def _cleaned(raw: dict[str, Any], name: str) -> list[str]:
+def _cleaned(raw: dict[str, Any], found: Found) -> list[str]:
     """Clean a table as a run does, draw its picture, and return what its owner should see."""
     from dpol.config.experiment import parse_experiment
-    from dpol.data.cleaning import changes, clean_table, provenance_of_stream
+    from dpol.data.cleaning import changes, played
     from dpol.data.leaving import HOLDS, warning_of
-    from dpol.data.stream import build_stream
+    from dpol.data.table import provenance_of_table, rows_of_table
     from dpol.show.heat_map import heat_map
     from dpol.show.style import save_figure
 
-    config = parse_experiment(raw, f"{name}.yaml").config
-    moved = "count_sensitivity" in config.privacy.model_fields_set
-    file, dataset = config.raw_file, config.dataset
-    panel, report = clean_table(file, dataset, config.streams, [config.gain], moved=moved)
-    for stream in report["streams"]:
-        facts = provenance_of_stream({**report, "stream": stream})
-        build_stream(panel, stream["stream"], 1.0, facts, gain=config.gain)
+    config = parse_experiment(raw, f"{raw['run']}.yaml").config
+    dataset, privacy = config.dataset, config.privacy
+    moves = privacy.count_sensitivity if "count_sensitivity" in privacy.model_fields_set else None
+    facts = provenance_of_table(config.raw_file, simulated=dataset.simulated)
+    rows = rows_of_table(found.table, dataset, facts)
+    panel, report, _ = played(rows, dataset, config.streams, config.gain, moves, privacy.unit.weeks)
     lines = [f"warning: {text}" for text in report["warnings"]]
     for stream in report["streams"]:
         lines += [*changes(stream), f"{stream['stream']}, look whether it is so:"]
         lines += stream["understood"]
-    picture = Path("results", name, "data/understood.svg")  # which a run draws again
+    picture = Path("results", config.run, "data/understood.svg")  # which a run draws again
     save_figure(heat_map(panel, *dataset.pictured), [picture])
     warning = warning_of(dataset.private, HOLDS)
-    return [*lines, f"the picture: {picture}", f"results/{name}: {warning}"]
+    return [*lines, f"the picture: {picture}", f"results/{config.run}: {warning}"]
 
 
-def _missing(said: dict[str, str]) -> list[str]:
+def _missing(said: Mapping[str, str]) -> list[str]:
     names = ["entity", "period", "count", "capacity"]
     names += ["at_most"] * (said.get("capacity") == "none")
     return [it for it in names if not said.get(it)]
 
 
-def _key(text: str) -> tuple[str, Any]:
-    """Return the key and the value of `--set`; the value is YAML, or else text."""
-    import yaml
-
-    key, sign, value = text.partition("=")
+def _pair(text: str) -> tuple[str, str]:
+    """Return the key and the text of `--set`."""
+    key, sign, value = text.removeprefix("dataset.").partition("=")
     if not (sign and key):
         raise UsageError(f"--set {text}: must be KEY=VALUE, such as cleaning.max_carry=2")
-    key = key.strip()
+    return key.strip(), value
+
+
+def _value(key: str, text: str) -> Any:
+    """Return the value of a key: YAML, or else text."""
+    import yaml
+
     try:
-        read = yaml.safe_load(value)
+        read = yaml.safe_load(text)
     except yaml.YAMLError:
-        return key, value
+        return text
     is_text = key in _TEXTS and not isinstance(read, (list, dict))
-    return key, value if is_text or value.strip() in ("", ",", ";", "|") else read
+    return text if is_text or text.strip() in ("", ",", ";", "|") else read
 
 
-def _command(table: Path, said: dict[str, str], sets: list[str]) -> str:
+def _command(table: Path, said: Mapping[str, str], sets: Mapping[str, str]) -> str:
     words = [word for key, value in said.items() for word in (_flag(key), value)]
-    words += [word for it in sets for word in ("--set", it)]
+    words += [word for key, text in sets.items() for word in ("--set", f"{key}={text}")]
     return shlex.join(["dpol", "new", "dataset", str(table), *words])
 
 
-def _options_in(text: Text | tuple[Text, ...]) -> list[str]:
-    """Return the options that a message names, to be completed."""
+def _keys_in(text: Text | tuple[Text, ...]) -> dict[str, str]:
+    """Return the keys that a message names and `--set` can complete, with their values."""
     if isinstance(text, tuple):
-        return [option for part in text for option in _options_in(part)]
-    option = as_option(text) if isinstance(text, Key) else "."
-    if option.startswith(("--set ", ".", "dataset")) or "." not in option:
-        return [option] * option.startswith("--set ")
-    return [f"--set {option}=VALUE"]
+        return {key: value for part in text for key, value in _keys_in(part).items()}
+    if not isinstance(text, Key) or text.location[-1] in _ANSWERS or not _settable(text):
+        return {}
+    return {_settable(text): shlex.quote(text.value) if text.value else "VALUE"}

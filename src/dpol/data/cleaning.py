@@ -39,6 +39,8 @@ from dpol.data.stream import (
     SELECTION,
     SUMS,
     ZERO_OR_HIDDEN,
+    GainStream,
+    build_stream,
     unmeasured_best,
     unmeasured_in_words,
 )
@@ -122,7 +124,7 @@ class StreamReport:
 
 
 def clean_table(
-    file: Path | str,
+    table: Path | str | Rows,
     dataset: Dataset,
     streams: Mapping[str, Stream],
     gains: Collection[Gain] = (THE_PAPERS,),
@@ -132,7 +134,7 @@ def clean_table(
     """Read a table, and return the panels of its streams as one, and their joined report.
 
     Args:
-        file: the table.
+        table: the file, or its rows.
         dataset: how the table is read and cleaned.
         streams: the streams, by label.
         gains: the questions of the run.
@@ -141,24 +143,53 @@ def clean_table(
     Raises:
         DataError: as `dpol.data.table.read_rows` and `clean_stream`.
     """
-    return clean_rows(read_rows(file, dataset), dataset, streams, gains, moved=moved)
-
-
-def clean_rows(
-    rows: Rows,
-    dataset: Dataset,
-    streams: Mapping[str, Stream],
-    gains: Collection[Gain] = (THE_PAPERS,),
-    *,
-    moved: bool = True,
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return the panels of the streams as one, and their joined report; see `clean_table`."""
+    rows = table if isinstance(table, Rows) else read_rows(table, dataset)
     cleaned = [
         clean_stream(rows, label, stream.groups, dataset, gains, moved=moved)
         for label, stream in streams.items()
     ]
     report = joined([report_of_stream(rows, it) for _, it in cleaned], dataset.needed_columns)
     return pd.concat([panel for panel, _ in cleaned], ignore_index=True), report
+
+
+def played(
+    rows: Rows,
+    dataset: Dataset,
+    streams: Mapping[str, Stream],
+    gain: Gain,
+    moves: float | None,
+    stay: int,
+) -> tuple[pd.DataFrame, dict[str, Any], list[GainStream]]:
+    """Do what the jobs of a run do for its streams.
+
+    Args:
+        rows: the rows of the table.
+        dataset: how the table is read and cleaned.
+        streams: the streams, by label.
+        gain: the question.
+        moves: the most by which one person can change one count; None, if nobody says, for 1.
+        stay: number of consecutive rounds in which one person may be counted.
+
+    Returns:
+        What `clean_table` returns, and the streams.
+
+    Raises:
+        DataError: as `clean_stream` and `dpol.data.stream.build_stream`.
+    """
+    panel, report = clean_table(rows, dataset, streams, [gain], moved=moves is not None)
+    built = [
+        build_stream(
+            panel,
+            of["stream"],
+            moves or 1.0,
+            provenance_of_stream({**report, "stream": of}),
+            stay,
+            gain=gain,
+            counted=dataset.needed_columns.called("count"),
+        )
+        for of in report["streams"]
+    ]
+    return panel, report, built
 
 
 def clean_stream(
@@ -334,12 +365,21 @@ def _choose(
     of.loc[~(of["capacity"] > 0), "reason"] = NO_CAPACITY
     if isinstance(rules.entities, list):
         of.loc[~of.index.isin(rules.entities), "reason"] = "not listed in cleaning.entities"
-    idle = of[(of["reason"] == "") & (of["idle_counts"] > 0)]
+    idle = of.loc[(of["reason"] == "") & (of["idle_counts"] > 0), "idle_counts"].astype(int)
     if len(idle) and rules.capacity_zero == "error":
-        raise DataError(f"{file}: ", _without_capacity(label, idle))
+        most = idle.sort_values(ascending=False, kind="stable").items()
+        named = [f"{shortened(str(name))} ({counted(n, 'period')})" for name, n in most]
+        raise DataError(
+            f"{file}: stream {label} has {counted(int(idle.sum()), 'count')} above 0 beside a"
+            f" capacity of 0 or less, of {listed(named, EXAMPLES)}. ",
+            keyed(
+                "Set {dataset.cleaning.capacity_zero} to drop, which leaves these entities out, to"
+                " absent, which reads these counts as 0, or to carry, which carries the last"
+                " capacity forward"
+            ),
+        )
     if rules.capacity_zero == "drop":
-        periods = (counted(int(n), "period") for n in idle["idle_counts"])
-        of.loc[idle.index, "reason"] = [f"{IDLE} in {number}" for number in periods]
+        of.loc[idle.index, "reason"] = [f"{IDLE} in {counted(n, 'period')}" for n in idle]
     out = of[of["reason"] != ""]
     if (kept := len(of) - len(out)) < 2:
         raise DataError(
@@ -354,22 +394,6 @@ def _choose(
     records = out.reset_index()[["entity", "name", "reason"]].to_dict("records")
     dropped = [{str(key): text for key, text in row.items()} for row in records]
     return rows[~rows["entity"].isin(out.index)], dropped
-
-
-def _without_capacity(label: str, idle: pd.DataFrame) -> Any:
-    """Say which entities have counts and no capacity, and what can be done."""
-    shown = idle.sort_values("idle_counts", ascending=False, kind="stable")
-    named = [
-        f"{shortened(str(entity))} ({counted(int(n), 'period')})"
-        for entity, n in shown["idle_counts"].items()
-    ]
-    return keyed(
-        "stream {label} has {number} above 0 beside a capacity of 0 or less, of {named}. Set"
-        " {dataset.cleaning.capacity_zero} to drop, which leaves these entities out, to absent,"
-        " which reads these counts as 0, or to carry, which carries the last capacity forward",
-        label=label, number=counted(int(idle["idle_counts"].sum()), "count"),
-        named=listed(named, EXAMPLES),
-    )  # fmt: skip
 
 
 def _refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) -> None:
@@ -528,11 +552,6 @@ def _to_check(stream: Mapping[str, Any]) -> Iterator[str]:
             yield f"{what}: {'; '.join(texts)}"
 
 
-def in_warning(text: str) -> str:
-    """Return a warning of the cleaning as a line for the terminal."""
-    return f"warning: {text if len(text) <= _LONGEST else text[:_LONGEST] + ' ...'}"
-
-
 def last_warnings(report: Path | str, shown: int = 8) -> list[str]:
     """Return the warnings in a cleaning report and the number of changed cells, to end a run with.
 
@@ -546,7 +565,8 @@ def last_warnings(report: Path | str, shown: int = 8) -> list[str]:
     if not report.is_file():
         return []
     facts = read_json(report)
-    lines = [in_warning(text) for text in facts["warnings"][:shown]]
+    texts = facts["warnings"][:shown]
+    lines = [f"warning: {it if len(it) <= _LONGEST else it[:_LONGEST] + ' ...'}" for it in texts]
     cells = sum(it["entities"] * it["periods"] for it in facts["streams"])
     if changed := sum(it["changed"] for it in facts["streams"]):
         lines.append(f"Cleaning changed {changed:,} of {cells:,} cells.")

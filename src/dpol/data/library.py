@@ -8,42 +8,42 @@ round.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, ValidationError
 
 from dpol.core.arguments import check_number, check_whole
 from dpol.core.errors import ConfigError, DataError, Key, in_words, keyed
 from dpol.core.extras import needs_pipeline
 from dpol.core.logs import LOGGER
 from dpol.core.randomness import Floats
-from dpol.core.refusals import problems_of, refusal
+from dpol.core.refusals import inside, problems_of, refusal
 from dpol.core.settings import Problem, Settings
-from dpol.core.shipped import place_of
+from dpol.core.shipped import completed, place_of
 from dpol.core.words import counted, listed, nearest, shortened
 from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.settings import DEFAULT, Dataset, GainsSource, LocalSource, Name, Read, Stream
-from dpol.data.stream import POSITIVE, PUBLIC, GainStream, build_stream
+from dpol.data.settings import DEFAULT, Dataset, GainsSource, LocalSource, Read, Stream
+from dpol.data.stream import POSITIVE, PUBLIC, GainStream
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_FRAME = "frame.csv"
 _NAMED = 5
 """Number of entities that a warning names."""
 
 
 class _Asked(Settings):
-    """What a table is read as, under the keys of a config."""
+    """What makes a stream of a table, under the keys of a config."""
 
     dataset: Dataset
+    streams: Annotated[dict[str, Stream], BeforeValidator(lambda it: completed(it, "streams"))]
+    """The streams, by any label."""
     gain: Gain = THE_PAPERS
     """The question."""
-    groups: Annotated[list[Name], Field(min_length=1)] | None = None
-    """The groups whose rows play."""
 
 
 def read_table(
@@ -122,10 +122,9 @@ def read_table(
     check_whole("stay", stay)
     frame = None if isinstance(table, (str, Path)) else table
     place = str(table) if frame is None else "the frame"
-    file = place_of(place) if frame is None else _FRAME
-    if file.endswith(".yaml"):
+    if place.endswith(".yaml"):
         with needs_pipeline():
-            return _read_config(file, label)
+            return _read_config(place_of(place), label)
     if period is None:
         raise ConfigError(
             f"{place}: name its entity, period, count and capacity, or give the config that"
@@ -136,15 +135,20 @@ def read_table(
         "name": name, "cases": cases and list(cases), "capacity_per": capacity_per,
         "count_days": count_days, "capacity_days": capacity_days,
     }  # fmt: skip
-    dataset = {
-        "source": {"kind": "local", "file": file},
-        "columns": {key: value for key, value in columns.items() if value is not None},
-        "read": read or {},
-        "periods": periods or {},
-        "cleaning": cleaning or {},
-        "public": public,
+    file = place_of(place) if frame is None else "frame.csv"
+    label = label or ", ".join(groups or [Path(file).name.partition(".")[0]])
+    raw = {
+        "dataset": {
+            "source": {"kind": "local", "file": file},
+            "columns": {key: value for key, value in columns.items() if value is not None},
+            "read": read or {},
+            "periods": periods or {},
+            "cleaning": cleaning or {},
+            "public": public,
+        },
+        "gain": gain or {},
+        "streams": {label: {"groups": groups or ["all"]}},
     }
-    raw = {"dataset": dataset, "gain": gain or {}, "groups": groups}
     try:
         with needs_pipeline():
             return _stream_of(place, raw, label, count_sensitivity, stay, frame=frame)
@@ -171,33 +175,26 @@ def as_argument(key: Key) -> str:
 
 def _read_config(file: str, label: str | None) -> GainStream:
     """Return a stream of a config of a local table, by default its first."""
-    config: Any = read_yaml(file)
-    try:
-        streams, privacy, dataset = (config[key] for key in ("streams", "privacy", "dataset"))
-        label = label or next(iter(streams))
-        if label not in streams:
-            raise ConfigError(f"{file}: no stream {label}{nearest(label, streams)}")
-        groups = streams[label]["groups"]
-        gain, weeks = config.get("gain", {}), privacy.get("unit", {}).get("weeks", 1)
-        moved = privacy.get("count_sensitivity")
-    except (AttributeError, KeyError, StopIteration, TypeError):
+    config = read_yaml(file)
+    if not isinstance(config, dict) or not {"dataset", "streams", "privacy"} <= {*config}:
         raise ConfigError(
             f"{file}: is not the config of a run, with dataset, streams and privacy; dpol new"
             " dataset TABLE writes one"
-        ) from None
-    groups = None if groups == ["all"] else groups
-    raw = {"dataset": dataset, "gain": gain, "groups": groups}
-    return _stream_of(file, raw, label, moved, weeks, beside=Path(file).parent)
+        )
+    raw = {key: config[key] for key in ("dataset", "streams", "gain") if key in config}
+    privacy: Any = inside(config["privacy"])
+    moves, stay = privacy.get("count_sensitivity"), inside(privacy.get("unit")).get("weeks", 1)
+    return _stream_of(file, raw, label, moves, stay, beside=Path(file).parent)
 
 
 def _stream_of(
     place: str,
     raw: dict[str, Any],
     label: str | None,
-    count_sensitivity: float | None,
-    stay: int,
+    moves: float | None,
+    stay: Any,
     *,
-    beside: Path | None = None,
+    beside: Path = Path(),
     frame: pd.DataFrame | None = None,
 ) -> GainStream:
     """Do what the jobs of a run do for a stream, on a frame if one is given.
@@ -208,52 +205,38 @@ def _stream_of(
     Raises:
         ConfigError: `raw` breaks rules of a config.
     """
-    from dpol.data.cleaning import (
-        changes,
-        clean_rows,
-        log_warnings,
-        provenance_of_stream,
-        rows_read_of,
-    )
+    from dpol.data.cleaning import changes, log_warnings, played, rows_read_of
     from dpol.data.table import read_rows, rows_of_frame
 
     try:
         asked = _Asked.model_validate(raw)
     except ValidationError as error:
         raise refusal(place, problems_of(error, _Asked, raw)) from None
-    dataset, gain, source = asked.dataset, asked.gain, asked.dataset.source
+    dataset, source = asked.dataset, asked.dataset.source
     if not isinstance(source, LocalSource):
         raise refusal(place, [Problem(("dataset", "source", "kind"), source.kind, "must be local")])
-    moved = count_sensitivity is not None
-    if broken := [*dataset.problems({"gain": gain}, moved=moved)]:
+    if broken := [*dataset.problems({"gain": asked.gain}, moved=moves is not None)]:
         raise refusal(place, broken)
+    label = label or next(iter(asked.streams))
+    if label not in asked.streams:
+        raise ConfigError(f"{place}: no stream {label}{nearest(label, asked.streams)}")
     file = place_of(source.file)
-    if beside and not Path(file).is_file() and (beside / source.file).is_file():
+    if not Path(file).is_file() and (beside / source.file).is_file():
         file = str(beside / source.file)
-    if label is None:
-        label = ", ".join(asked.groups or [Path(file).name.partition(".")[0]])
     rows = read_rows(file, dataset) if frame is None else rows_of_frame(frame, dataset)
-    streams = {label: Stream(groups=asked.groups or ["all"])}
-    panel, report = clean_rows(rows, dataset, streams, [gain], moved=moved)
+    wanted = {label: asked.streams[label]}
+    _, report, (stream,) = played(rows, dataset, wanted, asked.gain, moves, stay)
     log_warnings(rows.file, report)
-    (stream,) = report["streams"]
-    lines = changes(stream)
+    (cleaned,) = report["streams"]
+    lines = changes(cleaned)
     if report["rows_dropped"] or report["rows_outside"]:
         lines = [rows_read_of(report), *lines]
-    if dropped := stream["dropped"]:
+    if dropped := cleaned["dropped"]:
         named = (f"{shortened(it['entity'])} ({it['reason']})" for it in dropped)
         lines.append(f"{counted(len(dropped), 'entity')} left out: {listed(named, _NAMED)}")
     for line in lines:
         LOGGER.warning("%s: stream %s: %s", rows.file, label, line)
-    return build_stream(
-        panel,
-        label,
-        1.0 if count_sensitivity is None else count_sensitivity,
-        provenance_of_stream({**report, "stream": stream}) | {PUBLIC: dataset.public},
-        stay=stay,
-        gain=gain,
-        counted=dataset.untitled.needed_columns.called("count"),
-    )
+    return replace(stream, provenance=stream.provenance | {PUBLIC: dataset.public})
 
 
 def read_gains(

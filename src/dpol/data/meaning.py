@@ -23,7 +23,6 @@ from dpol.core.randomness import Floats
 from dpol.core.words import listed, shortened
 from dpol.data.panel import HIDDEN
 from dpol.data.settings import Dataset
-from dpol.data.tidy import steps as steps_of
 from dpol.data.tidy import told
 
 NEARLY_ALL, LEAST_PERIODS = 0.95, 6
@@ -135,7 +134,7 @@ def cumulative(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
     if len(steps) and seldom and known["period"].nunique() >= LONG:
         yield (
             f"counts rise in {rises:,} and fall in {falls:,} of {len(steps):,} steps, as totals to"
-            " date do." + told(("To play what was added", steps_of(of.entity, of.period, of.count)))
+            " date do." + told("steps", place=of.entity, week=of.period, count=of.count)
         )
 
 

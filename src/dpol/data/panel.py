@@ -87,12 +87,12 @@ def rows_of_stream(rows: Rows, label: str, groups: Sequence[str], dataset: Datas
     own = ours[inside].reset_index(drop=True)
     for name in ("group", "entity", "name"):
         own[name] = own[name].astype("str")
-    count, count_kind = own["count"].to_numpy(), own["count_kind"].astype(object).to_numpy()
-    count = np.where(count_kind == "number", count, np.nan)
-    days = _days(own, "count", dataset.periods)
-    count, count_kind = _told(own, "count", count, count_kind, days, rules.suppressed_sum)
+    count, count_kind, days = _measured(own, "count", dataset.periods, rules.suppressed_sum)
     people = _read_as(count, count_kind, rules)
-    capacity, capacity_kind = _capacities(own, dataset.periods)
+    # Without capacities, no question needs them, and no count may exceed them.
+    capacity, capacity_kind = np.full(len(own), np.inf), np.full(len(own), "number", object)
+    if columns.capacity:
+        capacity, capacity_kind, _ = _measured(own, "capacity", dataset.periods, np.nan)
     beds = np.where(capacity < SMALLEST_CAPACITY, 0.0, capacity)
     of_cases = [role for role in columns.numbers if role.startswith("cases_")]
     kinds = [own[f"{role}_kind"] for role in of_cases]
@@ -129,13 +129,12 @@ def _undated(every: Rows, rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadC
             "a date without a time of day, unless {dataset.cleaning.several_rows} or"
             " {dataset.periods.of} says what to make of the rows of a period"
         )
-        remedy = tidy.told(("Cut the time of day", tidy.day(name)))[1:]
+        remedy = tidy.told("cut", week=name)[1:]
         yield BadCells(timed.dt.strftime("%Y-%m-%d %H:%M:%S").rename(name), wanted, remedy)
     if periods.months:
         late = by_row.loc[(by_row["period"].dt.day > 1).to_numpy(), "period"]
         wanted = keyed("the first day of a month, since {dataset.periods.months} is set")
-        start = f'pd.to_datetime(table["{name}"]).dt.to_period("M").dt.start_time'
-        remedy = tidy.told(("Write that day", f'table["{name}"] = {start}'))[1:]
+        remedy = tidy.told("month", week=name)[1:]
         yield BadCells(late.dt.strftime("%Y-%m-%d").rename(name), wanted, remedy)
 
 
@@ -144,8 +143,7 @@ def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
     blank = by_row.loc[(by_row["entity"] == "").to_numpy(), "entity"].astype("str")
     remedy = keyed(
         "Leave these rows out with {dataset.cleaning.drop_where}: {{{name}: ''}}.{line}",
-        name=columns.entity, line=tidy.told(("If a name stands only in its first row",
-        f'table["{columns.entity}"] = table["{columns.entity}"].ffill()')),
+        name=columns.entity, line=tidy.told("names", place=columns.entity),
     )  # fmt: skip
     yield BadCells(blank.rename(columns.entity), "the name of an entity", remedy)
     for role, name in columns.numbers.items():
@@ -178,52 +176,33 @@ def _lost(rows: Rows, label: str, lost: Sequence[str], column: str | None) -> Da
     )
 
 
-def _days(rows: pd.DataFrame, role: str, periods: Periods) -> Floats:
-    """Return the number of days behind each average; NaN where it is unknown."""
+def _measured(
+    rows: pd.DataFrame, role: str, periods: Periods, hidden_sum: float
+) -> tuple[Floats, NDArray[Any], Floats]:
+    """Return averages, their kinds and the days behind each; NaN where one is unknown.
+
+    A suppressed average is told by its sum over the days: it is `summed` where the sum is a number;
+    `hidden_sum` where it is read as `hidden_sum`; and `uncovered` where nobody knows the number of
+    days.
+    """
+    kinds = rows[f"{role}_kind"].astype(object).to_numpy()
+    values = np.where(kinds == "number", rows[role].to_numpy(), np.nan)
     if f"{role}_days" not in rows or f"{role}_sum" not in rows:
-        return np.full(len(rows), np.nan)
-    days = rows[f"{role}_days"].where(rows[f"{role}_days_kind"] == "number").to_numpy()
+        return values, kinds, np.full(len(rows), np.nan)
     length, unit = periods.length
     most = length if unit == "day" else 31 * length
-    return np.where((days > 0) & (days <= most), days, np.nan)
-
-
-def _told(
-    rows: pd.DataFrame,
-    role: str,
-    values: Floats,
-    kinds: NDArray[Any],
-    days: Floats,
-    hidden_sum: float,
-) -> tuple[Floats, NDArray[Any]]:
-    """Return averages and their kinds, the suppressed ones told by their sums over the days.
-
-    A suppressed average is `summed` where the sum is a number; `hidden_sum` where it is read as
-    `hidden_sum`; and `uncovered` where nobody knows the number of days.
-    """
-    if f"{role}_days" not in rows or f"{role}_sum" not in rows:
-        return values, kinds
+    days = rows[f"{role}_days"].where(rows[f"{role}_days_kind"] == "number").to_numpy()
+    days = np.where((days > 0) & (days <= most), days, np.nan)
     hidden, reported = kinds == "suppressed", days > 0
     known = (rows[f"{role}_sum_kind"] == "number").to_numpy()
-    sums = rows[f"{role}_sum"].to_numpy()
     kinds = np.select(
         [hidden & ~reported, hidden & known, hidden & reported],
         ["uncovered", "summed", "hidden_sum"],
         kinds.astype(str),
     ).astype(object)
-    told = np.where(kinds == "summed", sums, hidden_sum) / np.where(reported, days, 1)
-    return np.where(np.isin(kinds, ["summed", "hidden_sum"]), told, values), kinds
-
-
-def _capacities(rows: pd.DataFrame, periods: Periods) -> tuple[Floats, NDArray[Any]]:
-    """Return each row's capacity and its kind; boundless without a column."""
-    if "capacity" not in rows:
-        # Then no question needs capacities, and no count may exceed them.
-        return np.full(len(rows), np.inf), np.full(len(rows), "number", object)
-    kinds = rows["capacity_kind"].astype(object).to_numpy()
-    values = np.where(kinds == "number", rows["capacity"].to_numpy(), np.nan)
-    days = _days(rows, "capacity", periods)
-    return _told(rows, "capacity", values, kinds, days, np.nan)
+    sums = np.where(kinds == "summed", rows[f"{role}_sum"].to_numpy(), hidden_sum)
+    told = sums / np.where(reported, days, 1)
+    return np.where(np.isin(kinds, ["summed", "hidden_sum"]), told, values), kinds, days
 
 
 def _read_as(values: Floats, kinds: Any, rules: Cleaning) -> Floats:
@@ -256,13 +235,10 @@ def one_row_each(
         raise DataError(
             f"{file}: {counted(len(again), 'row')} equal another in every column"
             f" ({_rows_named(again)}).",
-            tidy.told(
-                ("If a row stands there twice", "table = table.drop_duplicates()"),
-                ("If they are parts", 'table = table.reset_index(names="part")'),
-            ),
+            tidy.told("twice", "parts"),
         )
     columns = dataset.needed_columns
-    names = columns.entity, columns.period, columns.count
+    names = {"place": columns.entity, "week": columns.period, "count": columns.count}
     again = rows[rows["repeated"]]
     if rules.several_rows == "error" and again.duplicated(PAIR).any():
         often = again[again.duplicated(PAIR)]
@@ -270,7 +246,7 @@ def one_row_each(
             f"{file}: rows stand there more than twice, equal in every column"
             f" ({_rows_named(often)}). If they are one, set ",
             keyed("{dataset.cleaning.several_rows}: last."),
-            tidy.told(("If each row is an event", tidy.events(*names))),
+            tidy.told("events", **names),
         )
     unique = rows[~rows["repeated"]]
     merged = int(unique.duplicated(PAIR).sum())
@@ -285,10 +261,7 @@ def one_row_each(
             keyed("{dataset.cleaning.several_rows}: sum, mean, max or last; if they have any day"),
             keyed(" of a period, in {dataset.periods.of}; if only some play, leave the others out"),
             keyed(" with {dataset.cleaning.drop_where}."),
-            tidy.told(
-                ("If each row is an event", tidy.events(*names)),
-                ("If one name stands for several entities", tidy.named_by_two(columns.entity)),
-            ),
+            tidy.told("events", "city", **names),
         )
     return _merge(file, unique, held, dataset), dropped
 
@@ -317,7 +290,7 @@ def _merge(file: str, rows: pd.DataFrame, held: pd.DataFrame, dataset: Dataset) 
             f"{file}: the rows of {shortened(pair[0])}, {pair[1].date()}, have different"
             f" capacities, as those of {counted(int(unlike.sum()), 'pair')} of an entity and a"
             " period.",
-            tidy.told(("Add them in the table", tidy.added(columns.entity, columns.period))),
+            tidy.told("added", place=columns.entity, week=columns.period),
         )
     count = pairs["count"].agg(rules.several_rows)
     if rules.several_rows == "sum":

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -23,19 +23,10 @@ from pydantic import (
 
 from dpol.core.errors import Key, Text, keyed
 from dpol.core.refusals import inside
-from dpol.core.settings import MISSING, Label, Left, Problem, Settings, all_different
+from dpol.core.settings import MISSING, Label, Problem, Settings, all_different
 from dpol.core.shipped import completed
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.tidy import (
-    added,
-    events,
-    long,
-    named_by_two,
-    second_table,
-    steps,
-    stripped,
-    week_dates,
-)
+from dpol.data.tidy import instead_of, line
 
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """The range of dates; a date outside it is taken for a mistake."""
@@ -94,7 +85,7 @@ def _strptime(form: str) -> str:
     if week := re.search("%[UW]", form):
         raise ValueError(
             f"must not have {week[0]}, which needs a weekday; write %G-W%V for ISO weeks, or make"
-            f" dates: {week_dates()}"
+            f" dates: {line('weeks')}"
         )
     if not re.search("%[YyGcx]", form):
         raise ValueError("must have a year, as %Y, %y or %G, such as %d.%m.%Y")
@@ -140,12 +131,12 @@ def _all_or_names(value: object) -> object:
     return all_different([_composed(name.strip()) for name in value])
 
 
-def _one_column(line: str) -> BeforeValidator:
+def _one_column(made: str) -> BeforeValidator:
     """Return a validator that refuses several columns, with the line that makes one of them."""
 
     def check(value: object) -> object:
         if isinstance(value, (list, Mapping)):
-            raise ValueError(f"must be one column; make it with pandas: {line}")
+            raise ValueError(f"must be one column; make it with pandas: {made}")
         return value
 
     return BeforeValidator(check)
@@ -261,7 +252,7 @@ TableSource = Annotated[
 
 
 class Read(Settings):
-    """How pandas reads the file; each key has the name that pandas gives it.
+    """How the file is read; each key has the name that pandas gives it.
 
     Numbers and dates that a Parquet table or an Excel sheet stores as such are read as they are.
     """
@@ -328,20 +319,17 @@ class DayColumns(Settings):
 class Columns(Settings):
     """Names of the columns of the table; required unless `source.kind` is `gains`."""
 
-    LEFT: ClassVar[Mapping[str, Left]] = {
-        "entity_with": f"make one column: {named_by_two()}",
-        "count_rows": f"count the rows: {events()}",
-    }
+    LEFT = instead_of("columns")
 
     entity: str
     """Entity (hospital), which becomes an expert."""
-    period: Annotated[str, _one_column(week_dates())]
+    period: Annotated[str, _one_column(line("weeks"))]
     """Start of the period (week): a date such as 2021-01-31, or as `periods.format` says.
 
     A time of day is only used for the order of several rows."""
     count: str
     """Number of people counted (COVID patients)."""
-    capacity: Annotated[str, _one_column(second_table())] | None = None
+    capacity: Annotated[str, _one_column(line("table"))] | None = None
     """Capacity of the entity (beds); required for shares and `min_capacity`."""
     count_days: DayColumns | None = None
     """`{sum: COLUMN, coverage: COLUMN}` of a count that is an average: a suppressed count becomes
@@ -439,19 +427,7 @@ class Periods(Settings):
 class Cleaning(Settings):
     """Rules that fill gaps and choose the entities; the cleaning report counts each."""
 
-    LEFT: ClassVar[Mapping[str, Left]] = {
-        "keep": 'table = table[table["measure"] == "occupied"]',
-        "equal_rows": "table = table.drop_duplicates(), or number the rows: table = "
-        "table.reset_index()",
-        "several_capacities": added(),
-        "latest_by": 'table = table.sort_values("issued").drop_duplicates(["entity", "period"],'
-        ' keep="last")',
-        "cumulative": steps(),
-        "absent": "an entity without a row has a missing count; to make it 0: table ="
-        ' table.pivot(index="period", columns="entity", values="count").fillna(0).unstack()'
-        '.rename("count").reset_index()',
-        "identifiers": 'table["entity"] = table["entity"].replace({"50002": "050002"})',
-    }
+    LEFT = instead_of("cleaning")
 
     checked: list[CheckName] = []
     """Tests of meaning whose finding is as it should be: an entity is the sum of the others
@@ -548,21 +524,7 @@ _OF_GAINS = {"source", "licence", "citation", "caveat", "public", "read"}
 class Dataset(Settings):
     """The table and how to read it."""
 
-    LEFT: ClassVar[Mapping[str, Left]] = {
-        "format": {
-            "layout": long(["place"]),
-            "sheet": "write read.sheet_name",
-            "skip_rows": "write read.skiprows",
-            "skip_last": "write read.skipfooter",
-            "delimiter": "write read.sep",
-            "decimal": "write read.decimal",
-            "thousands": "write read.thousands",
-            "strip": stripped(),
-            "date": "write periods.format in the signs of strptime, such as %d.%m.%Y; or make"
-            ' dates: table["period"] = pd.to_datetime(table["period"], format="mixed")',
-            "encoding": "write read.encoding",
-        }
-    }
+    LEFT = {"format": instead_of("format")}
 
     like: Annotated[str | None, Field(exclude=True)] = None
     """A config of dpol, such as `states`, whose dataset this is, but for the keys beside `like`.
@@ -602,12 +564,6 @@ class Dataset(Settings):
                     whole = {**whole, "cleaning": kept}
         return whole
 
-    def read_as(self, reading: str) -> Dataset:
-        """Return the dataset at one of its readings; the label of the first reading is empty."""
-        other = self.readings[reading].model_dump(exclude_none=True) if reading else {}
-        cleaning = self.cleaning.model_copy(update=other)
-        return self.model_copy(update={"cleaning": cleaning, "readings": {}})
-
     @property
     def untitled(self) -> Dataset:
         """The dataset without texts that affect no number: as `citation`, and `public`."""
@@ -618,28 +574,30 @@ class Dataset(Settings):
     @property
     def of_rows(self) -> dict[str, Any]:
         """The keys that decide how a file becomes typed rows, which all streams share."""
-        keys: dict[str, Any] = {
-            "source": {"kind": "local", "file": ROWS, "simulated": self.simulated},
-            "read": self.read.model_dump(),
-            "columns": self.untitled.needed_columns.model_dump(exclude={"capacity_per"}),
-            "periods": self.periods.model_dump(include={"format", "days", "months", "of"}),
-            "cleaning": self.cleaning.model_dump(
-                include={"drop_where", "suppressed_markers", "missing_markers"}
-            ),
-        }
-        if isinstance(self.source, LocalSource):
-            keys["source"]["sha256"] = self.source.sha256
-        return keys
+        keys = self.untitled.model_dump(
+            include={
+                "read": True,
+                "columns": {*Columns.model_fields} - {"capacity_per"},
+                "periods": {"format", "days", "months", "of"},
+                "cleaning": {"drop_where", "suppressed_markers", "missing_markers"},
+            }
+        )
+        digest = {"sha256": self.source.sha256} if isinstance(self.source, LocalSource) else {}
+        return {**keys, "source": self._rows | digest}
 
     def of_stream(self, reading: str) -> dict[str, Any]:
-        """Return the keys that decide how rows become a panel, at one of the readings."""
-        columns, cleaning = self.untitled.needed_columns, self.read_as(reading).cleaning
-        return {
-            "source": {"kind": "local", "file": ROWS, "simulated": self.simulated},
-            "columns": columns.model_dump(mode="json"),
-            "periods": self.periods.model_dump(mode="json"),
-            "cleaning": cleaning.model_dump(mode="json"),
-        }
+        """Return the keys that decide how rows become a panel, at one of the readings.
+
+        The label of the first reading is empty.
+        """
+        blocks = {"columns", "periods", "cleaning"}
+        keys = self.untitled.model_dump(mode="json", include=blocks) | {"source": self._rows}
+        other = self.readings[reading].model_dump(exclude_none=True) if reading else {}
+        return {**keys, "cleaning": keys["cleaning"] | other}
+
+    @property
+    def _rows(self) -> dict[str, Any]:
+        return {"kind": "local", "file": ROWS, "simulated": self.simulated}
 
     @property
     def rules(self) -> Cleaning:
@@ -698,51 +656,50 @@ class Dataset(Settings):
             asks: the questions, by their key in the config.
             moved: whether it is said how far one person changes one count.
         """
+        kind, columns, rules = self.source.kind, self.columns, self.cleaning
+        not_of_kind = keyed("must not be given because {dataset.source.kind} is {kind}", kind=kind)
+        places = {key: Key(tuple(key.split(".", 1))) for key in asks}
+        file = getattr(self.source, "file", "table.csv")
+        found: list[tuple[str, object, Text]] = [
+            (f"read.{name}", getattr(self.read, name), f"does not apply to {file}; remove that key")
+            for name in self.read.idle(file)
+        ]
+        if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
+            allowed: Text = "must not be given together with entities, which already says who plays"
+            found.append(("cleaning.min_total_cases", rules.min_total_cases, allowed))
+        if both := [it for it in rules.suppressed_markers if it in rules.missing_markers]:
+            allowed = "must not be given among missing_markers too; remove it from one of them"
+            found.append(("cleaning.suppressed_markers", both[0], allowed))
+        if self.periods.of and rules.several_rows != "error":
+            allowed = keyed("must not be given together with {dataset.cleaning.several_rows}")
+            found.append(("periods.of", self.periods.of, allowed))
+        if kind == "gains":
+            nothing = not_of_kind, ": there is nothing to clean"
+            found += [
+                (key, "a block", nothing) for key in sorted(self.model_fields_set - _OF_GAINS)
+            ]
+        elif columns is None:
+            allowed = "is missing: name the columns of entity, period, count and capacity"
+            found.append(("columns", MISSING, allowed))
+        if columns and columns.count == columns.capacity:
+            allowed = "must be another column than that of the counts"
+            found.append(("columns.capacity", columns.capacity, allowed))
+        for key, gain in asks.items():
+            if columns and columns.capacity is None and gain.needs_capacities:
+                told = "is missing: name the column, or set {gain} to of: count with a bound"
+                found.append(("columns.capacity", MISSING, keyed(told, gain=places[key])))
+            if kind == "gains" and gain != THE_PAPERS:
+                yield Problem(places[key].location, gain.of, not_of_kind)
         if not moved and (sums := self.sums):
-            allowed: Text = keyed(
+            allowed = keyed(
                 "is missing, and {key} adds counts that may be of one person: how far does one"
                 " person change one sum? 7, if a person may be counted on each of 7 days; 1, if"
                 " only once, as an arrival",
                 key=sums,
             )
             yield Problem(("privacy", "count_sensitivity"), MISSING, allowed)
-        kind, columns, rules = self.source.kind, self.columns, self.cleaning
-        not_of_kind = keyed("must not be given because {dataset.source.kind} is {kind}", kind=kind)
-        places = {key: Key(tuple(key.split(".", 1))) for key in asks}
-        file = getattr(self.source, "file", "table.csv")
-        for name in self.read.idle(file):
-            allowed = f"does not apply to {file}; remove that key"
-            yield Problem(("dataset", "read", name), getattr(self.read, name), allowed)
-        if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
-            allowed = "must not be given together with entities, which already says who plays"
-            least = rules.min_total_cases
-            yield Problem(("dataset", "cleaning", "min_total_cases"), least, allowed)
-        if both := [it for it in rules.suppressed_markers if it in rules.missing_markers]:
-            allowed = "must not be given among missing_markers too; remove it from one of them"
-            yield Problem(("dataset", "cleaning", "suppressed_markers"), both[0], allowed)
-        if self.periods.of and rules.several_rows != "error":
-            allowed = keyed("must not be given together with {dataset.cleaning.several_rows}")
-            yield Problem(("dataset", "periods", "of"), self.periods.of, allowed)
-        if kind == "gains":
-            for key in sorted(self.model_fields_set - _OF_GAINS):
-                allowed = not_of_kind, ": there is nothing to clean"
-                yield Problem(("dataset", key), "a block", allowed)
-            for key, gain in asks.items():
-                if gain != THE_PAPERS:
-                    yield Problem(places[key].location, gain.of, not_of_kind)
-        elif columns is None:
-            allowed = "is missing: name the columns of entity, period, count and capacity"
-            yield Problem(("dataset", "columns"), MISSING, allowed)
-        if columns and columns.count == columns.capacity:
-            allowed = "must be another column than that of the counts"
-            yield Problem(("dataset", "columns", "capacity"), columns.capacity, allowed)
-        for key, gain in asks.items() if columns else ():
-            if columns and columns.capacity is None and gain.needs_capacities:
-                allowed = keyed(
-                    "is missing: name the column, or set {gain} to of: count with a bound",
-                    gain=places[key],
-                )
-                yield Problem(("dataset", "columns", "capacity"), MISSING, allowed)
+        for key, value, allowed in found:
+            yield Problem(("dataset", *key.split(".")), value, allowed)
 
 
 class Stream(Settings):

@@ -1,8 +1,8 @@
 """From a file to typed rows: one function from text to number, and one to date.
 
-pandas reads the file, with the options of `dataset.read`. Cells that are text are parsed here, each
-distinct text once; cells that a Parquet file or a sheet stores as numbers or dates stay as they
-are. Rows are what all streams of a run share, so the file is read once.
+The options of `dataset.read` have the names that pandas gives them. Cells that are text are parsed
+here, each distinct text once; cells that a Parquet file or a sheet stores as numbers or dates stay
+as they are. Rows are what all streams of a run share, so the file is read once.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ import csv
 import datetime
 import gzip
 import io
+import itertools
 import json
 import re
+import sys
 import unicodedata
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
@@ -68,7 +71,15 @@ Cells: TypeAlias = "pd.Series[Any]"
 
 _SINGLE = re.compile("utf-8|ascii|cp125|iso8859|koi8")
 """Encodings in which separators, quotes and line ends are single bytes, and no part of others."""
-_WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_PACKED = {
+    b"PK\x03\x04": ".xlsx for a workbook",
+    b"\xd0\xcf\x11\xe0": ".xlsx, once saved as one",
+    b"\x1f\x8b": ".csv.gz",
+    b"PAR1": ".parquet",
+}
+"""How files that are no CSV begin, and the suffix that they should have."""
+_END = '\0"'
+"""A row behind the last one, which would be part of it if a quotation mark did not end."""
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
 _ISO = re.compile(
@@ -186,8 +197,8 @@ def table_of(file: str, cells: pd.DataFrame) -> Table:
         DataError: there is no row.
     """
     columns, changed = dict[str, Any](), list[str]()
-    for name in cells.columns:
-        columns[str(name)], control = _as_cells(cells[name])
+    for place, name in enumerate(cells.columns):
+        columns[str(name)], control = _as_cells(cells.iloc[:, place])
         if control:
             changed.append(f"control characters in column {name} read as ?")
     whole = pd.DataFrame(columns, cells.index)
@@ -197,7 +208,8 @@ def table_of(file: str, cells: pd.DataFrame) -> Table:
         blank &= (column == "" if _is_text(column) else column.isna()).to_numpy(bool)
     if blank.all():
         raise DataError(f"{file}: has a header but no rows; {AGAIN}")
-    return Table(file=file, cells=whole[~blank] if blank.any() else whole, changed=tuple(changed))
+    kept = whole[~blank] if blank.any() else whole
+    return Table(file=file, cells=kept, changed=tuple(changed), header=tuple(map(str, cells)))
 
 
 def _as_cells(cells: Cells) -> tuple[Cells, bool]:
@@ -209,12 +221,12 @@ def _as_cells(cells: Cells) -> tuple[Cells, bool]:
         return cells.dt.tz_localize(None), False
     if isinstance(kind, np.dtype) and kind.kind == "M":
         return cells, False
-    codes, texts = pd.factorize(cells, use_na_sentinel=True)
-    plain = [_plain(it) for it in texts]
+    if isinstance(kind, pd.PeriodDtype):
+        return pd.Series(cells.dt.to_timestamp(), cells.index), False
+    codes, unique = _coded(cells)
+    plain = [_plain(it) for it in unique]
     clean = [_CONTROL.sub("?", it) if isinstance(it, str) else it for it in plain]
-    again, unique = pd.factorize(pd.Series(["", *clean], dtype=object))
-    coded = pd.Categorical.from_codes(again[codes + 1], pd.Index(unique, dtype=object))
-    return pd.Series(coded, cells.index), clean != plain
+    return pd.Series(_categories(codes + 1, ["", *clean]), cells.index), clean != plain
 
 
 def _plain(cell: Any) -> Any:
@@ -233,7 +245,7 @@ def _is_text(cells: Cells) -> bool:
 
 
 def _places(
-    path: Path,
+    path: Path | str,
     header: list[str],
     columns: Sequence[str] | None,
     others: Sequence[str],
@@ -275,101 +287,115 @@ def _bytes_of(path: Path) -> IO[bytes]:
 
 
 def _opened(path: Path, read: Read) -> IO[str]:
-    """Open a CSV file as text, behind `skiprows` and without the rows of `skipfooter`."""
+    """Open a CSV file as text, behind `skiprows`."""
     with _bytes_of(path) as content:
         marked = content.read(3) == codecs.BOM_UTF8
     encoding = "utf-8-sig" if marked and read.encoding == "utf-8" else read.encoding
-    opened = gzip.open if path.suffix == ".gz" else open
-    text = cast(IO[str], opened(path, "rt", encoding=encoding, newline=""))
+    text = io.TextIOWrapper(_bytes_of(path), encoding, newline="")
     for _ in range(read.skiprows):
         text.readline()
-    if not read.skipfooter:
-        return text
-    with text:
-        lines = text.read().splitlines(keepends=True)
-    held = [number for number, line in enumerate(lines) if line.strip()]
-    return io.StringIO("".join(lines[: held[-read.skipfooter]] if held[read.skipfooter :] else []))
-
-
-def _blocks(path: Path, read: Read) -> Iterator[bytes]:
-    """Yield a CSV file in blocks of whole lines, with quotes closed, as text of single bytes."""
-    with ExitStack() as stack:
-        if _SINGLE.match(read.encoding) and not read.skipfooter:
-            content = stack.enter_context(_bytes_of(path))
-            for _ in range(read.skiprows):
-                content.readline()
-        else:
-            content = io.BytesIO(stack.enter_context(_opened(path, read)).read().encode())
-        while block := content.read(1 << 22):
-            block += content.readline()
-            for _ in range(99):
-                if block.count(b'"') % 2 == 0:
-                    break
-                block += content.readline()
-            yield block
-
-
-def _separator(path: Path, read: Read) -> str:
-    return read.sep or ("\t" if path.suffix == ".tsv" else ",")
+    return text
 
 
 def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
-    """Read a CSV file by pandas, and check that each row has the header's number of cells."""
-    sep = _separator(path, read)
-    with _bytes_of(path) as content:  # first, since a cut gzip file must not look like a bad row
-        while path.suffix == ".gz" and content.read(1 << 20):
-            if content.tell() > MOST_MB * 10**6:
+    """Read a CSV file, of which each row has the header's number of cells.
+
+    Arrow reads it if a line is a row, and Python's reader otherwise, which is slow.
+    """
+    sep = read.sep or ("\t" if path.suffix == ".tsv" else ",")
+    even, rows = _scan(path, sep.encode(), read.skiprows)
+    csv.field_size_limit(10_000_000)
+    with _opened(path, read) as text:
+        header = [name.strip() for name in next(filter(any, _csv(text, sep)), [])]
+    if "\0" in "".join(header):
+        raise _undecoded(path, read)
+    places = choose(header)
+    named = {header[place]: place for place in places}
+    if even and _SINGLE.match(read.encoding) and sep.isascii() and not read.skipfooter:
+        cells = _by_arrow(path, read, sep, named)
+        if cells and {len(it) for it in cells.values()} == {rows}:
+            return pd.DataFrame(cells, pd.RangeIndex(read.skiprows + 2, read.skiprows + 2 + rows))
+    return _by_row(path, read, sep, named, len(header))
+
+
+def _scan(path: Path, sep: bytes, skiprows: int) -> tuple[bool, int]:
+    """Return whether all line ends are alike and quotes begin cells, and how many lines end.
+
+    Those at the end of the file, and all that is skipped, do not count.
+    """
+    late = re.compile(b'[\\r\\n%b] +"' % re.escape(sep))
+    even, quotes, size, lines, last = True, 0, 0, 0, b""
+    with _bytes_of(path) as content:
+        for _ in range(skiprows):
+            content.readline()
+        while block := content.read(1 << 22) + content.readline():
+            size += len(block)
+            if path.suffix == ".gz" and size > MOST_MB * 10**6:
                 raise DataError(
                     f"{path}: has more than {MOST_MB:,} MB as CSV; leave out rows and columns that"
                     " no run needs"
                 )
-    csv.field_size_limit(10_000_000)
-    with _opened(path, read) as text:
-        header = [name.strip() for name in next(filter(any, _csv(text, sep)), [])]
-        places = choose(header)
-    with _opened(path, read) as text:
-        frame = pd.read_csv(
-            text, sep=sep, header=0, index_col=False, usecols=places, dtype=str,
-            keep_default_na=False, na_filter=False, skipinitialspace=True,
-        )  # fmt: skip
-    frame.columns = pd.Index([header[place] for place in places])
-    lines = _lines_of_rows(path, read, sep, len(header), len(frame))
-    return frame.set_axis(lines)
+            if here := block.count(b'"'):
+                quotes, even = quotes + here, even and not late.search(block)
+            even = even and (b"\r" not in block or block.count(b"\r") == block.count(b"\r\n"))
+            lines, last = lines + block.count(b"\n"), block
+    ended = last[len(last.rstrip(b"\r\n")) :].count(b"\n")
+    return even and quotes % 2 == 0, lines - ended
 
 
-def _csv(text: IO[str], sep: str) -> Iterator[list[str]]:
+def _by_arrow(
+    path: Path, read: Read, sep: str, places: Mapping[str, int]
+) -> dict[str, pd.Categorical] | None:
+    """Return the cells below the header; None if a row is short or long, or Arrow cannot say."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    names = [f"f{place}" for place in places.values()]
+    try:
+        table = arrow.read_csv(
+            path,
+            arrow.ReadOptions(
+                encoding=read.encoding, skip_rows=read.skiprows, block_size=1 << 24,
+                autogenerate_column_names=True,
+            ),
+            arrow.ParseOptions(delimiter=sep),
+            arrow.ConvertOptions(
+                include_columns=names, column_types=dict.fromkeys(names, pa.string())
+            ),
+        ).slice(1)  # fmt: skip
+    except pa.ArrowException:
+        return None
+    found = {}
+    for name, place in zip(places, names, strict=True):
+        coded = table[place].dictionary_encode().combine_chunks()
+        found[name] = _categories(coded.indices.to_numpy(), coded.dictionary.to_pylist())
+        table = table.drop_columns(place)
+    return found
+
+
+def _csv(text: Iterable[str], sep: str) -> Any:
     return csv.reader(text, delimiter=sep, skipinitialspace=True)
 
 
-def _lines_of_rows(path: Path, read: Read, sep: str, width: int, rows: int) -> pd.Index[int]:
-    """Return the line on which each row ends.
-
-    pandas fills a short row with empty cells and cuts a long one, and says nothing. If each line
-    has as many separators outside quotes as it should have, no row is short or long.
+def _by_row(
+    path: Path, read: Read, sep: str, places: Mapping[str, int], width: int
+) -> pd.DataFrame:
+    """Return the cells below the header, indexed by the line on which a row ends.
 
     Raises:
-        DataError: a row has more or fewer cells than the header.
+        DataError: a row has more or fewer cells than the header, or a quotation mark does not end.
     """
-    mark = sep.encode()
-    even, rows_ended, lines, last = len(mark) == 1, 0, 0, b"\n"
-    for block in _blocks(path, read):
-        lines += block.count(b"\n")
-        if b'"' in block:
-            block = re.sub(b'"[^"]*"', b"", block)
-        last = block[-1:] or last
-        signs = np.frombuffer(block if last == b"\n" else block + b"\n", np.uint8)
-        ends, seps = np.flatnonzero(signs == ord("\n")), np.flatnonzero(signs == mark[0])
-        each = np.diff(np.searchsorted(seps, ends), prepend=0)
-        even, rows_ended = even and bool((each == width - 1).all()), rows_ended + len(ends)
-    if even and rows_ended == rows + 1 == lines + (last != b"\n"):
-        return pd.RangeIndex(read.skiprows + 2, read.skiprows + 2 + rows)
-    found = list[int]()
+    rows, lines, held = deque[tuple[int, list[str]]](), list[int](), list[list[str]]()
     with _opened(path, read) as text:
-        reader = csv.reader(text, delimiter=sep, skipinitialspace=True)
-        for row in reader:
-            if not row or (len(row) == 1 and not row[0].strip()):
+        reader = _csv(itertools.chain(text, [_END]), sep)
+        for cells in reader:
+            if cells == [_END]:
+                break
+            if len(cells) > 1 or any(map(str.strip, cells)):
+                rows.append((read.skiprows + reader.line_num, cells))
+            if len(rows) <= read.skipfooter:
                 continue
-            line = read.skiprows + reader.line_num
+            line, row = rows.popleft()
             if len(row) != width:
                 raise DataError(
                     f"{path}, row {line}: has {counted(len(row), 'cell')}, but the header has"
@@ -377,18 +403,21 @@ def _lines_of_rows(path: Path, read: Read, sep: str, width: int, rows: int) -> p
                     keyed("{dataset.read.sep}, {dataset.read.skiprows} or, if notes stand below"),
                     keyed(" the table, {dataset.read.skipfooter}"),
                 )
-            found.append(line)
-    if len(found) != rows + 1:
-        raise DataError(f"{path}: has quotation marks that do not end; {AGAIN}")
-    return pd.Index(found[1:])
+            lines.append(line)
+            held.append([sys.intern(row[place]) for place in places.values()])
+        else:
+            raise DataError(f"{path}: has quotation marks that do not end; {AGAIN}")
+    return pd.DataFrame(held[1:], lines[1:], [*places], dtype=object)
 
 
 def _undecoded(path: Path, read: Read) -> DataError:
-    start = path.read_bytes()[:4]
-    if start.startswith(_WORKBOOKS):
-        kind = "is a workbook or an archive, not CSV"
-        return DataError(f"{path}: {kind}; save it as a file that ends in .xlsx, or unpack it")
-    remedy = keyed("Set {dataset.read.encoding}, such as to cp1252 or utf-16")
+    with _bytes_of(path) as content:
+        start = content.read(4)
+    for begin, suffix in _PACKED.items():
+        if start.startswith(begin):
+            return DataError(f"{path}: is no CSV text; give it the suffix of its format, {suffix}")
+    likely = {0: "utf-16-be", 1: "utf-16-le"}.get(start.find(b"\0"), "cp1252 or utf-16")
+    remedy = keyed("Set {dataset.read.encoding}, such as to {likely}", likely=likely)
     return DataError(f"{path}: is not {read.encoding.upper()} text. ", remedy)
 
 
@@ -445,7 +474,7 @@ def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
             f"{path}: ",
             keyed("{dataset.read.sheet_name} must be one of "),
             f"{', '.join(map(repr, shown))}{did_you_mean(name or '', names)}.",
-            tidy.of_sheets(),
+            tidy.told("sheets"),
         )
     cells = 0
     with _damaged_book():
@@ -574,10 +603,14 @@ def _coded(cells: Cells) -> tuple[NDArray[Any], list[Any]]:
 def texts_of(cells: Cells) -> Cells:
     """Return cells as categories of text: whole numbers without .0, dates as 2021-01-31."""
     codes, unique = _coded(cells)
-    texts = [_text(it) for it in unique]
-    again, known = pd.factorize(pd.Series(texts, dtype=object))
-    coded = pd.Categorical.from_codes(again[codes], pd.Index(known, dtype="str"))
+    coded = _categories(codes, map(_text, unique), "str")
     return pd.Series(coded, cells.index, name=cells.name)
+
+
+def _categories(codes: NDArray[Any], texts: Iterable[Any], kind: Any = object) -> pd.Categorical:
+    """Return the texts at the codes, as categories without repeated ones."""
+    again, unique = pd.factorize(pd.Series([*texts], dtype=object))
+    return pd.Categorical.from_codes(again[codes], pd.Index(unique, dtype=kind))
 
 
 def _text(cell: Any) -> str:
@@ -636,7 +669,7 @@ def bad_numbers(texts: Cells, *, least: float) -> BadCells:
         " one too small to publish in {dataset.cleaning.suppressed_markers}; say which signs stand"
         " in numbers in {dataset.read.decimal} and {dataset.read.thousands}; or leave rows out with"
         " {dataset.cleaning.drop_where}.{line}",
-        line=tidy.told(("If other signs stand in the cells", tidy.stripped(str(texts.name)))),
+        line=tidy.told("signs", count=texts.name),
     )  # fmt: skip
     return BadCells(texts, f"{wanted} to {LARGEST:,}", remedy)
 
@@ -687,15 +720,29 @@ def rows_of_frame(frame: pd.DataFrame, dataset: Dataset) -> Rows:
     """Return the typed rows of a user's own frame."""
     import hashlib
 
-    columns, names = dataset.needed_columns, [str(name).strip() for name in frame.columns]
-    named = [*columns.needed, *dataset.cleaning.drop_where]
-    places = _places(Path("the frame"), names, named, columns.may_lack, columns)
+    if not isinstance(frame, pd.DataFrame):
+        kind = f"the table must be a file or a frame, got a {type(frame).__name__}."
+        raise DataError(kind + tidy.told("frame"))
+    if frame.columns.nlevels > 1:
+        of = dataset.needed_columns
+        raise DataError(
+            "the frame: several rows of names stand above its numbers."
+            + tidy.told("stacked", place=of.entity, week=of.period)
+        )
+    names = [str(name).strip() for name in frame.columns]
     whole = table_of("the frame", frame.set_axis(names, axis=1).reset_index(drop=True))
-    cells = whole.cells[[names[it] for it in places]]
-    table = Table(file=whole.file, cells=cells, header=tuple(names))
     digest = hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
     facts = {"file": "frame", "sha256": digest, "simulated": dataset.simulated}
-    return typed_rows(table, dataset, facts, lambda: whole.cells)
+    return rows_of_table(whole, dataset, facts)
+
+
+def rows_of_table(whole: Table, dataset: Dataset, provenance: Mapping[str, Any]) -> Rows:
+    """Return the typed rows of a table of which all columns were read."""
+    columns, header = dataset.needed_columns, list(whole.header)
+    named = [*columns.needed, *dataset.cleaning.drop_where]
+    places = _places(whole.file, header, named, columns.may_lack, columns)
+    table = replace(whole, cells=whole.cells[[header[place] for place in places]])
+    return typed_rows(table, dataset, provenance, lambda: whole.cells)
 
 
 def typed_rows(
@@ -731,11 +778,11 @@ def typed_rows(
         starts = starts_of_months(starts, periods.months)
     if periods.of:
         starts = starts_of_periods(starts, periods.length[0])
-    undated = moments.isna()
+    undated, everyone = moments.isna(), _categories(np.zeros(len(cells), int), ["all"], "str")
     every = pd.DataFrame(
         {
             "row": np.asarray(cells.index, np.int64),
-            "group": texts_of(cells[columns.group]).array if columns.group else _constant(cells),
+            "group": texts_of(cells[columns.group]).array if columns.group else everyone,
             "entity": texts_of(cells[columns.entity]).array,
             "name": texts_of(cells[columns.name or columns.entity]).array,
             "moment": moments.array,
@@ -760,10 +807,6 @@ def typed_rows(
         "dated": _dated(cells, columns, moments, int(dated[0])) if len(dated) else {},
     }
     return Rows(table=every, facts=facts)
-
-
-def _constant(cells: pd.DataFrame) -> pd.Categorical:
-    return pd.Categorical.from_codes(np.zeros(len(cells), int), pd.Index(["all"], dtype="str"))
 
 
 def _dated(

@@ -22,8 +22,8 @@ from dpol.core.refusals import problems_of, refusal
 from dpol.core.shipped import completed
 from dpol.core.words import counted, listed, one_line, shortened
 from dpol.data.settings import Columns, Dataset, Read
-from dpol.data.table import Rows, dates_of, read_file, texts_of, values_of
-from dpol.data.tidy import COUNT, PLACE, WEEK
+from dpol.data.table import Rows, Table, dates_of, read_file, texts_of, values_of
+from dpol.data.tidy import NAMES
 
 MOST_COLUMNS = 40
 """Largest number of columns that are shown."""
@@ -37,16 +37,21 @@ class Found:
     """The columns of a table that nobody has described yet.
 
     Args:
-        cells: all columns.
+        table: all columns.
         read: how the file is read.
         form: the format of dates, in the signs of `strptime`; 2021-01-31 if None.
         papers: the columns of `config/paper.yaml`, if the table has all of them.
     """
 
-    cells: pd.DataFrame
+    table: Table
     read: Read
     form: str | None
     papers: Columns | None
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        """The cells of all columns."""
+        return self.table.cells
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -117,20 +122,20 @@ def columns_of(table: Path, keys: Mapping[str, Any], said: Mapping[str, str]) ->
         found = problems_of(error, Read, options)
         placed = [replace(it, location=("dataset", "read", *it.location)) for it in found]
         raise refusal(str(table), placed) from None
-    names = {"entity": PLACE, "period": WEEK, "count": COUNT}
+    names = dict(zip(("entity", "period", "count"), NAMES, strict=False))
     of = Columns.model_validate({name: said.get(name, names[name]) for name in names})
-    cells = read_file(table, read, of=of).cells
-    if len(cells.columns) == 1:
+    whole = read_file(table, read, of=of)
+    if len(whole.header) == 1:
         raise DataError(
-            f"{table}: has one column, {cells.columns[0]!r}, whose first text is"
-            f" {shortened(str(cells.iloc[0, 0]))!r}. ",
+            f"{table}: has one column, {whole.header[0]!r}, whose first text is"
+            f" {shortened(str(whole.cells.iloc[0, 0]))!r}. ",
             keyed("Set {dataset.read.sep} or {dataset.read.skiprows}"),
         )
     raw = completed({"like": "paper"}, "dataset")
     papers = Columns.model_validate(raw["columns"]) if isinstance(raw, dict) else None
-    known = papers is not None and {*papers.needed, *papers.may_lack} <= {*cells}
+    known = papers is not None and {*papers.needed, *papers.may_lack} <= {*whole.cells}
     form = keys.get("periods.format")
-    return Found(cells=cells, read=read, form=form, papers=papers if known else None)
+    return Found(table=whole, read=read, form=form, papers=papers if known else None)
 
 
 def only_answers(found: Found, said: Mapping[str, str]) -> dict[str, str]:
@@ -163,60 +168,38 @@ def understood(
         dropped: the entity, name and reason of each of its entities that do not play.
         dataset: how the table is read.
     """
-    lines = [
-        _rows(rows, read, panel),
-        _dropped(dropped),
-        _dates(rows, panel, dataset),
-        _largest(read, panel),
-        _cells(panel),
-    ]
-    return [it if len(it) <= LONGEST else f"{it[: LONGEST - 4]} ..." for it in filter(None, lines)]
-
-
-def _rows(rows: Rows, read: pd.DataFrame, panel: pd.DataFrame) -> str:
-    ours = int(read["entity"].isin(panel["entity"]).sum())
     names = [one_line(it) for it in panel["entity"].unique()]
-    return (
-        f"{ours:,} of {rows.facts['read']:,} rows play, of {counted(len(names), 'entity')}:"
-        f" {listed(names, 5)}"
-    )
-
-
-def _dropped(dropped: Sequence[Mapping[str, str]]) -> str:
+    ours, every = int(read["entity"].isin(panel["entity"]).sum()), rows.facts["read"]
+    lines = [f"{ours:,} of {every:,} rows play, of {counted(len(names), 'entity')}: "]
+    lines[0] += listed(names, 5)
     why = dict[str, list[str]]()
     for one in dropped:
         why.setdefault(_NUMBER.sub("", one["reason"]), []).append(one_line(one["entity"]))
-    each = (f"{len(names):,} ({reason}: {listed(names)})" for reason, names in why.items())
-    return f"do not play: {'; '.join(each)}" if why else ""
-
-
-def _dates(rows: Rows, panel: pd.DataFrame, dataset: Dataset) -> str:
+    if why:
+        each = (f"{len(names):,} ({reason}: {listed(names)})" for reason, names in why.items())
+        lines.append(f"do not play: {'; '.join(each)}")
     first, periods = rows.facts["dated"], panel["period"].unique()
-    return (
+    lines.append(
         f"{first['text']!r} in row {first['row']} is {_day(pd.Timestamp(first['date']))};"
         f" {counted(len(periods), 'period')} of {counted(*dataset.periods.length)} from"
         f" {_day(periods[0])} to {_day(periods[-1])}"
     )
-
-
-def _largest(read: pd.DataFrame, panel: pd.DataFrame) -> str:
-    one = panel.iloc[int(panel["count"].to_numpy().argmax())]
-    made = read[(read["entity"] == one["entity"]) & (read["period"] == one["period"])]
-    beside = f" beside a capacity of {one['capacity']:g}" if np.isfinite(one["capacity"]) else ""
-    numbers = [f"{number:g}" for number in made["count"]]
-    places = listed(map(str, made["row"])) if numbers else ""
-    of = f"{listed(numbers)} in row {places}" if numbers else "another period"
-    name = one_line(one["entity"])
-    return f"the largest: {name}, {_day(one['period'])}: {one['count']:g}{beside}, from {of}"
-
-
-def _cells(panel: pd.DataFrame) -> str:
-    each = list[str]()
+    largest = panel.iloc[int(panel["count"].to_numpy().argmax())]
+    entity, period, capacity = largest[["entity", "period", "capacity"]]
+    made = read[(read["entity"] == entity) & (read["period"] == period)]
+    beside = f" beside a capacity of {capacity:g}" if np.isfinite(capacity) else ""
+    numbers, places = listed(f"{it:g}" for it in made["count"]), listed(map(str, made["row"]))
+    lines.append(
+        f"the largest: {one_line(entity)}, {_day(period)}: {largest['count']:g}{beside}, from"
+        f" {f'{numbers} in row {places}' if len(made) else 'another period'}"
+    )
+    cells = list[str]()
     for what in ("count", "capacity"):
         shares = panel[f"{what}_source"].value_counts(normalize=True)
         told = [f"{str(it).replace('_', ' ')} {100 * part:.3g}%" for it, part in shares.items()]
-        each.append(f"{what}: {listed(told, 9)}")
-    return f"cells: {'; '.join(each)}"
+        cells.append(f"{what}: {listed(told, 9)}")
+    lines.append(f"cells: {'; '.join(cells)}")
+    return [it if len(it) <= LONGEST else f"{it[: LONGEST - 4]} ..." for it in lines]
 
 
 def _day(day: Any) -> str:
