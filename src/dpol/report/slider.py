@@ -16,6 +16,7 @@ from dpol.show.entries import OUR_MARK
 from dpol.show.pages import load_template
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
+from dpol.studies.answer.privacy import guesses_title
 from dpol.studies.answer.privacy_utility import level_title
 from dpol.studies.answer.systems import (
     CHOSEN,
@@ -35,6 +36,7 @@ def answer_widget(frames: Frames, facts: Facts) -> Widget:
     lines = lines_of(standings)
     data = {
         "start": first_level(standings, facts),
+        "privacy": guesses_title(standings),
         "levels": [
             {
                 "mu": f"{mu:g}",

@@ -11,6 +11,8 @@ OPPOSITE = {ABOVE: BELOW, BELOW: ABOVE, EQUAL: EQUAL, UNDECIDED: UNDECIDED}
 """The verdict on the difference the other way round."""
 AHEAD, BEHIND = "ahead at this reading", "behind at this reading"
 """Verdicts on a difference that numbers which nobody measured may decide."""
+IN_THESE_WEEKS = "in these weeks"
+"""Added to a verdict that other weeks or streams may turn."""
 
 
 def verdict_on(difference: float, half: float) -> str:
@@ -42,6 +44,30 @@ def at_this_reading(verdict: str) -> str:
     ('ahead at this reading', 'undecided')
     """
     return {ABOVE: AHEAD, BELOW: BEHIND}.get(verdict, verdict)
+
+
+def bounded(
+    verdict: str, readings: Iterable[str] = (), wide: tuple[float, float] | None = None
+) -> str:
+    """Return a verdict that is no stronger than anything that bounds it.
+
+    Every text, table and page says a verdict on two systems through this function.
+
+    Args:
+        verdict: the verdict from the interval for the noise, on the data as they are read.
+        readings: verdicts at other readings of unmeasured numbers, or with zeros that hide counts;
+            an empty text where the two systems were not compared.
+        wide: the difference, and the half-width of its interval over weeks or streams.
+
+    >>> bounded("above", ["above", "below"]), bounded("above", ["above"], (1.0, 2.0))
+    ('ahead at this reading', 'above in these weeks')
+    >>> bounded("undecided", ["above"], (1.0, 2.0)), bounded("below", wide=(-2.0, 1.0))
+    ('undecided', 'below')
+    """
+    said = verdict if all(it == verdict for it in readings) else at_this_reading(verdict)
+    may_turn = wide is not None and abs(wide[0]) <= wide[1]
+    decided = said in (ABOVE, BELOW, AHEAD, BEHIND)
+    return f"{said} {IN_THESE_WEEKS}" if may_turn and decided else said
 
 
 def verdicts_on(

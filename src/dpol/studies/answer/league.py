@@ -18,6 +18,7 @@ from dpol.show.entries import BLACK, GREY, OUR_MARK
 from dpol.show.table import Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title
+from dpol.studies.comparison.bounds import with_bounds
 from dpol.studies.comparison.standings import ONE_WEEK, OUR_METHOD, RAW, THE_LEVEL
 from dpol.studies.study import Facts, Frames
 
@@ -35,10 +36,11 @@ def league_table(frames: Frames, facts: Facts) -> Table:
     """Build the table: a section per question or stream, a group per guarantee, a line per system.
 
     Args:
-        frames: the standings, and the summary, which says what they leave out.
+        frames: the standings; the summary, which says what they leave out; and the curves of all
+            systems if the run makes them.
         facts: titles of the streams and questions, and the levels.
     """
-    standings, mus = frames["standings"], ordered_levels(facts.levels)
+    standings, mus = with_bounds(frames), ordered_levels(facts.levels)
     beside = "ours" if names_ours(standings) else "strongest"
     longest = standings["mu_8_weeks"].notna().any()
     last = (f"μ of 8 weeks, {mu_title(mus[-1])}",) if longest else ()

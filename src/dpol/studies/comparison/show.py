@@ -9,7 +9,8 @@ SECTIONS = (
         title="What privacy costs",
         about="The share of the possible gain that each system keeps: 0% for random choices, 100%"
         " for the best of every round. An attacker guesses whether a person was counted.",
-        results=("standings",),
+        results=("standings", "summary"),
+        if_made=("cumulative",),
         figures=(
             Exhibit(
                 name="privacy-utility",
@@ -57,6 +58,7 @@ SECTIONS = (
         title="Every system at every level",
         about="Systems are ranked among those with the same guarantee.",
         results=("standings", "summary"),
+        if_made=("cumulative",),
         figures=(
             Exhibit(
                 name="league",
