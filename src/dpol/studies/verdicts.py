@@ -11,8 +11,6 @@ OPPOSITE = {ABOVE: BELOW, BELOW: ABOVE, EQUAL: EQUAL, UNDECIDED: UNDECIDED}
 """The verdict on the difference the other way round."""
 AHEAD, BEHIND = "ahead at this reading", "behind at this reading"
 """Verdicts on a difference that numbers which nobody measured may decide."""
-IN_THESE_WEEKS = "in these weeks"
-"""Added to a verdict that other weeks or streams may turn."""
 
 
 def verdict_on(difference: float, half: float) -> str:
@@ -47,7 +45,10 @@ def at_this_reading(verdict: str) -> str:
 
 
 def bounded(
-    verdict: str, readings: Iterable[str] = (), wide: tuple[float, float] | None = None
+    verdict: str,
+    readings: Iterable[str] = (),
+    wide: tuple[float, float] | None = None,
+    units: str = "weeks",
 ) -> str:
     """Return a verdict that is no stronger than anything that bounds it.
 
@@ -58,6 +59,7 @@ def bounded(
         readings: verdicts at other readings of unmeasured numbers, or with zeros that hide counts;
             an empty text where the two systems were not compared.
         wide: the difference, and the half-width of its interval over weeks or streams.
+        units: which of the two; if the interval contains 0, others may turn the verdict.
 
     >>> bounded("above", ["above", "below"]), bounded("above", ["above"], (1.0, 2.0))
     ('ahead at this reading', 'above in these weeks')
@@ -67,7 +69,7 @@ def bounded(
     said = verdict if all(it == verdict for it in readings) else at_this_reading(verdict)
     may_turn = wide is not None and abs(wide[0]) <= wide[1]
     decided = said in (ABOVE, BELOW, AHEAD, BEHIND)
-    return f"{said} {IN_THESE_WEEKS}" if may_turn and decided else said
+    return f"{said} in these {units}" if may_turn and decided else said
 
 
 def verdicts_on(

@@ -39,7 +39,7 @@ def with_bounds(frames: Frames) -> pd.DataFrame:
     rows = frames["standings"].copy()
     shares = shares_of_units(rows, frames.get("cumulative"))
     for (_, stream), own in rows.groupby(["question", "stream"], sort=False):
-        readings = recorded_kept(own.iloc[0]) if stream else []
+        readings = kept_at(recorded_readings(own.iloc[0])) if stream else []
         for _, at in own.groupby("mu", sort=False):
             others = {
                 "strongest": at["strongest"],
@@ -50,9 +50,10 @@ def with_bounds(frames: Frames) -> pd.DataFrame:
                 other, said, against = at[chosen].head(1), list[str](), list[str]()
                 for place, row in at.iterrows() if len(other) else ():
                     rival = STRONGEST if name == "strongest" else cell_of(other.iloc[0])[:2]
-                    found = [_verdict_at(kept, cell_of(row), rival) for kept in readings]
+                    found = [verdict_at(kept, cell_of(row), rival) for kept in readings]
                     wide = over_units(shares.get(place), shares.get(other.index[0]))
-                    said.append(bounded(row[f"to_{name}_verdict"], found, wide))
+                    verdict, units = row[f"to_{name}_verdict"], "weeks" if stream else "streams"
+                    said.append(bounded(verdict, found, wide, units))
                     lost = found.count(BELOW)
                     told = f"behind at {lost} of {len(found)} recorded readings"
                     against.append(told * (lost > 0))
@@ -66,22 +67,17 @@ def cell_of(row: Any) -> Cell:
     return row["algorithm"], row["noise"], row["mu"]
 
 
-def recorded_kept(row: pd.Series) -> list[Kept]:
-    """Return what each system keeps at each recorded reading of the table of a stream, if any.
-
-    Args:
-        row: a row of the standings, of the stream.
-    """
-    every, columns = recorded_readings(row), ["gain_share", "gain_share_half_width"]
-    readings = []
-    for _, own in every.groupby(["treatment", "read_as"], sort=False):
+def kept_at(recorded: pd.DataFrame) -> list[Kept]:
+    """Return what each system, and the strongest rival, keeps at each recorded reading."""
+    columns, readings = ["gain_share", "gain_share_half_width"], list[Kept]()
+    for _, own in recorded.groupby(["treatment", "read_as"], sort=False):
         rivals = own[own["strongest"]].assign(**dict(zip(SYSTEM, STRONGEST, strict=True)))
         both = pd.concat([own, rivals]).set_index(_CELL)[columns]
         readings.append(dict(zip(both.index, both.to_numpy().tolist(), strict=True)))
     return readings
 
 
-def _verdict_at(kept: Kept, one: Cell, other: tuple[str, str]) -> str:
+def verdict_at(kept: Kept, one: Cell, other: tuple[str, str]) -> str:
     """Return the verdict on two systems at a reading; empty if one was not played."""
     own, rival = kept.get(one), kept.get((*other, one[2]))
     if own is None or rival is None:
@@ -109,8 +105,11 @@ def shares_of_units(
         curves = {key: own.to_numpy() for key, own in games}
     shares = {}
     for place, row in standings.iterrows():
-        if not row["stream"]:
-            shares[place] = by_stream[(row["question"], *cell_of(row))]
+        if (
+            not row["stream"]
+            and (own := by_stream.get((row["question"], *cell_of(row)))) is not None
+        ):
+            shares[place] = own
         elif (gains := curves.get((row["stream"], *cell_of(row)))) is not None:
             by_round = np.diff(gains, prepend=0.0)
             blocks = np.array_split(by_round - row["uniform_gain"] / len(gains), _blocks(gains))
