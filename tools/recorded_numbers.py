@@ -474,14 +474,14 @@ def table_2() -> str:
     every = rows("central-texas", "summary", f"noise == '{PAPER_NOISE}'")
     reported, lines = reported_ratios(META, MIN_NOISE), []
     for mu in levels(reported.index.unique("mu")):
-        cells = every[every["mu"] == mu].set_index("algorithm")[["mean_gain", "ci_half_width"]]
-        meta, tree = (cells.loc[algorithm] for algorithm in (META, MIN_NOISE))
+        cells = every[every["mu"] == mu].set_index("algorithm").loc[[META, MIN_NOISE]]
+        gains = cells[["mean_gain", "ci_half_width"]].to_numpy()
         theirs = reported.xs(mu, level="mu")
-        ratio = f"{meta['mean_gain'] / tree['mean_gain']:.2f}"
+        ratio = f"{gains[0, 0] / gains[1, 0]:.2f}"
         ratio += f" ({theirs.min():.2f} to {theirs.max():.2f})"
         name = level(mu) + " (no noise)" * (mu == math.inf)
-        right = f"{at_most(100 * best_guess(mu))}%"
-        lines.append((name, right, amount(*meta), amount(*tree), ratio))
+        right = f"{at_most(100 * best_guess(cells['guaranteed_mu'].max()))}%"
+        lines.append((name, right, *(amount(*it) for it in gains), ratio))
     heads = "μ", "attacker right, at most", HEADERS[META], HEADERS[MIN_NOISE], "ratio (paper)"
     return table(heads, lines)
 

@@ -190,7 +190,7 @@ def test_the_verdict_says_what_is_reproduced(made: dict[str, pd.DataFrame]) -> N
     def told(changes: dict[str, float], spread: float = 0.0, **facts: Any) -> list[str]:
         found = verdict(moved(made, gains | changes, spread), replace(FACTS, **facts))
         assert found is not None
-        assert len(f"{found.heading} {found.said}".split()) <= 70
+        assert len(f"{found.heading} {found.said}".split()) <= 80
         assert bool(found.why) == ((gains | changes)["rw-meta"] > 15)
         ranked, *said = found.said.split(". ")
         assert ranked.endswith(

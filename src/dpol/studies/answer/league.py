@@ -143,9 +143,12 @@ def _footers(
     other = "our method’s" if beside == "ours" else "that of the strongest, in hindsight"
     yield (
         f"Shares of the possible gain, mean over {row['replicates']} runs. Below each: its rank,"
-        " which is 1 and the number of systems with the same guarantee that are above it for"
-        f" certain, so several may share it; and its difference to {other}, in points of 100, taken"
-        " replicate by replicate. Undecided: the interval of the difference contains 0."
+        " which is 1 and the number of systems with the same guarantee that are above it by"
+        " their whole interval, so several may share it; and its difference to"
+        f" {other}, in points of 100, taken replicate by replicate. Undecided: the interval of the"
+        " difference contains 0. In these weeks (or streams): so does a wider one, which takes"
+        " blocks of 13 weeks (or the streams) as a sample. At this reading: unmeasured numbers may"
+        " decide it otherwise."
     )
     yield (
         f"±: {100 * row['confidence']:g}% intervals, which hold jointly for all shares and for all"
