@@ -74,18 +74,6 @@ def hold(query: str) -> bool:
     return len(found) > 0 and bool(found.isin(["holds", "holds loosely"]).all())
 
 
-def hidden_leads(run: str, question: str) -> str:
-    """Return the ends of our lead at mu = 0.25 over all draws with hidden zeros, in points."""
-    of = ZEROS.query("stream == '' and mu == 0.25 and hidden > 0")
-    of = of[(of["run"] == run) & (of["question"] == question)]
-    return span(100 * pd.concat([of["lead_least"], of["lead_most"]]), 1)
-
-
-def papers_order() -> str:
-    """Say in how many pairs the columns of Table 2 have the paper's order."""
-    return order_in_words(recorded("central-texas", "order")["verdict"])
-
-
 def beside_fixed() -> dict[str, str]:
     """Return the levels at which RW-Meta clearly beats the best fixed hospital, and the others."""
     every = rows("central-texas", "summary", META_ROWS)
@@ -95,12 +83,15 @@ def beside_fixed() -> dict[str, str]:
 
 def reproduced() -> str:
     """README.md: what of Table 2 was reproduced, and what was not."""
-    return said("reproduced", order=papers_order(), beaten=beside_fixed()["beaten"])
+    order = order_in_words(recorded("central-texas", "order")["verdict"])
+    return said("reproduced", order=order, beaten=beside_fixed()["beaten"])
 
 
 def found() -> str:
     """README.md: what our method keeps in fifteen states, and how many statements hold."""
     single = ZEROS.query("run == 'states' and question == 'share' and stream != '' and mu == 0.25")
+    hidden = ZEROS.query("run == 'states' and question == 'share' and stream == '' and mu == 0.25")
+    leads = hidden.loc[hidden["hidden"] > 0, ["lead_least", "lead_most"]].stack()
     every = rows("ledger", "claims", "not ours")["verdict"]
     failing = roots(recorded("ledger", "claims"))["kind"].isin(["false", "hypothesis missing"])
     return said(
@@ -108,7 +99,7 @@ def found() -> str:
         share={name: f"{kept(own, 0.25):.0f}" for name, own in systems("states").items()},
         fixed=f"{100 * standings('states')['best_fixed_share'].iloc[0]:.0f}",
         verdict=verdict_of("states", ours_at("states", 0.25)),
-        lead=hidden_leads("states", "share"),
+        lead=span(100 * leads, 1),
         ahead=(signs_of(single) == 1).sum(),
         behind=(signs_of(single) == -1).sum(),
         states=single["stream"].nunique(),
@@ -145,7 +136,7 @@ def table_2_reproduced() -> str:
     )
     return said(
         "table_2_reproduced",
-        order=papers_order(),
+        order=order_in_words(recorded("central-texas", "order")["verdict"]),
         **beside_fixed(),
         ours=at_most(100 * ours, digits=2),
         theirs=at_most(100 * paper, digits=2),

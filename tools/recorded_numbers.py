@@ -17,12 +17,13 @@ import pandas as pd
 from manual import TEMPLATES
 
 from dpol.core.rounding import at_most
+from dpol.core.words import listed
 from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, losses_for, noises_for, promises_of
 from dpol.privacy.losses import Promise
 from dpol.show.entries import BATCHES, algorithm_entry, noise_entry
 from dpol.show.reported import FILLINGS, PAPER_STATES, load_reported
-from dpol.studies.comparison.bounds import STRONGEST, cell_of, kept_at, verdict_at
+from dpol.studies.bounds import STRONGEST, cell_of, kept_at, verdict_at
 from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE
 from dpol.studies.games.names import (
     BEST_LINEAR,
@@ -101,15 +102,9 @@ def at_levels(mus: Iterable[float]) -> list[str]:
     return [f"μ = {level(mu)}" for mu in mus]
 
 
-def listed(words: Iterable[object]) -> str:
-    """Return words with commas and a last `and`."""
-    *some, last = [*map(str, words)] or ["none"]
-    return f"{', '.join(some)} and {last}" if some else last
-
-
 def at(mus: Iterable[float]) -> str:
     """Return levels as a sentence lists them."""
-    return listed(map(level, levels(mus)))
+    return listed([*map(level, levels(mus))] or ["none"], most=9)
 
 
 def said(name: str, **values: object) -> str:
@@ -182,8 +177,7 @@ REAL = {
 
 def ours_at(run: str, mu: float) -> pd.Series:
     """Return the row of our method at a level, for the first question of a run."""
-    every = standings(run)
-    return every[(every["role"] == OUR_METHOD) & (every["mu"] == mu)].iloc[0]
+    return standings(run).query("role == @OUR_METHOD and mu == @mu").iloc[0]
 
 
 def verdict_of(run: str, row: pd.Series, other: tuple[str, str] = STRONGEST) -> str:
@@ -197,7 +191,7 @@ def verdict_of(run: str, row: pd.Series, other: tuple[str, str] = STRONGEST) -> 
     wide, units, to = None, "weeks", "ours"
     readings = [verdict_at(it, cell_of(row), other) for it in READINGS] * (run == "central-texas")
     if other == STRONGEST:
-        own, to = mean_of(run), "strongest"
+        own, to = ZEROS.query("run == @run and stream == '' and question != 'large'"), "strongest"
         readings += [*own[own["mu"] == row["mu"]]["verdict"]]
         over = recorded(run, "spread").set_index("mu").loc[row["mu"]]
         wide, units = (over["difference"], over["half_width"]), over["units"].split()[-1]
@@ -206,8 +200,7 @@ def verdict_of(run: str, row: pd.Series, other: tuple[str, str] = STRONGEST) -> 
 
 def behind_at(mu: float) -> str:
     """Say at how many readings of Central Texas our method is below the strongest rival."""
-    ours = cell_of(ours_at("central-texas", mu))
-    found = [verdict_at(it, ours, STRONGEST) for it in READINGS]
+    found = [verdict_at(it, cell_of(ours_at("central-texas", mu)), STRONGEST) for it in READINGS]
     return f"{found.count(BELOW)} of {len(found)}"
 
 
@@ -259,19 +252,6 @@ QUESTIONS = {
 """Runs and questions that play with hidden zeros, by the names that the table gives to them."""
 
 
-def mean_of(run: str) -> pd.DataFrame:
-    """Return the rows with hidden zeros of the mean over states, for a run's first question."""
-    return ZEROS[(ZEROS["run"] == run) & (ZEROS["stream"] == "") & (ZEROS["question"] != "large")]
-
-
-def in_all_draws(of: pd.DataFrame) -> pd.Series:
-    """Return whether our method is above by its whole interval in all draws, by level.
-
-    The draws include the zeros as they are.
-    """
-    return of["verdict"].eq(ABOVE).groupby(of["mu"]).all()
-
-
 def signs_of(of: pd.DataFrame) -> pd.Series:
     """Return 1 or -1 where our mean lead has this sign in all draws, else 0, by stream, level."""
     key = [of["stream"], of["mu"]]
@@ -308,7 +288,7 @@ def zeros() -> str:
             )
             signs = signs_of(own[own["mu"] == mu])
             counts = "; ".join(str((signs == sign).sum()) for sign in (1, -1))
-            ahead = "yes" if in_all_draws(at).all() else "no"
+            ahead = "yes" if at["verdict"].eq(ABOVE).all() else "no"
             first = data if mu == math.inf else ""
             lines.append((first, level(mu), *cells, minus("; ".join(ends)), ahead, counts))
     heads = "data", "μ", "RW-Meta", "strongest rival", "our method †", "lead", "ahead in all draws"
@@ -550,22 +530,6 @@ def treatments() -> str:
         lines.append((treatment, f"{first['n_experts']}; {', '.join(bounds)}", *cells))
     heads = (HEADERS[BEST_LINEAR if it == LINEAR else it] for it in columns)
     return table(("treatment", "hospitals; uniform, best fixed, oracle", *heads), lines)
-
-
-def fillings() -> str:
-    """verify/runs/README.md: our method and its strongest rival on Central Texas, by treatment."""
-    local = FILLED.query("model == 'local'")
-    mus, lines = levels(local["mu"]), []
-    for (treatment, reading), own in local.groupby(["treatment", "read_as"], sort=False):
-        first, cells = own.iloc[0], []
-        for mu in mus:
-            at = own[own["mu"] == mu]
-            best = at[at["strongest"]]
-            pair = f"{kept_by(at[at['role'] == OUR_METHOD])[0]} of {kept_by(best)[0]}"
-            cells.append(f"{pair} ({', '.join(best[SYSTEM].iloc[0])})")
-        weeks = f"{first['unmeasured_periods']} ({100 * first['unmeasured_share']:.0f}%)"
-        lines.append((treatment, f"{reading}", weeks, *cells))
-    return table(("treatment", "read as", "weeks", *at_levels(mus)), lines, words=3)
 
 
 def roots(ledger: pd.DataFrame) -> pd.DataFrame:

@@ -31,7 +31,7 @@ from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.reruns.notes import read_notes
 from dpol.show.reported import FILLINGS
 from dpol.studies.answer.promises import shares_kept
-from dpol.studies.comparison.bounds import BLOCK, over_units, shares_of_units
+from dpol.studies.bounds import BLOCK, over_units, shares_of_units
 from dpol.studies.games.names import CELL, LINEAR
 from dpol.studies.games.order import column_pairs
 from dpol.studies.paper1.batching.compute import noisy_game

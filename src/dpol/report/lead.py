@@ -29,7 +29,7 @@ from dpol.studies.answer.systems import (
     names_ours,
     why_first,
 )
-from dpol.studies.comparison.bounds import with_bounds
+from dpol.studies.bounds import with_bounds
 from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE, THE_LEVEL
 from dpol.studies.paper1.table_2 import Verdict
 from dpol.studies.study import Facts, Frames

@@ -67,11 +67,9 @@ def write_report(
     made = made_as_asked(logs.parent, jobs).values()
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     provenance = provenance_of(params, made, checkout)
-    curves = ["cumulative"] * (not config.facts.asks_several)
-    read = "standings", "summary", "totals", *curves
+    read = "standings", "summary", "totals", *["cumulative"] * (not config.facts.asks_several)
     frames = _frames(there, "dpol.studies.comparison", read)
-    paper = config.games.has_table_2(config.facts)
-    found = verdict(frames, config.facts) if paper else None
+    found = verdict(frames, config.facts) if config.games.has_table_2(config.facts) else None
     answer = answer_of(frames, config.facts, config, found)
     write_text(page, build_page(there, config, provenance, answer))
     write_text(folder / WORKFLOW, params.snakefile)

@@ -18,7 +18,7 @@ from dpol.show.entries import BLACK, GREY, OUR_MARK
 from dpol.show.table import Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title
-from dpol.studies.comparison.bounds import with_bounds
+from dpol.studies.bounds import with_bounds
 from dpol.studies.comparison.standings import ONE_WEEK, OUR_METHOD, RAW, THE_LEVEL
 from dpol.studies.study import Facts, Frames
 

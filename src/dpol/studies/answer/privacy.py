@@ -39,12 +39,6 @@ def attacked(record: pd.DataFrame, period: str = "round") -> str:
     Args:
         record: rows of the summary, of one system at one level; the largest bound counts.
         period: what a round is called.
-
-    >>> row = {"unit": "one person in one round", "model": "local", "taken_as_public": ""}
-    >>> attacked(pd.DataFrame([row | {"guaranteed_mu": 0.25, "mu_carried": math.nan}]), "week")
-    ... # doctest: +NORMALIZE_WHITESPACE
-    'An attacker is right about one person in one week at most 55 times in 100 (a coin: 50) if each
-    site adds noise to its exact counts.'
     """
     whom, mu = record["unit"].iloc[0], record["guaranteed_mu"].max()
     about = f"right about {whom.replace('round', period)}"

@@ -35,7 +35,7 @@ from dpol.studies.answer.systems import (
     sized_titles,
     system_title,
 )
-from dpol.studies.comparison.bounds import with_bounds
+from dpol.studies.bounds import with_bounds
 from dpol.studies.comparison.standings import OUR_METHOD
 from dpol.studies.games.names import BEST_FIXED
 from dpol.studies.study import Facts, Frames
@@ -98,9 +98,7 @@ def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
         drawn.caption(data, "0%: uniform random; 100%: oracle", bars, *who)
         local = [line for line in lines if line.rows["model"].iloc[0] == "local"]
         if told := [line for line in lines if line.name == OUR_METHOD] or local or lines:
-            title, rows = next(iter(groups_of(standings, facts).items()))
-            where, mu = "" if alone else f" ({title})", levels[first_level(standings, facts)]
-            drawn.find(_finding(told, rows, frames["summary"], where, mu, best=not named))
+            drawn.find(_finding(told, frames, facts, best=not named))
     return drawn.figure
 
 
@@ -110,25 +108,21 @@ def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
     return points[["place", "gain_share", "gain_share_half_width"]]
 
 
-def _finding(
-    lines: Sequence[SystemLine],
-    rows: pd.DataFrame,
-    summary: pd.DataFrame,
-    where: str,
-    mu: float,
-    *,
-    best: bool,
-) -> str:
+def _finding(lines: Sequence[SystemLine], frames: Frames, facts: Facts, *, best: bool) -> str:
     """Say what a system keeps at a level and without privacy, and how well it hides a person.
+
+    The level is that of the first lead; if no system keeps it, the strictest that one keeps.
 
     Args:
         lines: the systems.
-        rows: rows of the standings that the finding describes.
-        summary: what proves the privacy of each.
-        where: words on these rows.
-        mu: the level; if no system keeps it, the finding is of the strictest that one keeps.
+        frames: the standings, whose first group the finding describes, and the summary.
+        facts: titles of the streams and questions, and the levels.
         best: whether to tell of the system that keeps most there, else of the first.
     """
+    groups = groups_of(standings := frames["standings"], facts)
+    title, rows = next(iter(groups.items()))
+    mu = ordered_levels(facts.levels)[first_level(standings, facts)]
+    where = f" ({title})" * (len(groups if facts.asks_several else facts.streams) > 1)
     of_line = [line.among(rows).assign(line=k) for k, line in enumerate(lines)]
     kept = pd.concat(of_line).sort_values("mu", ascending=False)
     mu = mu if (kept["mu"] == mu).any() else kept["mu"].min()
@@ -142,7 +136,7 @@ def _finding(
         return f"{said}."
     for _, free in kept[(kept["line"] == row["line"]) & (kept["mu"] == math.inf)].iterrows():
         said += f", and {_kept(free)} without privacy"
-    return f"{said}. {attacked(record_of(row, summary))}"
+    return f"{said}. {attacked(record_of(row, frames['summary']))}"
 
 
 def _kept(row: pd.Series) -> str:
