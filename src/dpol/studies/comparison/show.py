@@ -42,7 +42,8 @@ SECTIONS = (
         chapter="privacy",
         title="Right guesses",
         about="How often an attacker who knows everybody else’s data guesses right about one"
-        " person, at most. The command dpol account --promise lists noises for other promises.",
+        " person in one round, at most, if exact counts get the noise. The command dpol account"
+        " --promise lists noises for other promises.",
         results=("summary", "standings"),
         tables=(
             Exhibit(
