@@ -41,9 +41,8 @@ SECTIONS = (
         name="privacy",
         chapter="privacy",
         title="Right guesses",
-        about="How often an attacker who knows everybody else’s data guesses right about one"
-        " person in one round, at most, if exact counts get the noise. The command dpol account"
-        " --promise lists noises for other promises.",
+        about="How often an attacker who knows all other data guesses right about one person in one"
+        " round, at most, if exact counts get the noise. dpol account --promise lists more noises.",
         results=("summary", "standings"),
         tables=(
             Exhibit(
