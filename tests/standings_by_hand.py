@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,6 +14,12 @@ from dpol.studies.study import schemas_in
 from tables_by_hand import summary
 
 Row = dict[str, Any]
+
+
+def frames_of(frame: pd.DataFrame, **record: Any) -> dict[str, pd.DataFrame]:
+    """Return standings with the records of privacy of their rows, perhaps changed."""
+    nothing = {"taken_as_public": "", "mu_carried": math.nan, "keeps_level": True}
+    return {"standings": frame, "summary": frame.assign(**nothing | record)}
 
 
 def tables(rows: Iterable[Row]) -> tuple[pd.DataFrame, pd.DataFrame]:

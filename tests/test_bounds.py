@@ -18,10 +18,9 @@ from dpol.report.slider import answer_widget
 from dpol.show import panels
 from dpol.show.words import joint_confidence, proved
 from dpol.studies.answer.league import league_table
-from dpol.studies.answer.privacy import privacy_table
+from dpol.studies.answer.privacy import attacked, privacy_table
 from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility, level_title
 from dpol.studies.answer.promises import promise_in_words
-from dpol.studies.answer.systems import attacked
 from report.run_by_hand import config
 from standings_by_hand import standings_of
 from tables_by_hand import INF, lines, run, summary
@@ -55,10 +54,8 @@ def axis():
 
 
 WAYS = {
-    "lead": lambda: " ".join(
-        " ".join(it) for it in answer_of(frames()["standings"], FACTS, config()).texts
-    ),
-    "finding": lambda: attacked(MU),
+    "lead": lambda: " ".join(" ".join(it) for it in answer_of(frames(), FACTS, config()).texts),
+    "finding": lambda: attacked(summary(ROWS[1:])),
     "level": lambda: level_title(MU),
     "figure": texts_of_figure,
     "axis": axis,

@@ -12,16 +12,13 @@ import numpy as np
 import pandas as pd
 from recorded_numbers import (
     LAZY,
-    QUESTIONS,
     ROOT,
     ZEROS,
     at,
+    behind_at,
     beside_curators,
-    in_all_draws,
     kept,
-    level,
-    listed,
-    mean_of,
+    ours_at,
     papers_columns,
     recorded,
     roots,
@@ -31,6 +28,7 @@ from recorded_numbers import (
     standings,
     systems,
     table,
+    verdict_of,
 )
 
 from dpol.core.rounding import at_least, at_most
@@ -45,8 +43,8 @@ from dpol.show.entries import algorithm_entry
 from dpol.show.reported import load_reported
 from dpol.studies.games.names import BEST_LINEAR, META, MIN_NOISE, PAPER_NOISE
 from dpol.studies.ledger.claims.gains import reported_ratios
-from dpol.studies.paper1.table_2 import HEADERS, undecided
-from dpol.studies.verdicts import ABOVE, BELOW, EQUAL, OPPOSITE
+from dpol.studies.paper1.table_2 import order_in_words
+from dpol.studies.verdicts import ABOVE, BELOW, OPPOSITE
 
 META_ROWS = f"algorithm == '{META}' and noise == '{PAPER_NOISE}'"
 STAYS = (1, 2, 4, 8)
@@ -76,30 +74,6 @@ def hold(query: str) -> bool:
     return len(found) > 0 and bool(found.isin(["holds", "holds loosely"]).all())
 
 
-def hidden_quarters() -> str:
-    """Return which parts of the quarters of a hospital the draws hide."""
-    parts = span(100 * ZEROS.loc[ZEROS["hidden"] > 0, "hidden"], 0)
-    return f"{parts}% of a hospital's quarters hidden"
-
-
-def hidden_leads(run: str, question: str) -> str:
-    """Return the ends of our lead at mu = 0.25 over all draws with hidden zeros, in points."""
-    of = ZEROS.query("stream == '' and mu == 0.25 and hidden > 0")
-    of = of[(of["run"] == run) & (of["question"] == question)]
-    return span(100 * pd.concat([of["lead_least"], of["lead_most"]]), 1)
-
-
-def columns_in_order() -> str:
-    """Say whether the columns of Table 2 have the paper's order, and where that is undecided."""
-    pairs = recorded("central-texas", "order")
-    must(columns_in_order=not pairs["verdict"].isin([BELOW, EQUAL]).any())
-    unclear = [
-        f"{HEADERS[it.column]} and {HEADERS[it.other]} at μ = {level(it.mu)}"
-        for it in undecided(pairs).itertuples()
-    ]
-    return f"the order of the columns{f' ({listed(unclear)} undecided)' if unclear else ''}"
-
-
 def beside_fixed() -> dict[str, str]:
     """Return the levels at which RW-Meta clearly beats the best fixed hospital, and the others."""
     every = rows("central-texas", "summary", META_ROWS)
@@ -109,22 +83,28 @@ def beside_fixed() -> dict[str, str]:
 
 def reproduced() -> str:
     """README.md: what of Table 2 was reproduced, and what was not."""
-    return said("reproduced", order=columns_in_order(), beaten=beside_fixed()["beaten"])
+    order = order_in_words(recorded("central-texas", "order")["verdict"])
+    return said("reproduced", order=order, beaten=beside_fixed()["beaten"])
 
 
 def found() -> str:
     """README.md: what our method keeps in fifteen states, and how many statements hold."""
     single = ZEROS.query("run == 'states' and question == 'share' and stream != '' and mu == 0.25")
+    hidden = ZEROS.query("run == 'states' and question == 'share' and stream == '' and mu == 0.25")
+    leads = hidden.loc[hidden["hidden"] > 0, ["lead_least", "lead_most"]].stack()
     every = rows("ledger", "claims", "not ours")["verdict"]
     failing = roots(recorded("ledger", "claims"))["kind"].isin(["false", "hypothesis missing"])
     return said(
         "found",
         share={name: f"{kept(own, 0.25):.0f}" for name, own in systems("states").items()},
         fixed=f"{100 * standings('states')['best_fixed_share'].iloc[0]:.0f}",
-        lead=hidden_leads("states", "share"),
+        verdict=verdict_of("states", ours_at("states", 0.25)),
+        lead=span(100 * leads, 1),
         ahead=(signs_of(single) == 1).sum(),
         behind=(signs_of(single) == -1).sum(),
         states=single["stream"].nunique(),
+        texas=verdict_of("central-texas", ours_at("central-texas", 0.5)),
+        readings=behind_at(0.5),
         statements=len(every),
         hold=every.str.startswith("holds").sum(),
         failing=failing.sum(),
@@ -156,7 +136,7 @@ def table_2_reproduced() -> str:
     )
     return said(
         "table_2_reproduced",
-        order=columns_in_order(),
+        order=order_in_words(recorded("central-texas", "order")["verdict"]),
         **beside_fixed(),
         ours=at_most(100 * ours, digits=2),
         theirs=at_most(100 * paper, digits=2),
@@ -319,14 +299,4 @@ def memory_found() -> str:
         gained=(longer == ABOVE).sum(),
         cells=len(longer),
         left=at_most(100 * (left.iloc[0] - 1), digits=2),
-    )
-
-
-def zeros_found() -> str:
-    """docs/explanation/ours.md: our lead where zeros of the states' tables hide counts."""
-    leads = (f"{hidden_leads(*key)} points in {data}" for key, data in QUESTIONS.items())
-    of = {data: mean_of(run) for (run, name), data in QUESTIONS.items() if name != "large"}
-    whole = (data for data, own in of.items() if in_all_draws(own).loc[0.25])
-    return said(
-        "zeros_found", hidden=hidden_quarters(), leads="; ".join(leads), whole=listed(whole)
     )

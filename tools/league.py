@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
-from recorded_numbers import amount, level, minus, standings, table, title
+from recorded_numbers import amount, kept_by, level, minus, standings, table, title
 
 from dpol.core.safe_text import escape_markdown
 from dpol.experts.registry import REGISTRY, Registration
@@ -32,23 +32,19 @@ def rows_of(run: str) -> pd.DataFrame:
     return rows.sort_values("gain_share", ascending=False, ignore_index=True, kind="stable")
 
 
-def share(row: pd.Series) -> str:
-    """Return the share of the possible gain of a row with its interval, in percent."""
-    return amount(100 * row["gain_share"], 100 * row["gain_share_half_width"])
-
-
 def table_of(rows: pd.DataFrame) -> str:
     """Return the table of a run: the best systems of each level, and the baseline."""
     lines = []
     for mu, at in sorted(rows.groupby("mu"), reverse=True):
         best = at["gain_share"].rank(ascending=False, method="first") <= BEST
         shown = at[best | (at["role"] == THE_BASELINE)]
+        kept = kept_by(shown)
         for place, (_, row) in enumerate(shown.iterrows()):
             apart = amount(100 * row["to_strongest"], 100 * row["to_strongest_half_width"])
             apart = "—" if row["strongest"] else minus(apart)
             looked = escape_markdown(row["looked_at"])
             first = "" if place else level(mu)
-            lines.append((first, title(row), share(row), str(row["rank"]), apart, looked))
+            lines.append((first, title(row), kept[place], str(row["rank"]), apart, looked))
     head = "μ", "system", "share", "rank", "to the strongest rival", "looked at"
     return table(head, lines, words=6)
 

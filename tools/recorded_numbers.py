@@ -7,7 +7,7 @@ table are those of its rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -17,11 +17,13 @@ import pandas as pd
 from manual import TEMPLATES
 
 from dpol.core.rounding import at_most
+from dpol.core.words import listed
 from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, losses_for, noises_for, promises_of
 from dpol.privacy.losses import Promise
 from dpol.show.entries import BATCHES, algorithm_entry, noise_entry
 from dpol.show.reported import FILLINGS, PAPER_STATES, load_reported
+from dpol.studies.bounds import STRONGEST, cell_of, kept_at, verdict_at
 from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE
 from dpol.studies.games.names import (
     BEST_LINEAR,
@@ -36,10 +38,15 @@ from dpol.studies.ledger.claims.gains import reported_ratios
 from dpol.studies.paper1.table_2 import HEADERS
 from dpol.studies.paper2.lazy.compute import close_gap
 from dpol.studies.paper2.lazy.settings import CLOSE, GAP, STOCHASTIC
-from dpol.studies.verdicts import ABOVE, AHEAD, BEHIND, BELOW, UNDECIDED
+from dpol.studies.verdicts import ABOVE, AHEAD, BELOW, OPPOSITE, bounded, verdict_on
 
 ROOT = Path(__file__).parents[1]
-SYSTEM = ["algorithm", "noise"]
+SYSTEM, READ = ["algorithm", "noise"], ["treatment", "read_as"]
+FILLED = pd.read_csv(FILLINGS)
+READINGS = kept_at(FILLED)
+"""Central Texas at each reading."""
+KEPT = {"gain_share": 1, "gain_share_half_width": -1}
+"""Columns of a share, with the sign of the other's in a difference."""
 
 
 @cache
@@ -95,15 +102,9 @@ def at_levels(mus: Iterable[float]) -> list[str]:
     return [f"μ = {level(mu)}" for mu in mus]
 
 
-def listed(words: Iterable[object]) -> str:
-    """Return words with commas and a last `and`."""
-    *some, last = [*map(str, words)] or ["none"]
-    return f"{', '.join(some)} and {last}" if some else last
-
-
 def at(mus: Iterable[float]) -> str:
     """Return levels as a sentence lists them."""
-    return listed(map(level, levels(mus)))
+    return listed([*map(level, levels(mus))] or ["none"], most=9)
 
 
 def said(name: str, **values: object) -> str:
@@ -172,15 +173,35 @@ REAL = {
     "intensive-care": "intensive care",
 }
 """Runs on real data, by the names that the table gives to the data."""
-VERDICTS = {
-    "above": "above",
-    "below": "**below**",
-    "equal": "equal",
-    "ahead at this reading": "ahead",
-    "behind at this reading": "**behind**",
-    "undecided": "level",
-}
-"""Words on our method beside a rival."""
+
+
+def ours_at(run: str, mu: float) -> pd.Series:
+    """Return the row of our method at a level, for the first question of a run."""
+    return standings(run).query("role == @OUR_METHOD and mu == @mu").iloc[0]
+
+
+def verdict_of(run: str, row: pd.Series, other: tuple[str, str] = STRONGEST) -> str:
+    """Return the verdict on our method, or a curator, of a recorded run, with all that bounds it.
+
+    Args:
+        run: name of the run.
+        row: the row, for its first question.
+        other: the strongest rival, or our method.
+    """
+    wide, units, to = None, "weeks", "ours"
+    readings = [verdict_at(it, cell_of(row), other) for it in READINGS] * (run == "central-texas")
+    if other == STRONGEST:
+        own, to = ZEROS.query("run == @run and stream == '' and question != 'large'"), "strongest"
+        readings += [*own[own["mu"] == row["mu"]]["verdict"]]
+        over = recorded(run, "spread").set_index("mu").loc[row["mu"]]
+        wide, units = (over["difference"], over["half_width"]), over["units"].split()[-1]
+    return bounded(row[f"to_{to}_verdict"], readings, wide, units)
+
+
+def behind_at(mu: float) -> str:
+    """Say at how many readings of Central Texas our method is below the strongest rival."""
+    found = [verdict_at(it, cell_of(ours_at("central-texas", mu)), STRONGEST) for it in READINGS]
+    return f"{found.count(BELOW)} of {len(found)}"
 
 
 def real_data() -> str:
@@ -192,27 +213,19 @@ def real_data() -> str:
             ours, rival = at[at["role"] == OUR_METHOD], at[at["strongest"]]
             own = ours.iloc[0]
             gap = amount(100 * own["to_strongest"], 100 * own["to_strongest_half_width"])
-            verdict = VERDICTS[own["to_strongest_verdict"]]
-            if run in set(ZEROS["run"]) and not in_all_draws(mean_of(run)).loc[mu]:
-                verdict = "not so in all draws of zeros"
             theirs = f"{kept_by(rival)[0]} ({title(rival.iloc[0])})"
             first, wider = data if mu == math.inf else "", f"± {100 * over[mu]:.1f}"
-            lines.append((first, level(mu), kept_by(ours)[0], theirs, minus(gap), wider, verdict))
+            cells = first, level(mu), kept_by(ours)[0], theirs, minus(gap), wider
+            lines.append((*cells, verdict_of(run, own)))
             raw = at[at["model"] == "central"]
             best = raw.loc[raw["gain_share"].idxmax()]
+            verdict = verdict_of(run, best, tuple(own[SYSTEM]))
             lead = minus(f"{100 * best['to_ours']:.1f}")
-            said_of = beside.setdefault(best["to_ours_verdict"], [])
-            said_of.append(f"{data} at μ = {level(mu)} ({lead} points, {title(best)})")
+            where = f"{data} at μ = {level(mu)} ({lead} points, {title(best)})"
+            beside.setdefault(verdict, []).append(where)
     heads = "data", "μ", "our method †", "strongest rival", "difference", "over states or weeks"
-    return said(
-        "real_data",
-        table=table((*heads, "our method is"), lines, words=2),
-        rows=len(lines),
-        below=len(beside[BELOW]),
-        behind=len(beside[BEHIND]),
-        above="; ".join(beside[ABOVE]),
-        undecided="; ".join(beside[UNDECIDED]),
-    )
+    made = table((*heads, "our method is"), lines, words=2)
+    return said("real_data", table=made, rows=len(lines), beside=beside)
 
 
 def later_weeks() -> str:
@@ -237,19 +250,6 @@ QUESTIONS = {
     ("held-out", ""): "eight held-out states",
 }
 """Runs and questions that play with hidden zeros, by the names that the table gives to them."""
-
-
-def mean_of(run: str) -> pd.DataFrame:
-    """Return the rows with hidden zeros of the mean over states, for a run's first question."""
-    return ZEROS[(ZEROS["run"] == run) & (ZEROS["stream"] == "") & (ZEROS["question"] != "large")]
-
-
-def in_all_draws(of: pd.DataFrame) -> pd.Series:
-    """Return whether our method is above by its whole interval in all draws, by level.
-
-    The draws include the zeros as they are.
-    """
-    return of["verdict"].eq(ABOVE).groupby(of["mu"]).all()
 
 
 def signs_of(of: pd.DataFrame) -> pd.Series:
@@ -288,7 +288,7 @@ def zeros() -> str:
             )
             signs = signs_of(own[own["mu"] == mu])
             counts = "; ".join(str((signs == sign).sum()) for sign in (1, -1))
-            ahead = "yes" if in_all_draws(at).all() else "no"
+            ahead = "yes" if at["verdict"].eq(ABOVE).all() else "no"
             first = data if mu == math.inf else ""
             lines.append((first, level(mu), *cells, minus("; ".join(ends)), ahead, counts))
     heads = "data", "μ", "RW-Meta", "strongest rival", "our method †", "lead", "ahead in all draws"
@@ -296,23 +296,38 @@ def zeros() -> str:
 
 
 def losses() -> str:
-    """docs/explanation/ours.md: data and levels at which the strongest rival is clearly better."""
-    said = []
+    """docs/explanation/ours.md: every recorded table in which the strongest rival is better."""
+    return "".join(_lost(where, own) for where, own in _compared())
+
+
+def _compared() -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the strongest rivals of every recorded table; `{}` stands for the number of streams."""
+    for world, own in recorded("robustness", "worlds").groupby("stream", sort=False):
+        yield f"simulated, {world}", own[own["strongest"]]
     for run, data in REAL.items():
-        said.append(_lost(data, standings(run)))
-        every = recorded(run, "standings")
+        every = recorded(run, "standings").query("strongest")
+        yield data, standings(run).query("strongest")
         states = every[every["stream"].ne("") & every["question"].isin(standings(run)["question"])]
         if states["stream"].nunique() > 1:
-            noisy, free = states[states["mu"] < math.inf], states[states["mu"] == math.inf]
-            for state, own in noisy.groupby("stream"):
-                said.append(_lost(f"{data}, {str(state)[:2]} alone", own))
-            said.append(_lost(f"{data}, {{}} of them each alone", free))
-    return "".join(said)
+            yield f"{data}, {{}} of them each alone", states
+    both = FILLED.merge(FILLED[FILLED["role"] == OUR_METHOD], on=[*READ, "mu"], suffixes=("", "_"))
+    ahead, half = (both[it] - sign * both[f"{it}_"] for it, sign in KEPT.items())
+    both = both.assign(to_ours=ahead, to_ours_verdict=list(map(verdict_on, ahead, half)))
+    both["stream"] = both[READ].astype(str).agg(", ".join, axis=1)
+    yield f"the paper's weeks, at {{}} of {len(READINGS)} readings", both[both["strongest"]]
+    hidden = ZEROS[ZEROS["hidden"] > 0].rename(
+        columns={"rival": "algorithm", "rival_noise": "noise"}
+    )
+    hidden = hidden.assign(to_ours=-hidden["lead"], to_ours_verdict=hidden["verdict"].map(OPPOSITE))
+    for (run, question), data in QUESTIONS.items():
+        own = hidden[(hidden["run"] == run) & (hidden["question"] == question)]
+        yield f"{data}, with zeros hidden", own[own["stream"] == ""]
+        yield f"{data}, with zeros hidden, {{}} of them each alone", own[own["stream"] != ""]
 
 
 def _lost(where: str, of: pd.DataFrame) -> str:
     """Say at which levels our method lost, and most to whom; empty text if it did not."""
-    lost = of[of["strongest"] & of["to_ours_verdict"].isin([ABOVE, AHEAD])]
+    lost = of[of["to_ours_verdict"].isin([ABOVE, AHEAD])]
     if lost.empty:
         return ""
     most = lost.loc[lost["to_ours"].idxmax()]
@@ -320,15 +335,6 @@ def _lost(where: str, of: pd.DataFrame) -> str:
     points, where = 100 * most["to_ours"], where.format(lost["stream"].nunique())
     at = f" at μ = {level(most['mu'])}" if lost["mu"].nunique() > 1 else ""
     return f"- {where} (μ = {mus}): {title(most)} leads most, by {points:.1f} points{at}\n"
-
-
-def lost_worlds() -> str:
-    """docs/explanation/ours.md: worlds in which the strongest rival is clearly better."""
-    every = rows("robustness", "worlds", "strongest")
-    said_of = [_lost(str(world), own) for world, own in every.groupby("stream", sort=False)]
-    lost = (every["to_ours_verdict"] == ABOVE).sum()
-    found = [*filter(None, said_of)]
-    return said("lost_worlds", worlds=len(said_of), lost=lost, combinations=len(every), list=found)
 
 
 def beside_curators(run: str) -> pd.DataFrame:
@@ -448,14 +454,14 @@ def table_2() -> str:
     every = rows("central-texas", "summary", f"noise == '{PAPER_NOISE}'")
     reported, lines = reported_ratios(META, MIN_NOISE), []
     for mu in levels(reported.index.unique("mu")):
-        cells = every[every["mu"] == mu].set_index("algorithm")[["mean_gain", "ci_half_width"]]
-        meta, tree = (cells.loc[algorithm] for algorithm in (META, MIN_NOISE))
+        cells = every[every["mu"] == mu].set_index("algorithm").loc[[META, MIN_NOISE]]
+        gains = cells[["mean_gain", "ci_half_width"]].to_numpy()
         theirs = reported.xs(mu, level="mu")
-        ratio = f"{meta['mean_gain'] / tree['mean_gain']:.2f}"
+        ratio = f"{gains[0, 0] / gains[1, 0]:.2f}"
         ratio += f" ({theirs.min():.2f} to {theirs.max():.2f})"
         name = level(mu) + " (no noise)" * (mu == math.inf)
-        right = f"{at_most(100 * best_guess(mu))}%"
-        lines.append((name, right, amount(*meta), amount(*tree), ratio))
+        right = f"{at_most(100 * best_guess(cells['guaranteed_mu'].max()))}%"
+        lines.append((name, right, *(amount(*it) for it in gains), ratio))
     heads = "μ", "attacker right, at most", HEADERS[META], HEADERS[MIN_NOISE], "ratio (paper)"
     return table(heads, lines)
 
@@ -512,7 +518,7 @@ def regressors() -> str:
 
 def treatments() -> str:
     """verify/runs/README.md: Table 2 on Central Texas, by what one does about unmeasured cells."""
-    papers = pd.read_csv(FILLINGS).query(f"noise == '{PAPER_NOISE}' and read_as == 2")
+    papers = FILLED.query(f"noise == '{PAPER_NOISE}' and read_as == 2")
     lines, columns = [], (META, MIN_NOISE, MIN_REGRET, LINEAR)
     for treatment, own in papers.groupby("treatment", sort=False):
         first, cells = own.iloc[0], []
@@ -524,22 +530,6 @@ def treatments() -> str:
         lines.append((treatment, f"{first['n_experts']}; {', '.join(bounds)}", *cells))
     heads = (HEADERS[BEST_LINEAR if it == LINEAR else it] for it in columns)
     return table(("treatment", "hospitals; uniform, best fixed, oracle", *heads), lines)
-
-
-def fillings() -> str:
-    """verify/runs/README.md: our method and its strongest rival on Central Texas, by treatment."""
-    local = pd.read_csv(FILLINGS).query("model == 'local'")
-    mus, lines = levels(local["mu"]), []
-    for (treatment, reading), own in local.groupby(["treatment", "read_as"], sort=False):
-        first, cells = own.iloc[0], []
-        for mu in mus:
-            at = own[own["mu"] == mu]
-            best = at[at["strongest"]]
-            pair = f"{kept_by(at[at['role'] == OUR_METHOD])[0]} of {kept_by(best)[0]}"
-            cells.append(f"{pair} ({', '.join(best[SYSTEM].iloc[0])})")
-        weeks = f"{first['unmeasured_periods']} ({100 * first['unmeasured_share']:.0f}%)"
-        lines.append((treatment, f"{reading}", weeks, *cells))
-    return table(("treatment", "read as", "weeks", *at_levels(mus)), lines, words=3)
 
 
 def roots(ledger: pd.DataFrame) -> pd.DataFrame:

@@ -31,6 +31,7 @@ from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.reruns.notes import read_notes
 from dpol.show.reported import FILLINGS
 from dpol.studies.answer.promises import shares_kept
+from dpol.studies.bounds import BLOCK, over_units, shares_of_units
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.names import CELL, LINEAR
 from dpol.studies.games.order import column_pairs
@@ -201,38 +202,19 @@ def promises(base: Path) -> pd.DataFrame:
 
 
 def spread(base: Path) -> pd.DataFrame:
-    """Return our method's lead on the strongest rival, with its interval over states or weeks.
-
-    The intervals of the standings cover the noise. These take the states of the first question, or
-    blocks of 13 weeks of a single stream, as a sample of others: 95% by Student, for each level
-    alone.
-    """
+    """Return our method's lead on the strongest rival, with its interval over states or weeks."""
     every = pd.read_parquet(base / "standings.parquet")
     every = every[every["question"] == every["question"].iloc[0]]
-    means = every[every["stream"] == ""]
-    told, rows = (means if len(means) else every), []
+    means, curves = every[every["stream"] == ""], base / "cumulative.parquet"
+    told = means if len(means) else every
+    units = "states" if len(means) else f"blocks of {BLOCK} weeks"
+    shares = shares_of_units(every, None if len(means) else pd.read_parquet(curves))
+    rows = []
     for mu, at in told.groupby("mu", sort=False):
-        ours, rival = at[at["role"] == "our method"].iloc[0], at[at["strongest"]].iloc[0]
-        systems = [(it["algorithm"], it["noise"]) for it in (ours, rival)]
-        if len(means):
-            units, of = "states", every[(every["mu"] == mu) & (every["stream"] != "")]
-            own, other = (
-                of[(of["algorithm"] == algorithm) & (of["noise"] == noise)].set_index("stream")[
-                    "gain_share"
-                ]
-                for algorithm, noise in systems
-            )
-            ahead = (own - other).to_numpy()
-        else:
-            units, of = "blocks of 13 weeks", pd.read_parquet(base / "cumulative.parquet")
-            curves = of[of["mu"] == mu].set_index(["algorithm", "noise"]).sort_index()
-            own, other = (curves.loc[it]["mean_cumulative_gain"].to_numpy() for it in systems)
-            weekly = np.diff(own - other, prepend=0.0)
-            blocks = [block.sum() for block in np.array_split(weekly, len(weekly) // 13)]
-            possible = ours["oracle_gain"] - ours["uniform_gain"]
-            ahead = len(blocks) * np.array(blocks) / possible
-        half = float(half_width(ahead, 0.95))
-        rows.append([mu, *systems[1], units, len(ahead), ahead.mean(), half])
+        rival = at[at["strongest"]].iloc[0]
+        ours = shares[at.index[at["role"] == "our method"][0]]
+        lead = over_units(ours, shares[rival.name])
+        rows.append([mu, *rival[["algorithm", "noise"]], units, len(ours), *lead])
     return pd.DataFrame(rows, columns=RECORDED["spread"])
 
 

@@ -32,6 +32,7 @@ from dpol.studies.ledger.audits.drawn import audits_table
 from dpol.studies.ledger.claims.drawn import claims_table, open_claims_table
 from dpol.studies.paper1.table_2 import Verdict
 from dpol.studies.registry import load_studies
+from dpol.studies.showing import frames_of
 from dpol.studies.study import schemas_in
 from replays import replay_of, stream_of
 from standings_by_hand import standings_of
@@ -228,12 +229,13 @@ def write_run(folder: Path) -> None:
         )
         for table in (it for section, _ in shown for it in section.tables)
     }
+    compared = {name: frames[name] for name in ("standings", "summary")}
     tables |= {
         "claims": claims_table({"claims": claims()}, None),
         "claims-open": open_claims_table({"claims": claims()}, None),
         "audits": audits_table({"audits": audits()}, None),
-        "league": league_table(frames, facts),
-        "answer": answer_table(frames, facts),
+        "league": league_table(compared, facts),
+        "answer": answer_table(compared, facts),
     }
     for name, table in tables.items():
         (folder / f"tables/{name}.html").write_text(render(table, ".html"))
@@ -252,8 +254,9 @@ def page(
 
 def answered(folder: Path, settings: Config, verdict: Verdict | None = None) -> Answer:
     """Return the answer of a run."""
-    standings = pd.read_parquet(folder / "standings.parquet")
-    return answer_of(standings, settings.facts, settings, verdict)
+    files = {name: files_of(folder).file(f"{name}.parquet") for name in ("standings", "summary")}
+    frames = frames_of("dpol.studies.comparison", files)
+    return answer_of(frames, settings.facts, settings, verdict)
 
 
 def files_of(folder: Path) -> RunFiles:

@@ -40,7 +40,7 @@ LOGS = {
 """Logs of jobs with wildcards."""
 PARTS = "*.parquet", "tables/*", "figures/*.svg", "report/*"
 """What shows numbers."""
-ANSWER = "An attacker is right about a person at most"
+ANSWER = "An attacker is right about one person in one week at most"
 
 pytestmark = pytest.mark.workflow
 

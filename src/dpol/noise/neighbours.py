@@ -16,6 +16,7 @@ from dpol.privacy.guarantee import (
     ONE_ROUND,
     STAY,
     STAY_UNIT,
+    TIMES,
     UNIT,
     Neighbours,
     in_words,
@@ -28,8 +29,7 @@ _CHOSEN_BY_COUNTS = (
 
 _SUPPRESSED = (
     "which {numbers} are suppressed (read as {read_as:g}): the guarantee is for sites that add"
-    " noise to their exact counts; on these cleaned {cleaned} one person's μ is up to {times:g}"
-    " times as large{more}"
+    " noise to their exact counts; on these cleaned {cleaned} {moved}{more}"
 )
 
 
@@ -48,7 +48,8 @@ def neighbours_of(stream: GainStream) -> Neighbours:
             usual = largest_change_of_average(1.0, days[1], read_as=suppressed["read_as"])
             more = f" ({days[0]:g} days reported at least; {usual:.3g} times over {days[1]:g})"
             words = {"numbers": "sums of days", "cleaned": "averages", "more": more}
-        public.append(_SUPPRESSED.format(**suppressed, **words))
+        moved = TIMES.format(suppressed["times"])
+        public.append(_SUPPRESSED.format(read_as=suppressed["read_as"], moved=moved, **words))
     return Neighbours(
         adjacency=in_words(adjacency, stream.count_sensitivity, counted),
         unit=in_words(unit, stream.count_sensitivity, counted),

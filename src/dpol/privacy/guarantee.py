@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -151,6 +152,20 @@ class Guarantee:
             facts["carried"] = [self.carried[0], self.carried[1].as_data()]
         empty = {name for name in ("stays", "carried", "memory") if not facts[name]}
         return {key: value for key, value in facts.items() if key not in {*empty, "in_rounds"}}
+
+
+TIMES = "one person's μ is up to {:g} times as large"
+"""How far the numbers that play are from what a record is about, in its `taken_as_public`."""
+
+
+def times_of(taken_as_public: str) -> float:
+    """Return how many times as large a mu is on the numbers that play, as a record tells it.
+
+    >>> times_of(f"on these cleaned counts {TIMES.format(7 / 6)}"), times_of("")
+    (1.16667, 1.0)
+    """
+    found = re.search(TIMES.replace("{:g}", r"([\d.e+]+)"), taken_as_public)
+    return float(found[1]) if found else 1.0
 
 
 def in_words(text: str, count_sensitivity: float, counted: str) -> str:

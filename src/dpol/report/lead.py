@@ -16,12 +16,12 @@ from dpol.data.stream import MANY_UNMEASURED, unmeasured_in_words
 from dpol.experts.registry import REGISTRY
 from dpol.privacy.settings import ordered_levels
 from dpol.show.words import privacy_title
+from dpol.studies.answer.privacy import attacked, record_of
 from dpol.studies.answer.systems import (
     BASELINE,
     CHOSEN,
     STRONGEST,
     Row,
-    attacked,
     chosen_rules,
     first_group,
     first_level,
@@ -29,19 +29,13 @@ from dpol.studies.answer.systems import (
     names_ours,
     why_first,
 )
+from dpol.studies.bounds import with_bounds
 from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE, THE_LEVEL
 from dpol.studies.paper1.table_2 import Verdict
-from dpol.studies.study import Facts
-from dpol.studies.verdicts import ABOVE, AHEAD, BEHIND, BELOW, EQUAL, UNDECIDED
+from dpol.studies.study import Facts, Frames
 
-_WORDS = {
-    ABOVE: "above",
-    BELOW: "below",
-    AHEAD: "ahead of",
-    BEHIND: "behind",
-    **dict.fromkeys((EQUAL, UNDECIDED), "level with"),
-}
-"""What a verdict says before the name of the other system."""
+_WORDS = {"ahead": "ahead of", "equal": "level with", "undecided": "undecided against"}
+"""What a verdict begins with before the name of the other system, if it is more than one word."""
 _Said = tuple[list[str], list[str]]
 """Sentences of the answer, and sentences below it."""
 
@@ -73,7 +67,7 @@ class Answer:
 
 
 def answer_of(
-    standings: pd.DataFrame, facts: Facts, config: Config, verdict: Verdict | None = None
+    frames: Frames, facts: Facts, config: Config, verdict: Verdict | None = None
 ) -> Answer:
     """Say what a system keeps at each level and how well it hides a person, and what else to know.
 
@@ -81,11 +75,13 @@ def answer_of(
     run tells of the simplest rule that is not below the best, and what privacy costs there.
 
     Args:
-        standings: the table; the answer describes its first group.
+        frames: the standings, whose first group the answer describes; the summary; and the curves
+            of all systems if the run makes them.
         facts: facts of the run.
         config: config of the run.
         verdict: what of the paper's Table 2 is reproduced.
     """
+    standings = with_bounds(frames)
     title, rows = first_group(standings, facts)
     where = f" in {title}" if len(facts.streams) > 1 else ""
     question = next(iter(facts.questions), "")
@@ -105,13 +101,12 @@ def answer_of(
         if rule is None:
             answer = [f"No private algorithm was played at {privacy_title(mu)}."]
         elif compares:
-            answer, more = _of_ours(rule, at, whose, scale)
+            answer, more = _of_ours(rule, at, whose, scale, period)
         else:
             answer, more = _of_the_rule(rule, rules, config, where, scale)
         if rule is not None:
-            answer += [_attacked(rule), _needs_curator(rule), _against(rule, at)]
-            unit = rule["unit"].replace("round", period)
-            more.append(f"The attacker guesses about {unit}.")
+            record = record_of(rule, frames["summary"])
+            answer += [attacked(record, period), _needs_curator(rule), _against(rule, at)]
         rest = why * (k == first), *more, *bounds
         texts.append((" ".join(filter(None, answer)), " ".join(filter(None, rest))))
     shown = rules.get(levels[first])
@@ -119,23 +114,27 @@ def answer_of(
     return Answer(texts=tuple(texts), first=first, why=why, led=led, verdict=verdict)
 
 
-def _of_ours(ours: Row, at: pd.DataFrame, whose: str, scale: str) -> _Said:
+def _of_ours(ours: Row, at: pd.DataFrame, whose: str, scale: str, period: str) -> _Said:
     """Say what our method keeps at a level, whether it is above the two others, and their names."""
     beside = list[str]()
     more = [f"{whose} method is {named(ours)}."]
     for baseline in at[at["role"] == THE_BASELINE].to_dict("records"):
-        beside.append(_beside(ours["to_baseline_verdict"], BASELINE, baseline))
+        beside.append(_beside(ours, "baseline", BASELINE, baseline))
     for rival in at[at["strongest"]].to_dict("records"):
-        beside.append(_beside(ours["to_strongest_verdict"], STRONGEST, rival))
+        beside.append(_beside(ours, "strongest", STRONGEST, rival))
         more.append(f"The strongest rival is {named(rival)}: {CHOSEN[STRONGEST]} at this level.")
-    if {ours["to_baseline_verdict"], ours["to_strongest_verdict"]} & {AHEAD, BEHIND}:
+    said = f"It is {', and '.join(beside)}.".replace("weeks", f"{period}s")
+    if "at this reading" in said:
         more.append("Numbers that nobody measured may decide who is ahead.")
     answer = [f"{whose} method keeps {_points(ours)} {scale}"]
-    return answer + [f"It is {', and '.join(beside)}."] * bool(beside), more
+    return answer + [said] * bool(beside), more
 
 
-def _beside(verdict: str, name: str, other: Row) -> str:
-    return f"{_WORDS[verdict]} {name} ({_points(other)})"
+def _beside(ours: Row, name: str, title: str, other: Row) -> str:
+    """Say the verdict on our method and another, and at how many readings it loses to it."""
+    word, *bounds = ours[f"to_{name}_verdict"].split(" ", 1)
+    against = [f"({ours[f'{name}_against']})"] * bool(ours[f"{name}_against"])
+    return " ".join([_WORDS.get(word, word), f"{title} ({_points(other)})", *bounds, *against])
 
 
 def _of_the_rule(
@@ -221,12 +220,6 @@ def _unmeasured(standings: pd.DataFrame, period: str) -> str:
     periods, share = row["unmeasured_periods"], row["unmeasured_share"]
     said = unmeasured_in_words(periods, share, of=row["n_rounds"], period=period)
     return f"{said[:1].upper()}{said[1:]}."
-
-
-def _attacked(row: Row) -> str:
-    if row["mu"] == math.inf:
-        return "Without privacy an attacker may be right every time."
-    return attacked(row["mu"], "a person" if "person" in row["unit"] else row["unit"])
 
 
 def _points(row: Row) -> int:

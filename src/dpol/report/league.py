@@ -68,8 +68,8 @@ class League:
         """
         table = league_table(vars(self), self.facts)
         yield "What each system keeps of the possible gain, and its rank among those with the same"
-        yield "guarantee: 1 and the number of systems that are above it for certain, by paired"
-        yield "intervals, so a smaller share may share a rank. A star marks your algorithm."
+        yield "guarantee: 1 and the number of systems that are above it by a whole paired interval"
+        yield "for the noise, so a smaller share may share a rank. A star marks your algorithm."
         for section, group in ((it, own) for it in table.sections for own in it.groups):
             titles = [title for title, _ in group.lines]
             starred = [title.partition(",")[0] in mine for title in titles]

@@ -67,12 +67,10 @@ def write_report(
     made = made_as_asked(logs.parent, jobs).values()
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     provenance = provenance_of(params, made, checkout)
-    standings = _frames(there, "dpol.studies.comparison", ("standings",))["standings"]
-    found = None
-    if config.games.has_table_2(config.facts):
-        games = _frames(there, "dpol.studies.games", ("summary", "totals"))
-        found = verdict(games, config.facts)
-    answer = answer_of(standings, config.facts, config, found)
+    read = "standings", "summary", "totals", *["cumulative"] * (not config.facts.asks_several)
+    frames = _frames(there, "dpol.studies.comparison", read)
+    found = verdict(frames, config.facts) if config.games.has_table_2(config.facts) else None
+    answer = answer_of(frames, config.facts, config, found)
     write_text(page, build_page(there, config, provenance, answer))
     write_text(folder / WORKFLOW, params.snakefile)
     write_text(folder / CONFIG, params.config_text)

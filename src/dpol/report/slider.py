@@ -15,6 +15,7 @@ from dpol.report.chapters import Widget
 from dpol.show.pages import load_template
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
+from dpol.studies.answer.privacy import guesses_title
 from dpol.studies.answer.privacy_utility import level_title
 from dpol.studies.answer.systems import (
     CHOSEN,
@@ -34,6 +35,7 @@ def answer_widget(frames: Frames, facts: Facts) -> Widget:
     lines = lines_of(standings)
     data = {
         "start": first_level(standings, facts),
+        "privacy": guesses_title(standings),
         "levels": [
             {
                 "mu": f"{mu:g}",

@@ -32,8 +32,6 @@ WIDTH = 6.6
 """Width of all panels on a page, in inches."""
 NAME_LINE = 0.13
 """Height of a panel for each line of the names beside it, in inches."""
-GUESSES = "privacy: an attacker’s right guesses about one person, at most (a coin: 50%)"
-"""Name of an axis set by `set_guesses`."""
 FEW = 2
 """Up to this number of points no line joins them: two points are not a rate."""
 BAND_ALPHA = 0.2
@@ -254,10 +252,7 @@ def _finite(points: pd.DataFrame) -> tuple[pd.Series, pd.Series, pd.Series]:
 
 
 def set_guesses(ax: Axes, guesses: Sequence[float]) -> None:
-    """Set privacy levels from left to right, as an attacker's right guesses (1: no privacy).
-
-    The name of the axis is `GUESSES`.
-    """
+    """Set privacy levels from left to right, as an attacker's right guesses (1: no privacy)."""
     for place, guess in enumerate(guesses):
         if guess == 1:
             ax.axvspan(place - 0.5, place + 0.5, color=BAND, linewidth=0, zorder=0)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 PAPER_STATES: Mapping[str, tuple[str, int]] = {
@@ -62,6 +63,20 @@ def describe_fillings() -> str:
         f" it: {len(runs)} ways give RW-Meta {least:.1f} to {most:.1f} on Central Texas at μ = ∞"
         " (recorded runs)."
     )
+
+
+def recorded_readings(row: pd.Series) -> pd.DataFrame:
+    """Return the recorded rows of all readings of a table, if one of them is that of a stream.
+
+    A stream is known by its hospitals and the gains of its references.
+
+    Args:
+        row: a row of the summary or of the standings, of a single stream.
+    """
+    every = pd.read_csv(FILLINGS)
+    facts = ["n_experts", "uniform_gain", "oracle_gain"]
+    found = np.isclose(every[facts], row[facts].astype(float), rtol=1e-6, atol=0).all(axis=1)
+    return every if found.any() else every.iloc[:0]
 
 
 def has_papers_periods(summary: pd.DataFrame) -> pd.Series:

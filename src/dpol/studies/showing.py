@@ -36,7 +36,8 @@ def write_shown(
     """
     (section,) = (section for section in sections_in(package) if section.name == name)
     targets = list(map(Path, files))
-    frames = frames_of(package, {table: results[table] for table in section.results})
+    read = (it for it in (*section.results, *section.if_made) if it in results)
+    frames = frames_of(package, {it: results[it] for it in read})
     for figure in section.figures:
         if paths := [path for path in targets if path.match(f"figures/{figure.name}.*")]:
             save_figure(figure.function(frames, facts), paths)

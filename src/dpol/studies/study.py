@@ -206,6 +206,7 @@ class Section:
         about: its topic in one or two sentences.
         results: result tables that it shows, of the study or of the main study
             (`dpol.studies.games`). The section is left out if the run does not make one of them.
+        if_made: tables that it reads too if the run makes them; elsewhere it does without.
         figures: its figures.
         tables: its tables.
         chapter: chapter of the page.
@@ -215,6 +216,7 @@ class Section:
     title: str = ""
     about: str
     results: tuple[str, ...]
+    if_made: tuple[str, ...] = ()
     figures: tuple[Exhibit, ...] = ()
     tables: tuple[Exhibit, ...] = ()
     chapter: ChapterKey = "beyond"
@@ -305,7 +307,8 @@ class Study:
             figures = tuple(it for it in section.figures if it.name not in left_out)
             tables = tuple(it for it in section.tables if it.name not in left_out)
             if left_out.isdisjoint(section.results) and (figures or tables or not section.made):
-                shown.append(replace(section, figures=figures, tables=tables))
+                read = *section.results, *(it for it in section.if_made if it not in left_out)
+                shown.append(replace(section, results=read, figures=figures, tables=tables))
         return tuple(shown)
 
 

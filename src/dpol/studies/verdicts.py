@@ -44,6 +44,34 @@ def at_this_reading(verdict: str) -> str:
     return {ABOVE: AHEAD, BELOW: BEHIND}.get(verdict, verdict)
 
 
+def bounded(
+    verdict: str,
+    readings: Iterable[str] = (),
+    wide: tuple[float, float] | None = None,
+    units: str = "weeks",
+) -> str:
+    """Return a verdict that is no stronger than anything that bounds it.
+
+    Every text, table and page says a verdict on two systems through this function.
+
+    Args:
+        verdict: the verdict from the interval for the noise, on the data as they are read.
+        readings: verdicts at other readings of unmeasured numbers, or with zeros that hide counts;
+            an empty text where the two systems were not compared.
+        wide: the difference, and the half-width of its interval over weeks or streams.
+        units: which of the two; if the interval contains 0, others may turn the verdict.
+
+    >>> bounded("above", ["above", "below"]), bounded("above", ["above"], (1.0, 2.0))
+    ('ahead at this reading', 'above in these weeks')
+    >>> bounded("undecided", ["above"], (1.0, 2.0)), bounded("below", wide=(-2.0, 1.0))
+    ('undecided', 'below')
+    """
+    said = verdict if all(it == verdict for it in readings) else at_this_reading(verdict)
+    may_turn = wide is not None and abs(wide[0]) <= wide[1]
+    decided = said in (ABOVE, BELOW, AHEAD, BEHIND)
+    return f"{said} in these {units}" if may_turn and decided else said
+
+
 def verdicts_on(
     differences: Iterable[float], halves: Iterable[float], depends: Iterable[bool]
 ) -> list[str]:

@@ -21,7 +21,7 @@ from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines, points
 from report.run_by_hand import config
 from report.test_lead import FACTS, TWO, at_levels
-from standings_by_hand import Row, standings_of
+from standings_by_hand import Row, frames_of, standings_of
 from tables_by_hand import INF, rows, run, summary, texts
 
 LEVELS = INF, 1.0
@@ -31,7 +31,7 @@ OURS = "ridge-w8-weak", "isotropic"
 
 
 def drawn(frame: pd.DataFrame, facts: Facts = LOW) -> Figure:
-    return draw_privacy_utility({"standings": frame}, facts)
+    return draw_privacy_utility(frames_of(frame), facts)
 
 
 def table(frame: pd.DataFrame, facts: Facts = LOW) -> Table:
@@ -39,7 +39,7 @@ def table(frame: pd.DataFrame, facts: Facts = LOW) -> Table:
 
 
 def league(frame: pd.DataFrame, facts: Facts = LOW) -> Table:
-    return league_table({"standings": frame, "summary": frame.assign(keeps_level=True)}, facts)
+    return league_table(frames_of(frame), facts)
 
 
 def listed(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -92,8 +92,8 @@ def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last()
     assert points(drawn_lines["best fixed expert"])[0][1] == pytest.approx(0.5)
     assert figure.get_label().endswith(
         "At μ = 1 ridge-w64-strong, isotropic noise, the best in hindsight, keeps 65.0% of the"
-        " possible gain, and 70.0% without privacy. An attacker is right about a person at most"
-        " 69.2 times in 100 (a coin: 50)."
+        " possible gain, and 70.0% without privacy. An attacker is right about one person in one"
+        " round at most 69.2 times in 100 (a coin: 50) if each site adds noise to its exact counts."
     )
     assert "always North 50%" in names_of_lines(figure.axes[0])
 
@@ -104,11 +104,11 @@ def test_the_finding_is_of_the_level_of_the_first_lead(ours: tuple[str, str] | N
     made = (it for name, gain in gains.items() for it in at_levels(name, 45.0, 40.0, gain))
     frame = standings_of(made, ours)
     level = first_level(frame, FACTS)
-    answer = answer_of(frame, FACTS, config()).texts[level][0]
+    answer = answer_of(frames_of(frame), FACTS, config()).texts[level][0]
     finding = drawn(frame, FACTS).get_label()
     assert level == 2
     assert finding.startswith("At μ = 0.25 ")
-    assert finding.rpartition(". ")[2] in answer
+    assert finding.rpartition(". ")[2].replace("round", "week") in answer
 
 
 def test_what_sees_raw_numbers_without_privacy_is_last_and_grey() -> None:
@@ -237,7 +237,7 @@ def shown_where(frame: pd.DataFrame, name: str, at: int) -> dict[str, bool]:
     columns = [own for own in section.groups[0].lines if own[1][at].text != "—"]
     of_figure = lines(drawn(frame).axes[0]).items()
     return {
-        "lead": name in " ".join(answer_of(frame, LOW, config()).texts[at]),
+        "lead": name in " ".join(answer_of(frames_of(frame), LOW, config()).texts[at]),
         "figure": any(name in label and len(points(it)) > at for label, it in of_figure),
         "list": any(name in f"{it['name']} {it['points'][at][3]}" for it in widget),
         "answer": any(name in " ".join([title, *cells[at].notes]) for title, cells in columns),

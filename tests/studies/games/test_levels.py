@@ -93,7 +93,7 @@ def run_of(
 def texts_of(levels: Sequence[str], noises: Sequence[str], kinds: Sequence[str]) -> dict[str, str]:
     """Return the lead, the findings and the tables of a run."""
     frames, facts, sections = run_of(levels, noises, kinds)
-    answer = answer_of(frames["standings"], facts, CONFIG)
+    answer = answer_of(frames, facts, CONFIG)
     texts = {"lead": " ".join(text for texts in answer.texts for text in texts)}
     for section in sections:
         for spec in section.figures:

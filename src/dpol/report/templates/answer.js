@@ -19,9 +19,6 @@
 
   const percent = (share) => `${(100 * share).toFixed(1).replace("-0.0", "0.0")}%`;
   const nameOf = (line, k) => line.name + (line.points[k]?.[3] ? `: ${line.points[k][3]}` : "");
-  // Bounds come as texts that are rounded up.
-  const attacked = ({ title, guesses }) =>
-    title.includes("∞") ? title : `${title}: an attacker is right at most ${guesses} times in 100`;
 
   function add(parent, name, facts, text) {
     const it = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -69,7 +66,7 @@
       add(svg, "text", { x: x(k), y: height - EDGE.bottom + 18, "text-anchor": "middle" }, tick);
     });
     const name = { x: (EDGE.left + width) / 2, y: height - 6, "text-anchor": "middle" };
-    add(svg, "text", name, "right guesses, at most (a coin: 50%)");
+    add(svg, "text", name, data.privacy);
     const beside = (point) => places(lines().map((it) => y(point(it)?.[0] ?? 0)), height - EDGE.bottom);
     const ends = beside((it) => it.points.findLast(Boolean));
     for (const [i, line] of lines().entries()) {
@@ -134,7 +131,7 @@
     const level = levels[state.level];
     slider.value = state.level;
     choice.value = panels.indexOf(state.panel);
-    output.textContent = attacked(level);
+    output.textContent = level.title;
     slider.setAttribute("aria-valuetext", output.textContent);
     leads[state.level]?.forEach((text, k) => { said[k].textContent = text; });
     for (const it of table?.querySelectorAll("thead th, td[data-header]") ?? []) {

@@ -18,6 +18,7 @@ from dpol.show.entries import BLACK, GREY, OUR_MARK
 from dpol.show.table import Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title
+from dpol.studies.bounds import with_bounds
 from dpol.studies.comparison.standings import ONE_WEEK, OUR_METHOD, RAW, THE_LEVEL
 from dpol.studies.study import Facts, Frames
 
@@ -35,10 +36,11 @@ def league_table(frames: Frames, facts: Facts) -> Table:
     """Build the table: a section per question or stream, a group per guarantee, a line per system.
 
     Args:
-        frames: the standings, and the summary, which says what they leave out.
+        frames: the standings; the summary, which says what they leave out; and the curves of all
+            systems if the run makes them.
         facts: titles of the streams and questions, and the levels.
     """
-    standings, mus = frames["standings"], ordered_levels(facts.levels)
+    standings, mus = with_bounds(frames), ordered_levels(facts.levels)
     beside = "ours" if names_ours(standings) else "strongest"
     longest = standings["mu_8_weeks"].notna().any()
     last = (f"μ of 8 weeks, {mu_title(mus[-1])}",) if longest else ()
@@ -141,9 +143,12 @@ def _footers(
     other = "our method’s" if beside == "ours" else "that of the strongest, in hindsight"
     yield (
         f"Shares of the possible gain, mean over {row['replicates']} runs. Below each: its rank,"
-        " which is 1 and the number of systems with the same guarantee that are above it for"
-        f" certain, so several may share it; and its difference to {other}, in points of 100, taken"
-        " replicate by replicate. Undecided: the interval of the difference contains 0."
+        " which is 1 and the number of systems with the same guarantee that are above it by"
+        " their whole interval, so several may share it; and its difference to"
+        f" {other}, in points of 100, taken replicate by replicate. Undecided: the interval of the"
+        " difference contains 0. In these weeks (or streams): so does a wider one, which takes"
+        " blocks of 13 weeks (or the streams) as a sample. At this reading: unmeasured numbers may"
+        " decide it otherwise."
     )
     yield (
         f"±: {100 * row['confidence']:g}% intervals, which hold jointly for all shares and for all"

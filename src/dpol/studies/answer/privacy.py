@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from dpol.core.rounding import at_most
 from dpol.core.words import counted, listed
 from dpol.privacy.account import best_guess
-from dpol.privacy.guarantee import MU_OF_STAYS
+from dpol.privacy.guarantee import MU_OF_STAYS, times_of
 from dpol.privacy.losses import Loss
 from dpol.privacy.settings import ordered_levels
 from dpol.privacy.stays import STAYS
@@ -24,6 +25,51 @@ from dpol.studies.study import Facts, Frames
 COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta", "count_noise"]
 """Columns of the numbers: a row per system, level and length of a stay. `count_noise` is the
 standard deviation of the noise on a count."""
+
+
+_ON_EXACT_COUNTS = {
+    "local": " if each site adds noise to its exact counts",
+    "central": " if a curator, whom all trust, adds noise to the exact counts",
+}
+
+
+def attacked(record: pd.DataFrame, period: str = "round") -> str:
+    """Say how often an attacker is right about whom, at most, and under which condition.
+
+    Args:
+        record: rows of the summary, of one system at one level; the largest bound counts.
+        period: what a round is called.
+    """
+    whom, mu = record["unit"].iloc[0], record["guaranteed_mu"].max()
+    about = f"right about {whom.replace('round', period)}"
+    if mu == math.inf:
+        return f"Without privacy an attacker may be {about} every time."
+    said = f"An attacker is {about} at most {_times(mu)} times in 100 (a coin: 50)"
+    said += _ON_EXACT_COUNTS[record["model"].iloc[0]] * ("person" in whom)
+    if (more := record["taken_as_public"].map(times_of).max()) > 1:
+        said += f", {_times(more * mu)} on these cleaned counts (μ up to {more:g} times as large)"
+    if (carried := more * record["mu_carried"].max()) > mu:
+        factor = f"{at_most(carried / mu)} times"
+        said += f", and {_times(carried)} where they repeat a missing one ({factor})"
+    return f"{said}."
+
+
+def _times(mu: float) -> str:
+    return at_most(100 * best_guess(mu))
+
+
+def guesses_title(standings: pd.DataFrame) -> str:
+    """Say what the right guesses at a level are about, and under which condition."""
+    unit = standings["unit"].iloc[0]
+    exact = " on exact counts" * ("person" in unit)
+    return f"right guesses about {unit}{exact}, at most (a coin: 50%)"
+
+
+def record_of(row: Mapping[Any, Any] | pd.Series, summary: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the summary that a row of the standings is made of."""
+    key = ["algorithm", "noise", "mu"]
+    own = summary if row["stream"] == "" else summary[summary["stream"] == row["stream"]]
+    return own.loc[(own[key] == [row[name] for name in key]).all(axis=1)]
 
 
 def privacy_table(frames: Frames, facts: Facts) -> Table:
@@ -58,7 +104,7 @@ def privacy_table(frames: Frames, facts: Facts) -> Table:
         of_cells.setdefault(tuple(_cells(own, levels)), []).append(str(name))
     lines = [(listed(names), cells) for cells, names in of_cells.items()]
     return Table(
-        caption="Right guesses of an attacker, at most (a coin: 50%)",
+        caption=f"How often an attacker is right: {guesses_title(frames['standings'])}",
         corner=("system",),
         headers=tuple(map(mu_title, levels)) or ("",),
         sections=(one_section(lines or [("no noise was added", (TableCell("—"),))]),),

@@ -20,13 +20,13 @@ from dpol.show import panels
 from dpol.show.entries import OUR_MARK, REFERENCES, reference
 from dpol.show.table import Line, Table, TableCell, number, one_section
 from dpol.show.words import mu_title
+from dpol.studies.answer.privacy import attacked, guesses_title, record_of
 from dpol.studies.answer.systems import (
     CHOSEN,
     CURATOR,
     PLAYS_TOO,
     STRONGEST,
     SystemLine,
-    attacked,
     first_level,
     groups_of,
     lines_of,
@@ -35,6 +35,7 @@ from dpol.studies.answer.systems import (
     sized_titles,
     system_title,
 )
+from dpol.studies.bounds import with_bounds
 from dpol.studies.comparison.standings import OUR_METHOD
 from dpol.studies.games.names import BEST_FIXED
 from dpol.studies.study import Facts, Frames
@@ -53,7 +54,7 @@ def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
     """Draw a panel per stream, or per question, with the systems and the best fixed expert.
 
     Args:
-        frames: the standings.
+        frames: the standings and the summary.
         facts: titles of the streams and questions, and whether the streams are simulated.
     """
     standings = frames["standings"]
@@ -90,16 +91,14 @@ def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
         if (shares := pd.concat(kept).dropna()).size:
             drawn.axes[0].set_ylim(min(0.0, shares.min() - 0.05), shares.max() + 0.05)
         panels.set_percent(drawn.axes[0].yaxis)
-        drawn.name_x(panels.GUESSES)
+        drawn.name_x(f"privacy: {guesses_title(standings)}")
         row = next(iter(groups.values())).iloc[0]
         data, bars = panels.describe_runs(row, facts.simulated)
         who = [line.explained for line in lines] if named else ["each with its best noise"]
         drawn.caption(data, "0%: uniform random; 100%: oracle", bars, *who)
         local = [line for line in lines if line.rows["model"].iloc[0] == "local"]
         if told := [line for line in lines if line.name == OUR_METHOD] or local or lines:
-            title, rows = next(iter(groups_of(standings, facts).items()))
-            where, mu = "" if alone else f" ({title})", levels[first_level(standings, facts)]
-            drawn.find(_finding(told, rows, where, mu, best=not named))
+            drawn.find(_finding(told, frames, facts, best=not named))
     return drawn.figure
 
 
@@ -109,18 +108,21 @@ def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
     return points[["place", "gain_share", "gain_share_half_width"]]
 
 
-def _finding(
-    lines: Sequence[SystemLine], rows: pd.DataFrame, where: str, mu: float, *, best: bool
-) -> str:
+def _finding(lines: Sequence[SystemLine], frames: Frames, facts: Facts, *, best: bool) -> str:
     """Say what a system keeps at a level and without privacy, and how well it hides a person.
+
+    The level is that of the first lead; if no system keeps it, the strictest that one keeps.
 
     Args:
         lines: the systems.
-        rows: rows of the standings that the finding describes.
-        where: words on these rows.
-        mu: the level; if no system keeps it, the finding is of the strictest that one keeps.
+        frames: the standings, whose first group the finding describes, and the summary.
+        facts: titles of the streams and questions, and the levels.
         best: whether to tell of the system that keeps most there, else of the first.
     """
+    groups = groups_of(standings := frames["standings"], facts)
+    title, rows = next(iter(groups.items()))
+    mu = ordered_levels(facts.levels)[first_level(standings, facts)]
+    where = f" ({title})" * (len(groups if facts.asks_several else facts.streams) > 1)
     of_line = [line.among(rows).assign(line=k) for k, line in enumerate(lines)]
     kept = pd.concat(of_line).sort_values("mu", ascending=False)
     mu = mu if (kept["mu"] == mu).any() else kept["mu"].min()
@@ -134,7 +136,7 @@ def _finding(
         return f"{said}."
     for _, free in kept[(kept["line"] == row["line"]) & (kept["mu"] == math.inf)].iterrows():
         said += f", and {_kept(free)} without privacy"
-    return f"{said}. {attacked(mu)}"
+    return f"{said}. {attacked(record_of(row, frames['summary']))}"
 
 
 def _kept(row: pd.Series) -> str:
@@ -148,10 +150,10 @@ def answer_table(frames: Frames, facts: Facts) -> Table:
     """Build the table: a section per question or stream, a line per system, a column per level.
 
     Args:
-        frames: the standings.
+        frames: the standings, and the curves of all systems if the run makes them.
         facts: the questions, the streams of each, and the levels.
     """
-    standings, mus = frames["standings"], ordered_levels(facts.levels)
+    standings, mus = with_bounds(frames), ordered_levels(facts.levels)
     lines, groups = lines_of(standings), groups_of(standings, facts)
     sections = [
         one_section(_lines(rows, lines, mus), title if len(groups) > 1 else "")
@@ -211,9 +213,9 @@ def _footers(standings: pd.DataFrame, facts: Facts) -> Iterator[str]:
     mark = f" {OUR_MARK}." * bool(standings["ours"].any())
     yield (
         "0% is the gain of uniform random choices, 100% is the gain of the oracle, which picks the"
-        f" best expert of every round.{over} In brackets: how often, at most, an attacker guesses"
-        f" right (a coin: 50%). ±: joint {100 * row['confidence']:g}% intervals for the noise on"
-        f" these data. —: not played, or its guarantee is weaker than the level.{mark}"
+        f" best expert of every round.{over} In brackets, {guesses_title(standings)}."
+        f" ±: joint {100 * row['confidence']:g}% intervals for the noise on these data. —: not"
+        f" played, or its guarantee is weaker than the level.{mark}"
     )
     names = {line.name for line in lines_of(standings)}
     if STRONGEST in names:

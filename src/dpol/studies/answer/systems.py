@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.rounding import at_most, percent
-from dpol.privacy.account import best_guess
+from dpol.core.rounding import percent
 from dpol.privacy.guarantee import NO_NOISE
 from dpol.privacy.settings import headline_level, ordered_levels
 from dpol.show.entries import (
@@ -188,16 +187,6 @@ def share_text(share: float, half_width: float) -> str:
     return percent(share, 1) + half
 
 
-def attacked(mu: float, whom: str = "a person") -> str:
-    """Say how often an attacker is right about somebody, at most.
-
-    >>> attacked(0.25)
-    'An attacker is right about a person at most 55 times in 100 (a coin: 50).'
-    """
-    guesses = f"{at_most(100 * best_guess(mu))} times in 100 (a coin: 50)"
-    return f"An attacker is right about {whom} at most {guesses}."
-
-
 def named(row: Row) -> str:
     """Name a system in a sentence, by its algorithm and its noise."""
     return f"{row['algorithm']} with {row['noise']} noise"
@@ -244,7 +233,7 @@ def chosen_rules(standings: pd.DataFrame, facts: Facts) -> dict[float, Row]:
         chosen = rows[rows["role"] == OUR_METHOD]
     else:
         level = rows[rows["guarantee"] == THE_LEVEL]
-        local = level[~level["to_strongest_verdict"].isin([BELOW, BEHIND])]
+        local = level[~level["to_strongest_verdict"].str.startswith((BELOW, BEHIND))]
         order = ["simplicity", "algorithm", "gain_share"]
         ordered = local.sort_values(order, ascending=[True, True, False], kind="stable")
         chosen = ordered.drop_duplicates("mu")

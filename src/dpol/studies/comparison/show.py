@@ -9,7 +9,8 @@ SECTIONS = (
         title="What privacy costs",
         about="The share of the possible gain that each system keeps: 0% for random choices, 100%"
         " for the best of every round. An attacker guesses whether a person was counted.",
-        results=("standings",),
+        results=("standings", "summary"),
+        if_made=("cumulative",),
         figures=(
             Exhibit(
                 name="privacy-utility",
@@ -40,8 +41,8 @@ SECTIONS = (
         name="privacy",
         chapter="privacy",
         title="Right guesses",
-        about="How often an attacker who knows everybody else’s data guesses right about one"
-        " person, at most. The command dpol account --promise lists noises for other promises.",
+        about="How often an attacker who knows all other data guesses right about one person in one"
+        " round, at most, if exact counts get the noise. dpol account --promise lists more noises.",
         results=("summary", "standings"),
         tables=(
             Exhibit(
@@ -57,6 +58,7 @@ SECTIONS = (
         title="Every system at every level",
         about="Systems are ranked among those with the same guarantee.",
         results=("standings", "summary"),
+        if_made=("cumulative",),
         figures=(
             Exhibit(
                 name="league",

@@ -78,7 +78,7 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
     rows["question"] = rows["stream"].map(point.questions)
     samples = _samples(rows, totals)
     rows, samples = _with_means(rows, samples) if point.apart else (rows, samples)
-    rows["role"] = np.where(_is_the_papers(rows), THE_BASELINE, "")
+    rows["role"] = np.where(is_the_papers(rows), THE_BASELINE, "")
     rows.loc[is_system(rows, point.ours), "role"] = OUR_METHOD
     rows["right_guesses"] = rows["mu"].map(best_guess)
     rows["guarantee"] = guaranteed(rows)
@@ -94,7 +94,7 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
     return pd.concat(parts).sort_index(ignore_index=True)
 
 
-def _is_the_papers(rows: pd.DataFrame) -> pd.Series[bool]:
+def is_the_papers(rows: pd.DataFrame) -> pd.Series[bool]:
     """Return which rows are of the baseline, the first paper's RW-Meta with its noise."""
     return (rows["exhibit"] == TABLE_2) & (rows["column"] == META) & ~rows["variant"]
 
@@ -209,7 +209,7 @@ def _compared(
         curator=partial(strongest, model="central"),
     )
     # The paper's method may be ours, too.
-    others = {"baseline": _is_the_papers(rows), "ours": rows["role"] == OUR_METHOD}
+    others = {"baseline": is_the_papers(rows), "ours": rows["role"] == OUR_METHOD}
     depends = rows[UNMEASURED_SHARES].max(axis=1) > MANY_UNMEASURED
     for name, other in {"strongest": rows["strongest"], **others}.items():
         gap = half = np.full(len(rows), math.nan)

@@ -90,8 +90,12 @@ def games_with_memory(memories: NoiseMemories) -> tuple[NoiseLevel, ...]:
 
 
 def not_asked(settings: ComparisonSettings, facts: Facts) -> frozenset[str]:
-    """Return the names of the result tables that the run does not ask for."""
-    asked = {"memory": settings.memory is not None, "readings": bool(settings.read_as)}
+    """Return the names of the result tables that the run does not ask for, or does not make."""
+    asked = {
+        "memory": settings.memory is not None,
+        "readings": bool(settings.read_as),
+        "cumulative": not facts.asks_several,
+    }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
 
 

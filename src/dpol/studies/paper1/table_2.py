@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from dpol.core.rounding import fixed
-from dpol.core.words import counted, listed
+from dpol.core.words import listed
 from dpol.data.stream import unmeasured_in_words
 from dpol.show import footers
 from dpol.show.entries import NOT_PAPERS, PAPER_1, reference
@@ -87,19 +86,10 @@ def verdict(frames: Frames, facts: Facts) -> Verdict | None:
     rows = _of_run(frames["summary"], HEADERS, facts)
     pairs = column_pairs(frames["summary"], frames["totals"])
     pairs = pairs[pairs["mu"].isin(paper["mu"]) & pairs["stream"].isin(facts.streams)]
-    wrong = pairs[pairs["verdict"].isin([BELOW, EQUAL])]
-    unclear = undecided(pairs)
-    where = f"at every level of privacy{' and stream' * (len(facts.streams) > 1)}"
-    heading, found = "Reproduced: the paper’s order", f"Here the order is the same {where}."
-    if len(wrong):
-        heading, found = (
-            "Not reproduced: the paper’s order",
-            f"Here it differs: {_places(wrong, pairs, facts)}.",
-        )
-    if len(unclear):
-        number = len(unclear.drop_duplicates(["column", "other"]))
-        heading += f", {counted(number, 'pair')} undecided"
-        found += f" Undecided: {_places(unclear, pairs, facts)}."
+    apart = dict(iter(pairs.groupby("verdict")))
+    heading, found = order_in_words(pairs["verdict"]), ""
+    for it, said in {BELOW: "Reversed", EQUAL: "Equal", UNDECIDED: "Undecided"}.items():
+        found += f" {said}: {_places(apart[it], pairs, facts)}." if it in apart else ""
     meant = {META: " (the paper’s method)", BEST_LINEAR: " (picked afterwards)"}
     names = [HEADERS[it] + meant.get(it, "") for it in ORDER]
     ranked = f"Table 2 ranks four algorithms by total gain: {', '.join(names)}."
@@ -110,13 +100,20 @@ def verdict(frames: Frames, facts: Facts) -> Verdict | None:
         " forecasts the next."
     )
     why *= bool((ahead["verdict"] == ABOVE).all())
-    return Verdict(heading, " ".join([ranked, found, _totals(rows, paper, facts)]), why)
+    return Verdict(heading, f"{ranked}{found} {_totals(rows, paper, facts)}", why)
 
 
-def undecided(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return those of the pairs of `column_pairs` that are neighbours and undecided."""
-    beside = pd.MultiIndex.from_frame(pairs[["column", "other"]]).isin([*pairwise(ORDER)])
-    return pairs[beside & (pairs["verdict"] == UNDECIDED)]
+def order_in_words(verdicts: pd.Series) -> str:
+    """Say in how many of the decided pairs of columns the order is the paper's.
+
+    >>> order_in_words(pd.Series(["above", "above", "undecided"]))
+    'Reproduced: the order of the columns in 2 of 2 decided pairs (1 undecided)'
+    """
+    right, open_ = (int((verdicts == it).sum()) for it in (ABOVE, UNDECIDED))
+    decided = len(verdicts) - open_
+    word = "Reproduced" if right == decided > 0 else "Not reproduced"
+    said = f"{word}: the order of the columns in {right} of {decided} decided pairs"
+    return said + f" ({open_} undecided)" * (open_ > 0)
 
 
 def _places(rows: pd.DataFrame, pairs: pd.DataFrame, facts: Facts) -> str:
