@@ -43,7 +43,7 @@ def test_the_commands_make_the_page_with_the_numbers_of_the_readme(tmp_path: Pat
     )
     succeed(done)
     text = README.read_text(encoding="utf-8")
-    (page,) = re.findall(r"open `(results/.+?index\.html)`", text)
+    (page,) = re.findall(r"Open `(results/.+?index\.html)`", text)
     table = words_of(clone / page).partition("Table 2: total gain")[2].partition("New Mexico")[0]
     shown = {level: [*map(float, numbers)] for level, *numbers in PAGES.findall(table)}
     told = {level: [*map(float, numbers)] for level, *numbers in READMES.findall(text)}
