@@ -72,7 +72,7 @@ class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
     >>> generators = noisy.seeds.algorithm("rw-adabatch")
     >>> actions, sizes = play_batches(RWAdaBatch(bound="reflection"), noisy, generators)
     >>> actions.shape, int(sizes.min()), int(sizes.max())
-    ((5, 100), 1, 48)
+    ((5, 100), 1, 21)
     """
 
     alpha: float = 0.01

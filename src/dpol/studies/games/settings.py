@@ -182,7 +182,7 @@ class GamesSettings(Settings):
     report: Shown
     plays_table_2: bool = False
     """Whether the suites play all of the first paper's Table 2."""
-    beside: list[Label] = []
+    beside: Different[Label] = []
     """Labels that its exhibits show beside the paper's algorithms, which may be among them."""
     memory: MemoryName = "designed"
     """Memory of the noise `capacity-memory`."""
