@@ -50,7 +50,7 @@ def test_every_mechanism_is_audited_and_one_claim_is_violated(study):
     reacts = "amplified by batches of random size, adversary that reacts"
     assert outside[columns].to_numpy().tolist() == [["RW-AdaBatch, actions", reacts, "event"]]
     (row,) = outside.itertuples()
-    assert (row.claimed, row.delta) == (0.2, pytest.approx(0.292, abs=0.001))
+    assert (row.claimed, row.delta) == (0.2, pytest.approx(0.3025, abs=0.001))
     # The local claim, for a batch of one round, stands against this adversary too.
     alone = BatchMixture(adabatch._LOCAL_MU, np.array([1]), np.array([1.0]))
     assert 0.3 < row.lower_bound < alone.epsilon(row.delta) < 3
