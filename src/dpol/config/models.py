@@ -233,15 +233,12 @@ class Config(Settings):
     @property
     def _beside_the_papers(self) -> list[str]:
         """What the report names; unless it is written out, only of suites that are not dpol's."""
-        members = {
-            label: [member for _, entry in suite.entries for member in make_members(entry)]
-            for label, suite in self.suites.items()
-        }
+        members = {label: suite.members for label, suite in self.suites.items()}
         own = {
             member.label
             for label, suite in self.suites.items()
+            if label not in SUITES or suite.algorithms != SUITES[label]["algorithms"]
             for member in members[label]
-            if suite.algorithms != SUITES.get(label, {}).get("algorithms")
         }
         usual = self.report.algorithms == Report().resolved(members, self.suites).algorithms
         return [it for it in self.report.algorithms if it in own or not usual]

@@ -102,6 +102,11 @@ class Suite(Settings):
         return [(own or tuple(self.noises), entry) for own, entry in map(parted, self.algorithms)]
 
     @property
+    def members(self) -> list[Member]:
+        """The algorithms of all entries, made by the registry."""
+        return [member for _, entry in self.entries for member in make_members(entry)]
+
+    @property
     def by_noise(self) -> dict[str, tuple[Any, ...]]:
         """The algorithms that play with each noise; without privacy it is `NO_NOISE`."""
         entries = self.entries

@@ -32,10 +32,7 @@ def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd
     panel = panel_of(table)
     streams = {label: build_stream(panel, label, 1.0, {}) for label in table.streams}
     played = list[tuple[pd.DataFrame, pd.DataFrame]]()
-    members = {
-        label: [it for _, entry in suite.entries for it in make_members(entry)]
-        for label, suite in suites.items()
-    }
+    members = {label: suite.members for label, suite in suites.items()}
     for suite in suites.values():
         for stream, (noise, entries), mu in product(
             streams.values(), suite.by_noise.items(), block.mus
