@@ -505,17 +505,6 @@ def figure_1() -> str:
     return table(("experts", "μ", *kinds), lines, words=0)
 
 
-def regressors() -> str:
-    """verify/runs/README.md: totals of the first paper by regressors of its linear models."""
-    every, lines = recorded("robustness", "regressors"), []
-    mus = levels(every["mu"])
-    for reading, own in every.groupby("regressors", sort=False):
-        gains = own.set_index(["mu", "algorithm"])["mean_gain"]
-        cells = (f"{gains[mu, META]:.1f} of {gains[mu, BEST_LINEAR]:.1f}" for mu in mus)
-        lines.append((str(reading), *cells))
-    return table(("regressors", *at_levels(mus)), lines)
-
-
 def treatments() -> str:
     """verify/runs/README.md: Table 2 on Central Texas, by what one does about unmeasured cells."""
     papers = FILLED.query(f"noise == '{PAPER_NOISE}' and read_as == 2")

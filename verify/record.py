@@ -97,7 +97,6 @@ RECORDED = {
         *("sweep", "hypotheses", "algorithm", "sensitivity_rule", "K", "M", "T", "epsilon"),
         *("mean_kl_risk", "ci_half_width", "mean_tv", "best_kl"),
     ],
-    "regressors": ["regressors", "mu", "algorithm", "mean_gain", "ci_half_width"],
     "fillings": [
         *("treatment", "read_as", "n_experts", "uniform_gain", "best_fixed_gain", "oracle_gain"),
         *("unmeasured_periods", "unmeasured_share", "algorithm", "family", "model", "noise", "mu"),
@@ -147,7 +146,7 @@ OF_RUN = {
         "order": EVERY,
     },
     "promises": {"promises": EVERY},
-    "robustness": dict.fromkeys(("worlds", "regressors", "fillings", "zeros"), EVERY),
+    "robustness": dict.fromkeys(("worlds", "fillings", "zeros"), EVERY),
     "ledger": {"claims": EVERY},
     "held-out": {
         "spread": EVERY,

@@ -12,7 +12,6 @@ import record
 import recorded_numbers
 
 from dpol.show.reported import FILLINGS
-from dpol.studies.games.names import LINEAR
 
 
 def test_the_page_of_benchmarks_shows_the_last_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,18 +30,6 @@ def test_the_default_treatment_of_unmeasured_cells_is_the_recorded_run() -> None
     for cell, gain in fillings.items():
         if cell in run.index:  # the best of the linear models with capacity noise is not played
             assert gain == pytest.approx(run["mean_gain"][cell], rel=1e-5)
-
-
-def test_the_regression_on_time_is_the_recorded_run() -> None:
-    """The label of RW-Meta and the seed are those of the run, so both play the same games."""
-    time = recorded_numbers.recorded("robustness", "regressors").query("regressors == 'time'")
-    run = recorded_numbers.recorded("central-texas", "summary").query("noise == 'isotropic'")
-    for algorithm, rows in (
-        (recorded_numbers.META, run[run["algorithm"] == recorded_numbers.META]),
-        (recorded_numbers.BEST_LINEAR, run[run["family"] == LINEAR]),
-    ):
-        gains = time[time["algorithm"] == algorithm].set_index("mu")["mean_gain"]
-        assert gains.to_dict() == pytest.approx(rows.set_index("mu")["mean_gain"].to_dict())
 
 
 @pytest.mark.parametrize("run", ["states", "held-out"])

@@ -32,8 +32,9 @@ from report.crates import checked_crate
 
 WHOLE: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
 # In small.yaml it would take half of the time of `dpol verify`.
-WHOLE["robustness"] = {"ours": WHOLE["comparison"]["ours"], "regressors": {"mus": [0.5]}}
-WHOLE["robustness"]["regressors"]["replicates"] = 2
+WHOLE["robustness"] = {"ours": WHOLE["comparison"]["ours"]}
+WHOLE["robustness"]["suites"] = {"own": {"noises": ["capacity"], "algorithms": ["random-effects"]}}
+WHOLE["robustness"]["worlds"] = {"mus": [0.5], "replicates": 2}
 IN_EVERY_RUN = [load_study(name).showing for name in EVERY_RUN]
 BASE = f"results/{WHOLE['run']}"
 OTHERS = [name for name in STUDIES if name != "games"]

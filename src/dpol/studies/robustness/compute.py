@@ -9,7 +9,6 @@ import pandas as pd
 
 from dpol.studies.jobs import read_points
 from dpol.studies.robustness.fillings import play_fillings
-from dpol.studies.robustness.regressors import play_regressors
 from dpol.studies.robustness.settings import Robustness, RobustnessPoint
 from dpol.studies.robustness.worlds import play_worlds
 from dpol.studies.robustness.zeros import play_zeros
@@ -18,7 +17,6 @@ from dpol.studies.study import Facts, FileLists, Inputs, schemas_in
 POINT = RobustnessPoint
 _PLAYS: Mapping[str, Callable[[Any, RobustnessPoint, Inputs], pd.DataFrame]] = {
     "worlds": play_worlds,
-    "regressors": play_regressors,
     "fillings": play_fillings,
     "zeros": play_zeros,
 }

@@ -90,8 +90,6 @@ class Robustness(Settings):
     play in `fillings` only, and in `zeros` no noise plays that depends on the counts."""
     worlds: Part | None = None
     """Local systems on simulated hospitals whose best one changes in one way or another."""
-    regressors: Part | None = None
-    """The first paper's linear models with other regressors than time, on the run's streams."""
     fillings: Fillings | None = None
     """A table in which nobody measured some cells, filled in several ways."""
     zeros: Zeros | None = None

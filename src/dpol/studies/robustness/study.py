@@ -8,32 +8,28 @@ from typing import Any
 from dpol.studies.robustness.settings import TREATMENTS, Robustness, RobustnessPoint
 from dpol.studies.study import Facts, Job, Study
 
-_SECONDS = {"worlds": 40.0, "regressors": 5.0, "fillings": 7.0, "zeros": 60.0}
+_SECONDS = {"worlds": 40.0, "fillings": 7.0, "zeros": 60.0}
 """Expected seconds of a job of config/robustness.yaml, by its block."""
 
 
 def jobs(settings: Robustness, facts: Facts) -> dict[str, Job[RobustnessPoint]]:
     """Return a job for each level, treatment and reading, or kind of data."""
     made: dict[str, Job[RobustnessPoint]] = {}
+    modules = dict.fromkeys(chain(*(suite.modules for suite in settings.suites.values())))
 
-    def add(block: str, *place: str, stream: str = "", **at: Any) -> None:
-        suites = {} if block == "regressors" else settings.suites
-        alone = Robustness.model_validate(
-            {"ours": settings.ours, "suites": suites, block: getattr(settings, block)}
+    def add(block: str, *place: str, **at: Any) -> None:
+        alone = Robustness(
+            ours=settings.ours, suites=settings.suites, **{block: getattr(settings, block)}
         )
         made["/".join([block, *filter(None, place)])] = Job(
             points=(RobustnessPoint(settings=alone, confidence=facts.confidence, **at),),
-            inputs={"stream": f"streams/{stream}.parquet"} if stream else {},
-            code=tuple(dict.fromkeys(chain(*(suite.modules for suite in suites.values())))),
+            code=tuple(modules),
             seconds=_SECONDS[block],
         )
 
     if settings.worlds:
         for mu in settings.worlds.mus:
             add("worlds", f"mu-{mu:g}", mu=mu)
-    if settings.regressors:
-        for stream, mu in product(facts.streams, settings.regressors.mus):
-            add("regressors", stream, f"mu-{mu:g}", stream=stream, mu=mu)
     if settings.fillings:
         for of, read_as in product(TREATMENTS, settings.fillings.read_as):
             add("fillings", f"{of}-{read_as:g}", of=of, read_as=read_as)
@@ -54,7 +50,7 @@ STUDY = Study(
     title="What results depend on",
     settings=Robustness,
     package="dpol.studies.robustness",
-    results=("worlds", "regressors", "fillings", "zeros"),
+    results=("worlds", "fillings", "zeros"),
     optional=not_asked,
     jobs=jobs,
 )
