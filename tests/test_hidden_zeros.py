@@ -24,8 +24,8 @@ def test_the_tables_are_counted_as_recorded() -> None:
 def test_a_sunday_is_told_by_the_two_fridays_that_overlap_it() -> None:
     """The week from 2021-01-10 overlaps those from 2021-01-08 and 2021-01-15."""
     fridays = pd.DataFrame({"hospital_pk": "a", "week": WEEKS, "count": np.arange(52.0)})
-    fridays[hidden.BEDS], fridays["marked"] = 20.0, fridays["count"] == 1
+    fridays[hidden.BEDS] = 20.0
     sundays = pd.DataFrame({"hospital_pk": ["a"], "week": [pd.Timestamp("2021-01-10")]})
     told = hidden.overlapping(sundays.assign(count=7.0), fridays).iloc[0]
     assert (told["count"], told["before"], told["after"]) == (7.0, 1.0, 2.0)
-    assert (told["days to a mark"], told["beds"]) == (0, 20.0)
+    assert told["beds"] == 20.0

@@ -4,21 +4,19 @@
 
 A Sunday's week overlaps two weeks of the states' tables, which begin on Fridays. Where a hospital
 has 0 in both, Central Texas, whose sums and marks are certain, and the hospitals that are alone in
-their county say whether its count was 0 or hidden. Counts both by hospital, beds and quarter; tries
-whether a rule of one feature tells them apart, chosen on half of the weeks and tested on the other
-half; and measures the hidden averages. Writes verify/runs/hidden.csv. Takes ten seconds.
+their county say whether its count was 0 or hidden. Counts both by beds and quarter, and measures
+the hidden averages. Writes verify/runs/hidden.csv. Takes some seconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from made_with import asked, note
-from numpy.typing import NDArray
 
 from dpol.studies.robustness.zeros import MARK, hidden_averages
 
@@ -39,15 +37,10 @@ COUNT = "total_adult_patients_hospitalized_confirmed_covid_7_day"
 BEDS = "all_adult_hospital_inpatient_beds_7_day_avg"
 LEAST_SHOWN = 4
 """Smallest sum that HHS shows, apart from 0."""
-FEATURES = [
-    *("beds", "mean count", "share of weeks above 0", "share of weeks marked"),
-    *("days to a mark", "days to a mark or count"),
-]
 BED_GROUPS = {-1: "to 10", 10: "to 25", 25: "to 50", 50: "to 100", 100: "above 100"}
 """Names of the groups by beds, by what they are above."""
 COLUMNS = [
-    *("table", "by", "group", "weeks", "zero", "hidden", "above", "sums", "largest_sum"),
-    *("right", "right_if_none", "right_if_all", "value"),
+    *("table", "by", "group", "weeks", "zero", "hidden", "above", "sums", "largest_sum", "value"),
 ]
 
 
@@ -59,30 +52,14 @@ def read_counts(name: str) -> pd.DataFrame:
     return table.assign(marked=count == MARK, count=count.mask(count == MARK), week=week)
 
 
-def features(fridays: pd.DataFrame) -> pd.DataFrame:
-    """Return what a row of a table of Fridays, and its hospital, tell about a zero."""
-    rows = fridays.sort_values(["hospital_pk", "week"]).reset_index(drop=True)
-    of = rows["hospital_pk"]
-    shown, above = rows["count"] > 0, rows["count"].where(rows["count"] > 0, 0)
-    found = pd.DataFrame({"hospital_pk": of, "week": rows["week"], "count": rows["count"]})
-    found["beds"] = rows[BEDS].groupby(of).transform("median")
-    found["mean count"] = above.groupby(of).transform("mean")
-    found["share of weeks above 0"] = shown.groupby(of).transform("mean")
-    found["share of weeks marked"] = rows["marked"].groupby(of).transform("mean")
-    for name, at in {"mark": rows["marked"], "mark or count": rows["marked"] | shown}.items():
-        there = rows["week"].where(at).groupby(of)
-        days = pd.concat([rows["week"] - there.ffill(), there.bfill() - rows["week"]], axis=1)
-        found[f"days to a {name}"] = days.min(axis=1).dt.days.fillna(9999)
-    return found
-
-
 def overlapping(sundays: pd.DataFrame, fridays: pd.DataFrame) -> pd.DataFrame:
-    """Return the Sundays with both overlapping Fridays, with their counts as `before`, `after`."""
-    told = features(fridays)
+    """Return the Sundays with the counts of both overlapping Fridays, and the hospital's beds."""
+    fridays = fridays.assign(beds=fridays.groupby("hospital_pk")[BEDS].transform("median"))
     for side, days in (("before", -2), ("after", 5)):
-        own = told.assign(week=told["week"] - pd.Timedelta(days=days), **{side: told["count"]})
-        columns = own.columns.difference(["count"] if side == "before" else [*told.columns[2:]])
-        sundays = sundays.merge(own[columns], on=["hospital_pk", "week"], how="left")
+        own = fridays[["hospital_pk", "week", "count", "beds"]]
+        own = own.assign(week=own["week"] - pd.Timedelta(days=days)).rename(columns={"count": side})
+        own = own if side == "before" else own.drop(columns="beds")
+        sundays = sundays.merge(own, on=["hospital_pk", "week"], how="left")
     return sundays
 
 
@@ -97,36 +74,6 @@ def counted(rows: pd.DataFrame) -> dict[str, Any]:
     return counts | {"sums": (sums >= LEAST_SHOWN).sum(), "largest_sum": sums.max()}
 
 
-def rules(rows: pd.DataFrame, halves: Mapping[str, NDArray[np.bool_]]) -> Iterator[dict[str, Any]]:
-    """Yield the rule of one feature that is right most often on half of the weeks, and its test.
-
-    Args:
-        rows: Sundays that are 0 or hidden, with their features.
-        halves: by name, which rows the rule is chosen on.
-    """
-    hidden = rows["count"].isna().to_numpy()
-    for half, chosen in halves.items():
-        tried = []
-        for name in FEATURES:
-            values = rows[name].to_numpy(float)
-            for least in np.unique(values[chosen]):
-                for says, word in ((values >= least, "at least"), (values < least, "below")):
-                    right = (says == hidden)[chosen].mean()
-                    tried.append((right, f"{name} {word} {least:.4g}", says))
-        _, rule, says = max(tried, key=lambda it: it[0])
-        tested = hidden[~chosen]
-        yield {
-            "by": half,
-            "group": rule,
-            "weeks": len(tested),
-            "zero": (~tested).sum(),
-            "hidden": tested.sum(),
-            "right": (says[~chosen] == tested).mean(),
-            "right_if_none": (~tested).mean(),
-            "right_if_all": tested.mean(),
-        }
-
-
 def measured() -> Iterator[dict[str, Any]]:
     """Yield the rows of the record."""
     for table, name in FRIDAYS.items():
@@ -138,35 +85,17 @@ def measured() -> Iterator[dict[str, Any]]:
         rows = overlapping(read_counts(name), fridays)
         zeros = rows[(rows["before"] == 0) & (rows["after"] == 0)]
         yield {"table": table, "by": "all", **counted(zeros)}
-        alone = zeros[zeros["days to a mark or count"] > 28]
-        yield {"table": table, "by": "nothing else within four weeks", **counted(alone)}
         for by, groups in {
-            "hospital": zeros["hospital_pk"],
             "beds": pd.cut(zeros["beds"], [*BED_GROUPS, np.inf], labels=[*BED_GROUPS.values()]),
             "quarter": zeros["week"].dt.to_period("Q").astype(str),
         }.items():
             for group, own in zeros.groupby(groups, observed=True):
                 yield {"table": table, "by": by, "group": group, **counted(own)}
-        told = zeros[~(zeros["count"] > 0)]
-        weeks = told["week"].rank(method="dense").to_numpy()
-        halves = {"every other week": weeks % 2 == 1, "first half": weeks <= weeks.max() / 2}
-        yield from ({"table": table, **rule} for rule in rules(told, halves))
     values = hidden_averages(DATA / CENTRAL_TEXAS, f"{COUNT}_avg")
-    yield {
-        "table": "Central Texas",
-        "by": "hidden averages",
-        "group": "number",
-        "value": len(values),
-    }
-    for quarter, group in enumerate(("smallest", "first quartile", "median", "third quartile")):
-        value = np.quantile(values, quarter / 4)
+    known = {"number": len(values), "smallest": values.min(), "largest": values.max()}
+    known |= {f"quartile {k}": np.quantile(values, k / 4) for k in (1, 2, 3)}
+    for group, value in known.items():
         yield {"table": "Central Texas", "by": "hidden averages", "group": group, "value": value}
-    yield {
-        "table": "Central Texas",
-        "by": "hidden averages",
-        "group": "largest",
-        "value": values.max(),
-    }
 
 
 def plays() -> dict[str, Any]:

@@ -24,9 +24,6 @@ from typing import Any
 
 import pandas as pd
 import yaml
-from dirty_table import DirtyTable
-
-from dpol.data.table import write_raw_table
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -107,11 +104,8 @@ def run_config(config: str, folder: Path) -> Path:
     Raises:
         SystemExit: the run failed; its output is printed.
     """
-    table = folder / "data" / "raw" / "dirty.csv.gz"
-    table.parent.mkdir(parents=True, exist_ok=True)
-    write_raw_table(DirtyTable(3).frame(), table)
-    if not (hospitals := folder / "data" / "hospitals").exists():
-        hospitals.symlink_to(ROOT / "data" / "hospitals")
+    if not (tables := folder / "data").exists():
+        tables.symlink_to(ROOT / "data")
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "workflow/Snakefile"]
     where = ["--directory", folder, "--configfile", CONFIGS[config]]
     base = Path("results", yaml.safe_load(CONFIGS[config].read_text(encoding="utf-8"))["run"])

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from dirty_table import IDLE_WEEKS, STARTS, STREAMS, DirtyTable, days_of, sum_of
 
+from data.dirty_table import IDLE_WEEKS, STARTS, STREAMS, DirtyTable, days_of, sum_of
 from data.drawn import Cleaned, clean_raw
 from dpol.data.cleaning import RULES
 from dpol.data.panel import PANEL
