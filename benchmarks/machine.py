@@ -1,30 +1,63 @@
-"""CPU time and memory of the machine and of the processes of a benchmark."""
+"""A measurement, and the processor time and memory of processes."""
 
 from __future__ import annotations
 
 import multiprocessing
-import os
+import re
 import resource
+import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
 
-def busy_seconds() -> float:
-    """Return the CPU time that all cores have spent since the machine started (Linux)."""
-    spent = Path("/proc/stat").read_text(encoding="ascii").split()[1:9]
-    idle, waiting = 3, 4
-    ticks = sum(int(text) for i, text in enumerate(spent) if i not in (idle, waiting))
-    return ticks / os.sysconf("SC_CLK_TCK")
+@dataclass(frozen=True)
+class Measured:
+    """A number of a benchmark.
+
+    Args:
+        what: what was measured.
+        value: the number.
+        unit: its unit; empty for a ratio.
+        most: the aim, the largest value that is good enough; None without one.
+        least: the aim of a ratio that should be large.
+    """
+
+    what: str
+    value: float
+    unit: str = ""
+    most: float | None = None
+    least: float | None = None
+
+
+def cpu_seconds(work: Callable[[], Any], repeats: int = 3) -> float:
+    """Return the least processor time of this process: other processes count for little."""
+    found = []
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        found.append(time.process_time() - start)
+    return min(found)
 
 
 def children_seconds() -> float:
-    """Return the CPU time of all ended child processes."""
+    """Return the processor time of all ended child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def peak_mb() -> float:
+    """Return the largest memory of this process so far (Linux).
+
+    `ru_maxrss` would begin with the peak of the process that started this one.
+    """
+    found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text(encoding="utf-8"))
+    assert found is not None
+    return int(found[1]) / 1024
 
 
 def in_own_process(work: Callable[[], Any]) -> Any:

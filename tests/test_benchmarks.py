@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
+import json
 import math
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from dpol.config.experiment import load_experiment
-from dpol.plan import Plan
-from dpol.reruns.notes import Note, write_note
 from pipeline import ROOT, SMALL
 
 
-@pytest.fixture(autouse=True)
-def at_a_tiny_size(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     """Import the benchmarks, and make them small."""
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    import far
-    import matrix
+    import games
     import run
-    import scale
+    import runs
 
-    monkeypatch.setattr(far, "PAPER", ROOT / ".test/config/config.yaml")
-    monkeypatch.setattr(far, "REPLICATES", (1, 2))
-    monkeypatch.setattr(far, "HOSPITALS", {"A": 2})
-    monkeypatch.setattr(far, "WEEKS", 5)
-    monkeypatch.setattr(far, "in_own_process", lambda work: work())
-    monkeypatch.setattr(far, "JOBS", (2,))
-    monkeypatch.setattr(matrix, "_REPEATS", 1)
-    monkeypatch.setattr(run, "REPEATS", 1)
-    monkeypatch.setattr(scale, "SWEEPS", {"experts n": ((3, 4, 2), (6, 4, 2))})
-    monkeypatch.setattr(scale, "BANKS", {13: scale.BANKS[13]})
-    monkeypatch.setattr(scale, "ROUNDS", 3)
-    monkeypatch.setattr(scale, "REPLICATES", 2)
-    monkeypatch.setattr(scale, "_start", imported)
+    monkeypatch.setattr(games, "REPEATS", 1)
+    monkeypatch.setattr(games, "WEEKS", 5)
+    monkeypatch.setattr(games, "SIZES", {"experts n": ((3, 4, 2), (6, 4, 2))})
+    monkeypatch.setattr(games, "BANKS", {13: games.BANKS[13]})
+    monkeypatch.setattr(runs, "PAPER", ROOT / ".test/config/config.yaml")
+    monkeypatch.setattr(runs, "REPLICATES", (1, 2))
+    monkeypatch.setattr(runs, "HOSPITALS", {"A": 2})
+    monkeypatch.setattr(runs, "WEEKS", 5)
+    monkeypatch.setattr(runs, "LEVELS", ())
+    monkeypatch.setattr(runs, "in_own_process", lambda work: work())
+    monkeypatch.setattr(runs, "_start", imported)
+    monkeypatch.setattr(run, "RESULTS", tmp_path / "results.json")
+    return run
 
 
 def imported(code: str) -> float:
@@ -48,64 +42,51 @@ def imported(code: str) -> float:
     return 1.0
 
 
-def planned(folder: str, config: Mapping[str, Any], command: Sequence[str]) -> str:
-    """Plan a run that writes only what Snakemake notes of the time of its jobs."""
-    import whole
+def test_each_part_of_a_process_measures_and_the_page_shows_it(bench: Any) -> None:
+    import games
 
-    file = Path(folder, "config.yaml")
-    whole.write_config(folder, config)
-    settings = load_experiment(file).config
-    plan = Plan(config=settings, place="", name="", text="")
-    jobs = [f"{study}/{place}" for study, places in plan.jobs.items() for place in places]
-    for name in ["read_rows", "clean_stream", *(f"{study}_results" for study in plan.jobs), *jobs]:
-        path = Path(folder, "results", settings.run, "logs", f"{name}.log")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        times = {"began": 0, "ended": 5_500_000_000, "peak_mb": 90.0}
-        write_note(path, Note(asked={}, read={}, wrote={}, **times))
-    subprocess.run([sys.executable, "-S", "-c", "pass"], check=True)  # some processor time
-    return f"total {len(jobs)}"
-
-
-def test_each_part_runs_and_the_page_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    import exp3
-    import far
-    import page
-    import run
-    import scale
-    import whole
-
-    monkeypatch.setattr(whole, "run", planned)
-    monkeypatch.setattr(far, "run", planned)
-    stream = scale.simulated(4, 12)
-    country = partial(scale.time_country, 4, 5)
     tiny = {
-        "rw_meta": lambda: {"0.25": run.time_meta(stream, 0.25, 2)},
-        "adabatch": lambda: run.time_adabatch(1_000),
-        "lazy": lambda: run.time_lazy(2_000),
-        "labels": lambda: exp3.time_labels(200),
-        "learners": lambda: scale.time_learners(stream),
-        "country": country,
-        "largest": country,
+        "rw_meta": lambda: games.time_meta(4, 2),
+        "adabatch": lambda: games.time_adabatch(400),
+        "lazy": lambda: games.time_lazy(2_000),
+        "learners": lambda: games.time_learners(4),
     }
-    found = {name: tiny.get(name, part)() for name, part in {**run.PARTS, **run.LONG}.items()}
-    assert run.simulated_california().gains.shape == (148, 293)
-    text = page.page(
-        {**found, "dates": {"all": "2026-01-01"}, "cores": 1, "python": "", "numpy": ""}
-    )
-    assert "nan" not in text
-    assert found["grid"]["rules"]["games_point"]["jobs"] > 50
-    assert all(row["read_mb"] > 0 for row in found["collecting"])
+    parts = ("scaling", "starts", "collecting")
+    bench.PARTS = {
+        name: (title, tiny.get(name, measure))
+        for name, (title, measure) in bench.PARTS.items()
+        if name in (*tiny, *parts)
+    }
+    bench.main([])
+    found = json.loads(bench.RESULTS.read_text())
+    assert {*found} == {*bench.PARTS}
+    for part in found.values():
+        assert part["rows"]
+        assert all(math.isfinite(row["value"]) for row in part["rows"])
+    assert bench.RESULTS.with_suffix(".md").read_text() == bench.page(found)
+
+
+def test_the_page_marks_what_misses_its_aim(bench: Any) -> None:
+    from machine import Measured
+
+    rows = [Measured("fast", 2.0, least=1), Measured("slow", 0.5, least=1), Measured("few", 9.0)]
+    bench.PARTS = {"starts": ("Start", lambda: rows)}
+    bench.main(["starts"])
+    shown = bench.RESULTS.with_suffix(".md").read_text().splitlines()[-3:]
+    assert shown == [
+        "| fast | 2 | at least 1 |",
+        "| slow | **0.5** | at least 1 |",
+        "| few | 9 |  |",
+    ]
 
 
 @pytest.mark.workflow
-def test_what_snakemake_writes_of_a_run_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    import far
-    import whole
+def test_a_run_and_its_planning_are_measured(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import runs
 
-    monkeypatch.setattr(far, "config_of", lambda _: SMALL)
-    measured = whole.time_run(SMALL, "data")
-    assert measured["rules"].keys() == {
-        *("simulate_dataset", "read_rows", "clean_stream", "report_cleaning", "draw_table")
-    }
-    assert math.isfinite(measured["free_wall_over_half_cpu"])
-    assert far.time_planning()[0]["jobs"] > 2
+    kept = ("run", "seed", "dataset", "streams", "privacy", "suites", "replicates")
+    monkeypatch.setattr(runs, "config_of", lambda _: {key: SMALL[key] for key in kept})
+    whole = {it.what: it.value for it in runs.time_run()}
+    assert whole["jobs"] > 5
+    assert all(value > 0 for value in whole.values())
+    assert len(runs.time_planning()) == 1

@@ -18,7 +18,7 @@ def test_the_page_of_benchmarks_shows_the_last_ones(monkeypatch: pytest.MonkeyPa
     folder = recorded_numbers.ROOT / "benchmarks"
     monkeypatch.syspath_prepend(folder)
     found = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    made = importlib.import_module("page").page(found)
+    made = importlib.import_module("run").page(found)
     assert (folder / "results.md").read_text(encoding="utf-8") == made
 
 

@@ -12,7 +12,7 @@ from dpol.studies.study import Facts, Job, Study
 
 _SECONDS_OF_REPLICATE = 0.002
 """Expected seconds of one suite entry with 50 experts and 100 rounds; algorithms take 0.1 to 4
-times as long (benchmarks/README.md)."""
+times as long."""
 BLOCK = 100
 """Replicates of the first job of a place; each later job doubles the replicates so far."""
 

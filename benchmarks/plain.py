@@ -1,14 +1,17 @@
-"""RW-Meta as one would write it from the paper: what the library is measured against."""
+"""RW-Meta and RW-AdaBatch as one would first write them: what the library is measured against."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import optimize
 from scipy.sparse.linalg import lobpcg
 
 from dpol.data.stream import GainStream
+from dpol.experts.switching import BOUNDS
 
 
 def plain_rw_meta(
@@ -72,3 +75,26 @@ def _leading_eigenpair(matrix: np.ndarray, warm: np.ndarray) -> tuple[float, np.
             warnings.simplefilter("ignore", UserWarning)
             values, vectors = lobpcg(matrix, warm, largest=True, maxiter=100)
     return float(values[-1]), vectors[:, -1:]
+
+
+def adabatch_by_root_finding(
+    gains: np.ndarray, initial: np.ndarray, *, alpha: float, eta: float
+) -> list[int]:
+    """One replicate of RW-AdaBatch as one would first write it: a root is found for every batch."""
+    rounds, n = gains.shape
+    total, t, actions = initial.copy(), 1, []
+    while t <= rounds:
+        runner_up, best = np.sort(total)[-2:]
+
+        def excess(size: float, gap: float = best - runner_up, t: int = t) -> float:
+            target = alpha * math.sqrt(math.log(n) / (t + size))
+            z = np.asarray(max(gap - size, 0.0) / (eta * math.sqrt(2 * size)))
+            return float(BOUNDS["borell-tis"].tail(z, n)) - target
+
+        size = 1
+        if excess(1.0) < 0:
+            size = rounds if excess(rounds) < 0 else int(optimize.brentq(excess, 1.0, rounds))
+        actions += [int(total.argmax())] * size
+        total = total + gains[t - 1 : t - 1 + size].sum(axis=0)
+        t += size
+    return actions[:rounds]
