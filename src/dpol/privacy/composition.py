@@ -24,20 +24,13 @@ Masses = tuple[Floats, int]
 """Log masses of a loss, and how many there are of it."""
 BELIEVED = {1e-12: (0.05, 1e-4), 1e-8: (1e-6, 1e-6), 1e-4: (1e-10, 1e-10)}
 """Smallest mass at which a tilt ends, and before it, by the relative error; over the largest."""
-_FEW = 5
-"""Most masses that are added in logarithms: where neighbours are far apart, no tilt has both."""
 _SMALL = 2**14
 """Most masses that are transformed together; of more, those near the mean of a tilt."""
 _OUTSIDE = 45.0
 """Minus the log of the share of masses that are so far from the mean."""
 
 
-def log_masses(
-    parts: Sequence[Masses],
-    error: float = 1e-12,
-    reach: int = 2**62,
-    apart: Sequence[Floats] = (),
-) -> Floats:
+def log_masses(parts: Sequence[Masses], error: float = 1e-12, reach: int = 2**62) -> Floats:
     """Return the log masses of the sum of independent losses.
 
     Args:
@@ -45,8 +38,7 @@ def log_masses(
             of it. All have the same spacing.
         error: relative error of the masses, one of `BELIEVED`. Where a sum has peaks, such as that
             of draws that happen seldom, only a larger error shows the masses between them.
-        reach: steps on either side of 0 that are needed, of parts with many masses.
-        apart: further log masses, so far apart that the sum of all others does not fill the gaps.
+        reach: steps on either side of 0 that are needed.
 
     Returns:
         (the sum of k (n - 1) + 1,) log masses, on losses of the same spacing; those within reach.
@@ -57,19 +49,6 @@ def log_masses(
     >>> np.exp(log_masses([(np.log([0.25, 0.5, 0.25]), 2)])).round(4).tolist()
     [0.0625, 0.25, 0.375, 0.25, 0.0625]
     """
-    few = [(one, count) for one, count in parts if np.isfinite(one).sum() <= _FEW]
-    many = [(one, count) for one, count in parts if np.isfinite(one).sum() > _FEW]
-    total = _transformed(many, error, reach)
-    for one, count in few:
-        for _ in range(count):
-            total = _added(one, total)
-    for one in apart:
-        shares = [np.isfinite(it).mean() for it in (one, total)]
-        total = _added(one, total) if shares[0] < shares[1] else _added(total, one)
-    return total
-
-
-def _transformed(parts: Sequence[Masses], error: float, reach: int) -> Floats:
     if sum(count for _, count in parts) <= 1:
         return parts[0][0] if parts else np.zeros(1)
     size = sum(count * (len(one) - 1) for one, count in parts) + 1
@@ -196,12 +175,14 @@ def spread(logs: Floats, own: float, step: float) -> Floats:
     return np.concatenate([half[:0:-1], half])
 
 
-def _added(one: Floats, total: Floats) -> Floats:
-    added = np.full(len(total) + len(one) - 1, -math.inf)
-    for place in np.flatnonzero(np.isfinite(one)):
-        reached = added[place : place + len(total)]
-        np.logaddexp(reached, one[place] + total, out=reached)
-    return added
+def added(one: Floats, other: Floats) -> Floats:
+    """Return the log masses of the sum of two losses, at least one of which has few masses."""
+    few, many = sorted((one, other), key=lambda it: np.isfinite(it).sum())
+    total = np.full(len(few) + len(many) - 1, -math.inf)
+    for place in np.flatnonzero(np.isfinite(few)):
+        reached = total[place : place + len(many)]
+        np.logaddexp(reached, few[place] + many, out=reached)
+    return total
 
 
 def places(count: int) -> Floats:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -31,6 +31,7 @@ from dpol.core.randomness import Floats
 from dpol.privacy.composition import (
     BELIEVED,
     Masses,
+    added,
     lattice_masses,
     log_masses,
     places,
@@ -53,12 +54,13 @@ _HIGH = 1.0 + np.geomspace(1e-4, 1e9, 20_001)
 _ONE = np.ones(1)
 _OF_ORDERS = np.log1p(-1 / ORDERS) - np.log(ORDERS) / (ORDERS - 1)
 # Steps of the grid from 0 to e, for e = 1; the most; and the most in a sum of unlike losses.
-_STEPS, _MOST, _ALL = 40, 1000, 2**20
-# Releases of a kind that are added up on a grid of their own, beside other kinds; steps of the
-# common grid in a deviation of their sum; share of the variance that a grid may add to a sum.
-_MANY, _OF_DEVIATION, _ADDED = 16, 64, 1e-4
+_STEPS, _MOST, _ALL = 40, 1000, 2**18
+# Most releases of a kind whose own grid is as fine as the common one.
+_MANY, _OF_DEVIATION, _SURELY = 16, 128, 40.0
 # Minus the logarithm of probabilities that are no numbers.
 _NEVER = 720.0
+# Sums of masses that are made in logarithms.
+_LONG = 2**23
 # Bound on the relative error of a probability for each release and each unit of its logarithm.
 _OF_LOG = 1e-13
 _LEAST_DELTA, _LARGEST = 1e-300, 1e300
@@ -131,39 +133,24 @@ class Draw:
     def steps(self) -> int:
         """Number of steps from 0 to e that are fine enough."""
         if self.between == -math.inf:
-            return 1
+            return _STEPS
         most = math.exp(min(self.between - self.ends, 9.0)) * 2 * self.e
         return math.ceil(min(_STEPS * max(math.sqrt(min(most, 1.0)), self.e), _MOST))
 
-    def masses(self, step: float) -> Floats:
-        """Return the (2 k + 1,) log masses on a grid with this step."""
-        count = self.e / step
-        exact = abs(count - round(count)) < 1e-9
-        k = round(count) if exact else math.ceil(count)
-        logs = np.full(2 * k + 1, -math.inf)
-        whole = k if exact else k - 1
-        if self.between > -math.inf:
-            if whole:
-                logs[k - whole : k + whole + 1] = self.between + math.log(4 * math.tanh(step / 4))
-                logs[[k - whole, k + whole]] -= math.log(2)
-            if whole < k:  # the rest of a cell, to both of its points
-                rest = self.e - whole * step
-                inner = 4 * math.sinh((2 * step - rest) / 4) * math.sinh(rest / 4)
-                outer = 4 * math.sinh(rest / 4) ** 2
-                for place, part in ((whole, inner), (k, outer)):
-                    log = self.between + math.log(part / math.sinh(step / 2))
-                    for at in (k - place, k + place):
-                        logs[at] = np.logaddexp(logs[at], log)
-        if self.ends > -math.inf:
-            share = 1.0 if whole == k else self.e / step - whole
-            for place, own in ((k, share), (k - 1, 1 - share)):
-                # sinh(own step / 2) / sinh(step / 2), also where both are no numbers
-                part = math.exp((own - 1) * step / 2) * math.expm1(-own * step) / math.expm1(-step)
-                if part > 1e-9:
-                    for at in (k - place, k + place):
-                        logs[at] = np.logaddexp(logs[at], self.ends + math.log(part))
-        logs[k] = np.logaddexp(logs[k], self.middle)
+    def masses(self, steps: int) -> Floats:
+        """Return the (2 steps + 1,) log masses on a grid with as many steps from 0 to e."""
+        density = self.between + math.log(4 * math.tanh(self.e / steps / 4))
+        logs = np.full(2 * steps + 1, density)
+        logs[[0, -1]] = np.logaddexp(density - math.log(2), self.ends)
+        logs[steps] = np.logaddexp(density, self.middle)
         return logs
+
+    def delta(self, epsilon: float) -> float:
+        """Return the smallest delta of one draw at an epsilon of at least 0, rounded up."""
+        below, size = min(epsilon - self.e, 0.0), float(self.log_moment(_ONE)[0]) - self.e / 2
+        ends, between = math.exp(self.ends - size), math.exp(self.between - size)
+        delta = 2 * between * math.expm1(below / 2) ** 2 - ends * math.expm1(below)
+        return delta * (1 + 1e-12)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,6 +234,8 @@ class Loss:
             return float(delta_of_epsilon(epsilon, self.gaussian))
         if self.most == math.inf:
             return 1.0
+        if not self.gaussian and [count for _, count in self.draws] == [1]:
+            return self.draws[0][0].delta(epsilon)
         losses, logs, slack = _distribution(self.gaussian, self.draws)
         over = (losses > epsilon) & (logs > -math.inf)
         masses = np.exp(np.minimum(logs[over] + slack - _OF_LOG * logs[over], 700.0))
@@ -275,7 +264,8 @@ class Loss:
         if self.most == math.inf:
             return total + math.inf
         for draw, count in self.draws:
-            total += count * (draw.log_moment(orders) - draw.log_moment(_ONE)) / (orders - 1)
+            rise = draw.log_moment(orders) - draw.log_moment(_ONE)
+            total += count * (rise + 1e-15 * (1 + abs(rise))) / (orders - 1)
         return total
 
     def epsilon(self, delta: float) -> float:
@@ -347,19 +337,18 @@ class Loss:
     def _mu_of_tails(self) -> float:
         """Return a bound on mu for tests that are right with probability exp(-z^2 / 2) at most.
 
-        Draws raise a probability of Gaussian noise by a factor of exp(most) at most. And if
-        divergences of order a are at most a s^2 / 2, tests that are wrong with probability
-        exp(-y^2 / 2) are right with probability exp(-(y - s)^2 / 2) at most, by the order y / s.
-        Both bounds fall with z.
+        By the divergence of order a, a test that is right with probability exp(-x) is wrong with
+        exp(-D - x a / (a - 1)) at least. Each order gives the best bound between two x, and there
+        the largest difference of the roots of both exponents, nearly that of normal quantiles.
         """
-        z = _END
-        bound = self.gaussian + math.sqrt(z**2 + 2 * self.most) - z
-        # Divergences rise with the order: between two orders they are at most at the larger.
-        most = self._divergences(_HIGH)[1:] / _HIGH[:-1]
-        least = 1 + z / math.sqrt(2 * float(most.max()))
-        s = math.sqrt(2 * float(most[_HIGH[1:] >= least].max()))
-        right, wrong = scipy.special.ndtri_exp([-(z**2) / 2, -((z + s) ** 2) / 2])
-        return min(bound, float(right - wrong))
+        least = _END**2 / 2
+        divergences, rise = self._divergences(_HIGH), _HIGH / (_HIGH - 1)
+        cuts = np.maximum.accumulate(np.diff(divergences) / -np.diff(rise))
+        first, last = np.append(least, cuts.clip(least)), np.append(cuts, math.inf)
+        right = np.clip(divergences * (_HIGH - 1) / rise, first, last)
+        mus = np.sqrt(2 * (divergences + rise * right)) - np.sqrt(2 * right)
+        nearly = _END / -float(scipy.special.ndtri_exp(-least))
+        return nearly * float(mus[last > least].max())
 
     @property
     def numerical(self) -> bool:
@@ -519,110 +508,91 @@ def _distribution(
 
     Logs of probabilities are right to the slack, and `_OF_LOG` of themselves.
     """
-    kinds, releases = len(draws) + (gaussian > 0), sum(count for _, count in draws)
-    step, most = _step_of(gaussian, draws, kinds), math.inf
-    if kinds > 1 and releases > _MANY:
-        most = _reach(gaussian, draws)
-    parts: list[Masses] = []
-    apart: list[Floats] = []
-    for draw, count in draws:
-        if count > _MANY and (kinds > 1 or draw.between == -math.inf):
-            own = spread(*_own_sum(draw, count), step)
-            if draw.between == -math.inf and draw.e > max(2 * step, _blur(gaussian, draws)):
-                apart.append(own)
-            else:
-                parts.append((own, 1))
-        else:
-            parts.append((draw.masses(step), count))
-    if gaussian:
-        parts.append((_normal(gaussian, step), 1))
-    every = [*parts, *((one, 1) for one in apart)]
-    ones = [np.logaddexp.reduce(one + step / 2 * places(len(one))) for one, _ in every]
-    constant = float(sum(own * count for own, (_, count) in zip(ones, every, strict=True)))
-    reach = math.ceil(min(most / step, 2**62))
-    error, logs = _first_shown(parts, reach, apart)
+    step, reach = _grid(gaussian, draws)
+    if len(draws) == 1 and not gaussian:
+        error, logs, step = _sum_of_kind(*draws[0], math.inf)
+    else:
+        kinds = [_sum_of_kind(*each, step) for each in draws]
+        if gaussian:
+            kinds.append((0.0, *_normal(gaussian, min(step, gaussian / _STEPS))))
+        error, logs = sum(own for own, _, _ in kinds), np.zeros(1)
+        for _, one, own in sorted(kinds, key=lambda kind: len(kind[1])):
+            more, logs = _sum_of_two(logs, spread(one, own, step), math.ceil(reach / step))
+            error += more
     losses = step * places(len(logs))
+    constant = sum(count * float(draw.log_moment(_ONE)[0]) for draw, count in draws)
+    constant += gaussian**2 / 8
+    releases = sum(count for _, count in draws)
     return losses, logs + losses / 2 - constant, error + _OF_LOG * (releases + abs(constant))
 
 
-def _step_of(gaussian: float, draws: tuple[tuple[Draw, int], ...], kinds: int) -> float:
-    """Return the step of the grid of all parts."""
-    releases = sum(count for _, count in draws)
-    steps = []
-    for draw, count in draws:
-        own = draw.e / draw.steps
-        if kinds > 1 and count > _MANY:
-            own = max(own, math.sqrt(count * draw.variance) / _OF_DEVIATION)
-        steps.append(own)
-    step = min([*steps, *[gaussian / _STEPS] * (gaussian > 0)])
-    if kinds > 1 and releases <= _MANY:
-        step /= 2
-    most = math.fsum(count * draw.e for draw, count in draws)
-    if kinds > 1 and (blur := _blur(gaussian, draws)):
-        wide = blur / _OF_DEVIATION
-        while wide > step and _added_by(wide, gaussian, draws) > _ADDED * blur**2:
-            wide /= 2
-        step = max(step, wide)
+def _grid(gaussian: float, draws: tuple[tuple[Draw, int], ...]) -> tuple[float, float]:
+    """Return the step of the common grid, and a loss beyond which there is hardly any."""
+    # A smooth part leaves no gaps and ends that a finer grid would show.
+    steps, smooth = [draw.e / draw.steps for draw, _ in draws], gaussian
     if gaussian:
-        most += gaussian * (gaussian + 2 * _FAR)
-    if kinds > 1 and releases > _MANY:
-        most = min(most, _reach(gaussian, draws))
-    return max(step, 2 * most / _ALL)
-
-
-def _blur(gaussian: float, draws: tuple[tuple[Draw, int], ...]) -> float:
-    """Return the deviation of a smooth part of a sum, which leaves no gaps or ends; 0 for none."""
-    smooth = [(it, count) for it, count in draws if count > _MANY and it.between > -math.inf]
-    return max([gaussian, *(math.sqrt(count * it.variance) for it, count in smooth)])
-
-
-def _added_by(step: float, gaussian: float, draws: tuple[tuple[Draw, int], ...]) -> float:
-    """Return about how much variance the rounding of losses to a grid adds."""
-    added = step * min(step, gaussian)
+        steps.append(gaussian / _STEPS)
     for draw, count in draws:
-        if count > _MANY:
-            added += step * min(step, math.sqrt(count) * draw.e)
-        else:
-            added += count * step * min(step, draw.e)
-    return added
+        never = count * (draw.middle - float(draw.log_moment(_ONE)[0]))
+        if draw.between > -math.inf and count > _MANY and never < -_SURELY:
+            smooth = max(smooth, math.sqrt(count * draw.variance))
+    reach = _reach(gaussian, draws)
+    return max(min(steps) / 2, smooth / _OF_DEVIATION, 2 * reach / _ALL), reach
 
 
 def _reach(gaussian: float, draws: tuple[tuple[Draw, int], ...]) -> float:
     """Return a loss that is exceeded with probability exp(-_NEVER) at most."""
-    divergences = Loss(gaussian=gaussian, draws=draws).divergences
-    return max(0.0, float((divergences + _NEVER / (ORDERS - 1)).min()))
+    loss = Loss(gaussian=gaussian, draws=draws)
+    bound = float((loss.divergences + _NEVER / (ORDERS - 1)).min())
+    return max(0.0, bound if gaussian else min(bound, loss.most))
 
 
-def _own_sum(draw: Draw, count: int) -> tuple[Floats, float]:
-    """Return the log masses of many draws, and their spacing."""
-    if draw.between == -math.inf:
-        return lattice_masses(draw.ends, draw.middle, count), draw.e
-    step = draw.e / draw.steps
-    most = min(count * draw.e, _reach(0.0, ((draw, count),)))
-    step = max(step, 2 * most / _ALL)
-    return _first_shown([(draw.masses(step), count)], math.ceil(most / step))[1], step
+def _sum_of_kind(draw: Draw, count: int, step: float) -> tuple[float, Floats, float]:
+    """Return the error and the logs of the masses of draws of a kind, and their spacing.
+
+    The spacing is at most `step` for few draws.
+    """
+    reach, steps = _reach(0.0, ((draw, count),)), draw.steps
+    if draw.between == -math.inf or steps == 1:
+        ends, middle, _ = draw.masses(1)
+        return min(BELIEVED), lattice_masses(ends, middle, count), draw.e
+    if count <= _MANY:
+        steps = max(steps, math.ceil(draw.e / step * (1 - 1e-9)))
+    steps = max(1, min(steps, int(_ALL * draw.e / (2 * reach))))
+    own = draw.e / steps
+    return *_first_shown([(draw.masses(steps), count)], math.ceil(reach / own)), own
 
 
-def _first_shown(
-    parts: list[Masses], reach: int, apart: Sequence[Floats] = ()
-) -> tuple[float, Floats]:
+def _sum_of_two(one: Floats, other: Floats, reach: int) -> tuple[float, Floats]:
+    """Return the error and the log masses of the sum of two losses on one grid.
+
+    A sum in logarithms has no error. Only where it takes long is there a transform.
+    """
+    long = min(np.isfinite(it).sum() for it in (one, other)) * max(len(one), len(other)) > _LONG
+    if long:
+        with suppress(ArithmeticError):
+            return _first_shown([(one, 1), (other, 1)], reach)
+    return 0.0, added(one, other)
+
+
+def _first_shown(parts: list[Masses], reach: int) -> tuple[float, Floats]:
     """Return the smallest error with which all masses of a sum are shown, and their logs."""
     for error in BELIEVED:
         with suppress(ArithmeticError):
-            return error, log_masses(parts, error, reach, apart)
+            return error, log_masses(parts, error, reach)
     raise ArithmeticError("the masses of a sum of losses are too far apart")
 
 
-def _normal(mu: float, step: float) -> Floats:
-    """Return the log masses of a Gaussian loss, by quadrature of each cell of the grid."""
+def _normal(mu: float, step: float) -> tuple[Floats, float]:
+    """Return the log masses of a Gaussian loss, by quadrature of each cell of a grid; its step."""
     k = math.ceil(mu * (mu / 2 + _FAR) / step)
     nodes, weights = np.polynomial.legendre.leggauss(6)
     share = (nodes + 1) / 2
     at = step * (np.arange(k)[:, None] + share)
-    logs = -((at / mu) ** 2) / 2 + np.log(weights / 2 * step)
+    logs = -((at / mu) ** 2) / 2 + np.log(weights / 2 * step / (mu * math.sqrt(2 * math.pi)))
     near, far = (np.log(np.sinh(it * step / 2) / np.sinh(step / 2)) for it in (1 - share, share))
     half = np.full(k + 1, -math.inf)
     half[:-1] = np.logaddexp.reduce(logs + near, axis=1)
     half[1:] = np.logaddexp(half[1:], np.logaddexp.reduce(logs + far, axis=1))
     half[0] += math.log(2)  # from both sides
-    return np.concatenate([half[:0:-1], half])
+    return np.concatenate([half[:0:-1], half]), step
