@@ -20,7 +20,7 @@ from dpol.core.schemas import read_schemas
 from dpol.experts.registry import REGISTRY
 from dpol.labels import bounds
 from dpol.labels.hard_pairs import hardness
-from dpol.privacy.factorizations import prefix_sums
+from dpol.privacy.factorizations import decayed_sums
 from dpol.studies.ledger.claims import (
     compute,
     dartboard,
@@ -114,7 +114,7 @@ def test_the_formula_of_factorised_sums() -> None:
 def test_where_factorised_windows_have_less_noise_than_fresh_noise() -> None:
     """A sum of w rounds is the difference of two released sums, or has noise of sqrt(w)."""
     rounds, window = map(int, re.findall(r"\d+", REGISTRY["noisy-max"].when))
-    prefix = prefix_sums(rounds)
+    prefix = decayed_sums(rounds)
     for w in range(1, 40):
         noise = np.linalg.norm(prefix.left[w:] - prefix.left[:-w], axis=1).max()
         fresh = math.sqrt(w) / np.linalg.norm(prefix.right, axis=0).max()

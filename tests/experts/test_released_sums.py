@@ -11,7 +11,7 @@ from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.noisy_max import NoisyMax
 from dpol.experts.play import RawGains, play_rounds, setup_of
 from dpol.noise import CENTRAL_NOISES
-from dpol.privacy.factorizations import decayed_sums, prefix_sums
+from dpol.privacy.factorizations import decayed_sums
 from replicates import many
 
 T, N, R = 12, 4, 50
@@ -54,7 +54,7 @@ def test_fast_equals_plain(random_stream, algorithm, noise, mu):
 
 def test_each_has_its_factorization():
     for made, expected in (
-        (MatrixFTPL(window=5).factorization(7), prefix_sums(7)),
+        (MatrixFTPL(window=5).factorization(7), decayed_sums(7)),
         (MatrixFTPL(decay=0.7).factorization(7), decayed_sums(7, 0.7)),
     ):
         np.testing.assert_array_equal(made.left, expected.left)

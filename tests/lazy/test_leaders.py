@@ -16,7 +16,7 @@ from dpol.experts.limited_updates import LimitedUpdates
 from dpol.experts.play import RawGains, play_rounds
 from dpol.lazy.leaders import NOISY_LEADERS, doubling_edges, play_blocks, play_leaders
 from dpol.lazy.stochastic_losses import GapLosses, PairedLosses, TurnLosses
-from dpol.privacy.factorizations import prefix_sums
+from dpol.privacy.factorizations import decayed_sums
 from dpol.privacy.gaussian_dp import implied_mu
 from experts_plain import tree_ftpl
 
@@ -47,7 +47,7 @@ def test_the_tree_is_the_plain_one(T, mu):
 @pytest.mark.parametrize("mu", [0.5, 50.0])
 def test_the_matrix_leader_is_the_plain_one(T, mu):
     """The dense factor gives the noise of every prefix; round 1 plays expert 0."""
-    losses, left = gaps(T), prefix_sums(T).left
+    losses, left = gaps(T), decayed_sums(T).left
     ((totals, switched),) = play_leaders("mf-ftpl", [(losses, mu)], generators(10))
     for r, rng in enumerate(generators(10).generators):
         rounds = plain.matrix(losses.sequences[r])

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from dpol.privacy.factorizations import (
     decayed_sums,
     fresh_window_sums,
-    prefix_sums,
     prefix_sums_times,
 )
 
@@ -54,7 +53,7 @@ def test_fresh_windows(t, window):
 @given(st.integers(1, 300))
 def test_many_rounds_need_no_matrix(t):
     draws = np.random.default_rng(t).standard_normal((t, 2, 3))
-    expected = np.tensordot(prefix_sums(t).left, draws, axes=1)
+    expected = np.tensordot(decayed_sums(t).left, draws, axes=1)
     np.testing.assert_allclose(prefix_sums_times(draws), expected, atol=1e-11)
 
 
@@ -64,7 +63,7 @@ def test_many_rounds_need_no_matrix(t):
 )
 def test_noise_on_prefix_sums_by_the_literature(t, largest, root_mean_square, bound):
     """The numbers agree to the last published digit."""
-    norms = prefix_sums(t).row_norms
+    norms = decayed_sums(t).row_norms
     least = least_row_norm(np.tril(np.ones((t, t))))
     ours = norms.max(), math.sqrt((norms**2).mean()), least
     np.testing.assert_allclose(ours, (largest, root_mean_square, bound), atol=5.1e-4)

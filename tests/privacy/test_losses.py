@@ -27,7 +27,6 @@ from dpol.privacy.losses import (
     Promise,
     mu_of_zcdp,
     of_range,
-    of_renyi,
     one_draw,
     pure,
     range_for,
@@ -378,13 +377,6 @@ def test_no_object_that_leaves_privatize_reaches_raw_gains(name, random_stream):
 # ---- what is not proved is not said --------------------------------------------------------------
 
 
-def test_divergences_known_to_a_finite_order_give_no_mu():
-    known = of_renyi(lambda order: np.where(order <= 32, 0.125 * order, np.inf))
-    assert (known.mu, known.numerical) == (math.inf, False)
-    assert known.epsilon(1e-6) == pytest.approx(2.4191, rel=1e-3)
-    assert 0.5 < known.guess < 0.63
-
-
 def test_told_keeps_no_mu_and_bounds_epsilon():
     loss = Loss(gaussian=1.0) + pure(1.0, 1e-6)
     assert loss.mu == loss.epsilon(1e-6) == loss.epsilon(1e-7) == math.inf
@@ -419,7 +411,6 @@ def test_a_loss_is_plain_numbers(loss):
         {"gaussian": -1.0},
         {"told": 1.5},
         {"zcdp": math.nan},
-        {"renyi": (1.0,)},
         {"draws": ((Draw(e=1.0), 0),)},
     ],
 )

@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pytest
 
-from dpol.privacy.factorizations import decayed_sums, fresh_window_sums, prefix_sums
+from dpol.privacy.factorizations import decayed_sums, fresh_window_sums
 from dpol.privacy.matrix_mechanism import scaled_to
 from replicates import many
 
 T, N, MU = 9, 4, 0.7
-FACTORIZATIONS = [prefix_sums(T), decayed_sums(T, 0.8), fresh_window_sums(T, 3)]
+FACTORIZATIONS = [decayed_sums(T), decayed_sums(T, 0.8), fresh_window_sums(T, 3)]
 every_factorization = pytest.mark.parametrize(
     "factorization", FACTORIZATIONS, ids=lambda made: made.name
 )
@@ -49,7 +49,7 @@ def test_scales_by_hand():
     """Two rounds of two gains, with columns of norm 1 and mu = 1/2."""
     changes = np.array([[0.5, 0.1], [0.2, 0.4]])
     isotropic, capacity = (
-        scaled_to(prefix_sums(2), changes, 2, 0.5, by_capacity=flag) for flag in (False, True)
+        scaled_to(decayed_sums(2), changes, 2, 0.5, by_capacity=flag) for flag in (False, True)
     )
     np.testing.assert_allclose(isotropic.scale, math.sqrt(2) / 0.5 * np.array([0.5, 0.5]))
     np.testing.assert_allclose(capacity.scale, math.sqrt(2) / 0.5 * np.array([0.5, 0.4]))
@@ -64,7 +64,7 @@ def test_a_given_sensitivity_holds_for_any_change_of_a_round():
 
 
 def test_no_noise_without_privacy():
-    mechanism = scaled_to(prefix_sums(T), changes_of(), N, math.inf, by_capacity=True)
+    mechanism = scaled_to(decayed_sums(T), changes_of(), N, math.inf, by_capacity=True)
     assert mechanism.achieved_mu == math.inf
     assert not mechanism.noise(many(2)).any()
 

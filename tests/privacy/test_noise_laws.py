@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import mpmath
@@ -332,14 +331,3 @@ def test_the_promise_decides_the_noise(promise, weeks, best, cannot):
     noises = noises_for(promise, weeks)
     assert next(iter(noises)) == best
     assert {law for law, noise in noises.items() if math.isinf(noise)} == cannot
-
-
-@pytest.mark.parametrize(("name", "words"), [("", "noise"), ("two", ""), (" ", " ")])
-def test_a_law_without_words_is_refused(name, words):
-    with pytest.raises(ValueError, match="needs a name and words"):
-        dataclasses.replace(TWO_LOSSES, name=name, words=words)
-    facts = {"deviation_of": TWO_LOSSES.deviation_of, "loss_of": TWO_LOSSES.loss_of}
-    with pytest.raises(TypeError, match="words"):
-        Law(name="two", **facts)
-    with pytest.raises(TypeError, match="name"):
-        Law(words="noise", **facts)

@@ -8,14 +8,14 @@ import math
 import numpy as np
 import pytest
 
-from dpol.privacy.factorizations import decayed_sums, fresh_window_sums, prefix_sums
+from dpol.privacy.factorizations import decayed_sums, fresh_window_sums
 from dpol.privacy.stays import STAYS, mu_of_rounds, mu_of_stays, stay_norm
 from dpol.privacy.tree_noise import tree_levels, tree_nodes, tree_total
 
 T = 6
 COLUMNS = {
     "independent": np.eye(T),
-    "prefix": prefix_sums(T).right,
+    "prefix": decayed_sums(T).right,
     "decayed": decayed_sums(T, 0.8).right,
     "window": fresh_window_sums(T, 3).right,
 }

@@ -19,7 +19,6 @@ from dpol.core.randomness import Floats
 from dpol.privacy.auditing import audit_runs
 from dpol.privacy.factorizations import (
     decayed_sums,
-    prefix_sums,
     prefix_sums_largest,
 )
 
@@ -36,7 +35,7 @@ def test_the_square_root_is_the_same(T: int) -> None:
     coefficients = toeplitz.optimal_max_error_strategy_coefs(T)
     largest = math.sqrt(float(toeplitz.loss(coefficients, reduction_fn=jax.numpy.max)))
     assert prefix_sums_largest(T) == pytest.approx(largest, rel=ROUNDING)
-    ours = prefix_sums(T).right
+    ours = decayed_sums(T).right
     root = np.asarray(toeplitz.materialize_lower_triangular(coefficients))
     np.testing.assert_allclose(ours, root / np.linalg.norm(root, axis=0), rtol=ROUNDING)
 
@@ -61,7 +60,7 @@ def test_the_least_mean_square_lies_between_our_bound_and_ours(T: int) -> None:
     found = dense.optimize(T)
     moved = float(sensitivity.single_participation_sensitivity(found))
     least = moved * math.sqrt(float(dense.per_query_error(strategy_matrix=found).mean()))
-    ours = math.sqrt(float((prefix_sums(T).row_norms ** 2).mean()))
+    ours = math.sqrt(float((decayed_sums(T).row_norms ** 2).mean()))
     bound = float(np.linalg.norm(np.tril(np.ones((T, T))), "nuc")) / T  # Edmonds et al. (2020)
     assert bound <= least <= ours * (1 + ROUNDING)
     assert ours <= 1.02 * least
@@ -122,7 +121,7 @@ def test_a_counter_that_knows_its_rounds_has_less_noise_with_norms(
     T: int, root: float, ours: float
 ) -> None:
     """The square root of the paper's repository (`Opt`) has 6 to 8% more; digits as printed."""
-    found = prefix_sums_largest(T), prefix_sums(T).row_norms.max()
+    found = prefix_sums_largest(T), decayed_sums(T).row_norms.max()
     assert found == pytest.approx((root, ours), abs=5.1e-4)
     assert 1.06 < found[0] / found[1] < 1.081
 
@@ -138,7 +137,7 @@ def test_a_counter_for_unbounded_streams_has_more(T: int, gamma: float, delta: f
     if T == 148:
         known = {-0.55: 6.125, -0.7: 4.672, -3.929: 2.964}[gamma]
         assert noise == pytest.approx(known, abs=1e-3)
-    assert noise > 1.15 * prefix_sums(T).row_norms.max()
+    assert noise > 1.15 * decayed_sums(T).row_norms.max()
 
 
 # ---- audits --------------------------------------------------------------------------------------

@@ -67,14 +67,6 @@ class Chains:
             kept = self.a * kept + (self.a - self.b) * draw
         return out
 
-    def fresh(self, noise: Floats) -> Floats:
-        """Return z, (T, ..., n), of noise C^-1 z."""
-        kept, out = np.zeros(noise.shape[1:]), np.empty_like(noise)
-        for t, each in enumerate(noise):
-            out[t] = each - kept
-            kept = self.a * kept + (self.a - self.b) * out[t]
-        return out
-
     def deviations(self, rounds: int, n: int) -> Floats:
         """Return the (T, n) ratio of the standard deviations of the noise and of fresh noise."""
         kept, out = np.zeros(n), np.empty((rounds, n))

@@ -55,33 +55,21 @@ class Factorization:
         return np.asarray(np.linalg.norm(self.left, axis=1))
 
 
-def prefix_sums(n_rounds: int) -> Factorization:
-    """Return the normalised square root of all prefix sums; columns of C have norm 1.
-
-    C is the square root of the triangle of ones, with each column divided by its norm. Source:
-    Henzinger, Kalinin and Upadhyay, "Binned Group Algebra Factorization for Differentially Private
-    Continual Counting" (2025); without the norms Fichtenberger, Henzinger and Upadhyay, "Constant
-    Matters" (2023).
-
-    Args:
-        n_rounds: T, at least 1.
-
-    >>> prefix_sums(148).row_norms.max().round(3).item()  # independent noise: sqrt(148)
-    2.473
-    """
-    return decayed_sums(n_rounds, 1.0)
-
-
 @lru_cache(maxsize=1)  # of all games of a job
-def decayed_sums(n_rounds: int, decay: float) -> Factorization:
+def decayed_sums(n_rounds: int, decay: float = 1.0) -> Factorization:
     """Return the normalised square root of sums in which a round counts `decay` times the next.
 
-    Source: as `prefix_sums`; Toeplitz matrices with geometric coefficients have geometric roots.
+    C is the square root of the triangle of weights, with each column divided by its norm. Source:
+    Henzinger, Kalinin and Upadhyay, "Binned Group Algebra Factorization for Differentially Private
+    Continual Counting" (2025); without the norms Fichtenberger, Henzinger and Upadhyay, "Constant
+    Matters" (2023). Toeplitz matrices with geometric coefficients have geometric roots.
 
     Args:
         n_rounds: T, at least 1.
-        decay: beta, weight of a round relative to the next, in (0, 1].
+        decay: beta, weight of a round relative to the next, in (0, 1]; 1 for prefix sums.
 
+    >>> decayed_sums(148).row_norms.max().round(3).item()  # independent noise: sqrt(148)
+    2.473
     >>> decayed_sums(148, 0.9).row_norms.max().round(3).item()
     1.452
     """
@@ -98,12 +86,12 @@ def decayed_sums(n_rounds: int, decay: float) -> Factorization:
 
 
 def prefix_sums_times(draws: Floats) -> Floats:
-    """Return B of `prefix_sums` times draws, (T, ...), without making the matrix.
+    """Return B of prefix sums times draws, (T, ...), without making the matrix.
 
     For many rounds: each column takes O(T log T), by fast Fourier transform.
 
     >>> draws = np.random.default_rng(1).standard_normal((50, 3))
-    >>> bool(np.allclose(prefix_sums_times(draws), prefix_sums(50).left @ draws))
+    >>> bool(np.allclose(prefix_sums_times(draws), decayed_sums(50).left @ draws))
     True
     """
     from scipy import fft
@@ -123,9 +111,9 @@ def prefix_sums_times(draws: Floats) -> Floats:
 
 
 def prefix_sums_largest(n_rounds: int) -> float:
-    """Return the largest row norm of B without normalised columns; it is below in `prefix_sums`.
+    """Return the largest row norm of B without normalised columns; it is below in `decayed_sums`.
 
-    This is the sum of the squared coefficients of the square root, O(T). Source: as `prefix_sums`.
+    This is the sum of the squared coefficients of the square root, O(T). Source: as `decayed_sums`.
 
     >>> round(prefix_sums_largest(148), 3)
     2.656

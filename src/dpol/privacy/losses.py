@@ -103,10 +103,6 @@ class Draw:
     middle: float = -math.inf
     between: float = -math.inf
 
-    def __post_init__(self) -> None:
-        log = "[-inf, inf)"
-        check_fields(self, e="[0, inf]", ends=log, middle=log, between=log)
-
     def seldom(self, chance: float) -> Draw:
         """Return the loss of a draw that happens with a probability, whatever the data."""
         if chance == 1:
@@ -161,23 +157,19 @@ class Loss:
         gaussian: mu of all Gaussian parts; inf for no privacy.
         draws: draws, and how many there are of each.
         zcdp: rho of all parts that are known to have zero-concentrated differential privacy.
-        renyi: bounds on the Renyi divergences at `ORDERS` of parts of which no more is known.
         told: probability that everything is revealed.
 
     Raises:
-        ValueError: a number is out of range, or there are more or fewer divergences than orders.
+        ValueError: a number is out of range.
     """
 
     gaussian: float = 0.0
     draws: tuple[tuple[Draw, int], ...] = ()
     zcdp: float = 0.0
-    renyi: tuple[float, ...] = ()
     told: float = 0.0
 
     def __post_init__(self) -> None:
         check_fields(self, gaussian="[0, inf]", zcdp="[0, inf]", told="[0, 1]")
-        if self.renyi and not (len(self.renyi) == len(ORDERS) and min(self.renyi) >= 0):
-            raise ValueError(f"renyi must have {len(ORDERS)} divergences of at least 0, or none")
         for _, count in self.draws:
             check_whole("the number of draws of a kind", count)
 
@@ -185,12 +177,10 @@ class Loss:
         draws = Counter[Draw]()
         for draw, count in self.draws + other.draws:
             draws[draw] += count
-        both = [it.renyi for it in (self, other) if it.renyi]
         return Loss(
             gaussian=math.hypot(self.gaussian, other.gaussian),
             draws=tuple(draws.items()),
             zcdp=self.zcdp + other.zcdp,
-            renyi=tuple(map(sum, zip(*both, strict=True))),
             told=self.told + (1 - self.told) * other.told,
         )
 
@@ -201,7 +191,6 @@ class Loss:
             gaussian=self.gaussian * math.sqrt(count),
             draws=tuple((draw, count * own) for draw, own in self.draws),
             zcdp=count * self.zcdp,
-            renyi=tuple(count * it for it in self.renyi),
             told=-math.expm1(count * math.log1p(-self.told)) if self.told < 1 else 1.0,
         )
 
@@ -209,13 +198,13 @@ class Loss:
         """Return plain values, from which `Loss.of_data` makes the loss again."""
         facts = {"gaussian": self.gaussian, "zcdp": self.zcdp, "told": self.told}
         draws = [[{k: v for k, v in vars(it).items() if v > -math.inf}, n] for it, n in self.draws]
-        return {**facts, "draws": draws, "renyi": list(self.renyi)}
+        return {**facts, "draws": draws}
 
     @classmethod
     def of_data(cls, data: Mapping[str, Any]) -> Loss:
         """Return the loss of plain values."""
         draws = tuple((Draw(**draw), count) for draw, count in data["draws"])
-        return cls(**{**data, "draws": draws, "renyi": tuple(data["renyi"])})
+        return cls(**{**data, "draws": draws})
 
     @property
     def most(self) -> float:
@@ -228,7 +217,7 @@ class Loss:
         return self.told + (1 - self.told) * min(1.0, self._delta(epsilon))
 
     def _delta(self, epsilon: float) -> float:
-        if self.zcdp or self.renyi:
+        if self.zcdp:
             return self._delta_of_divergences(epsilon) if epsilon < math.inf else 0.0
         if not self.draws or self.gaussian == math.inf:
             return float(delta_of_epsilon(epsilon, self.gaussian))
@@ -255,9 +244,8 @@ class Loss:
 
     @cached_property
     def divergences(self) -> Floats:
-        """Renyi divergences of all parts, at `ORDERS`."""
-        known = self._divergences(ORDERS)
-        return known + self.renyi if self.renyi else known
+        """Renyi divergences at `ORDERS`."""
+        return self._divergences(ORDERS)
 
     def _divergences(self, orders: Floats) -> Floats:
         total = orders * (self.zcdp + self.gaussian * self.gaussian / 2)
@@ -274,7 +262,7 @@ class Loss:
         if self == Loss(gaussian=self.gaussian) and delta > 0:
             return epsilon_of_delta(delta, self.gaussian)
         upper = self._renyi_epsilon(delta)
-        exact = self.zcdp == 0 and not self.renyi and self.told < delta
+        exact = self.zcdp == 0 and self.told < delta
         return smallest_epsilon(self.delta, delta, upper) if exact and upper < math.inf else upper
 
     def _renyi_epsilon(self, delta: float) -> float:
@@ -284,7 +272,7 @@ class Loss:
         Prop. 12; also that draws lose at most `most`.
         """
         if delta <= self.told:
-            endless = self.gaussian or self.zcdp or self.renyi or delta < self.told
+            endless = self.gaussian or self.zcdp or delta < self.told
             return math.inf if endless else self.most
         log, divergences = math.log((delta - self.told) / (1 - self.told)), self.divergences
         bound = float((divergences + _OF_ORDERS - log / (ORDERS - 1)).min())
@@ -305,7 +293,7 @@ class Loss:
         Source: Gomez et al. (2503.10945), "Gaussian DP for Reporting Differential Privacy
         Guarantees in Machine Learning".
         """
-        if self.told or self.renyi or math.inf in (self.most, self.gaussian, self.zcdp):
+        if self.told or math.inf in (self.most, self.gaussian, self.zcdp):
             return math.inf
         if self.zcdp:
             return math.hypot(mu_of_zcdp(self.zcdp), replace(self, zcdp=0.0).mu)
@@ -343,12 +331,12 @@ class Loss:
         """
         least = _END**2 / 2
         divergences, rise = self._divergences(_HIGH), _HIGH / (_HIGH - 1)
-        cuts = np.maximum.accumulate(np.diff(divergences) / -np.diff(rise))
-        first, last = np.append(least, cuts.clip(least)), np.append(cuts, math.inf)
+        cuts = np.maximum.accumulate(np.diff(divergences) / -np.diff(rise)).clip(least)
+        first, last = np.append(least, cuts), np.append(cuts, math.inf)
         right = np.clip(divergences * (_HIGH - 1) / rise, first, last)
         mus = np.sqrt(2 * (divergences + rise * right)) - np.sqrt(2 * right)
         nearly = _END / -float(scipy.special.ndtri_exp(-least))
-        return nearly * float(mus[last > least].max())
+        return nearly * float(mus[first < last].max())
 
     @property
     def numerical(self) -> bool:
@@ -408,17 +396,6 @@ def pure(epsilon: float, delta: float = 0.0) -> Loss:
     return replace(one_draw(draw), told=check_number("delta", delta, "[0, 1]"))
 
 
-def of_renyi(divergence: Callable[[Floats], Floats]) -> Loss:
-    """Return the loss of a mechanism with Renyi divergences; inf at orders without a proof.
-
-    It has no finite mu. That of rho-zCDP has, `Loss(zcdp=rho)`.
-
-    >>> round(of_renyi(lambda order: 0.125 * order).epsilon(1e-6), 3)
-    2.419
-    """
-    return Loss(renyi=tuple(map(float, divergence(ORDERS))))
-
-
 def gaussian_for(promise: Promise) -> float:
     """Return the largest mu that keeps a promise."""
     if promise.mu is not None:
@@ -427,9 +404,7 @@ def gaussian_for(promise: Promise) -> float:
 
 
 def largest(loss_of: Callable[[float], Loss], promise: Promise) -> float:
-    """Return a strength that keeps a promise, hardly too small, by bisection.
-
-    A secant in logarithms finds most of its answers before.
+    """Return a strength that keeps a promise, hardly too small.
 
     Args:
         loss_of: maps a strength to a loss that rises with it.
@@ -442,8 +417,8 @@ def largest(loss_of: Callable[[float], Loss], promise: Promise) -> float:
     if promise.mu is None and promise.delta == 0:
         return promise.epsilon / each if each else 0.0
 
-    def excess(e: float) -> float:
-        loss = loss_of(e)
+    def excess(log_e: float) -> float:
+        loss = loss_of(math.exp(log_e))
         if promise.mu is not None:
             return math.log(loss.mu / promise.mu)
         delta = loss.delta(promise.epsilon)
@@ -452,30 +427,18 @@ def largest(loss_of: Callable[[float], Loss], promise: Promise) -> float:
     mu = gaussian_for(promise)
     if mu in (0, math.inf):
         return mu
-    low = pure_epsilon(mu) / (each or 1.0)
-    while not each and low > 1e-100 and excess(low) > 0:
-        low /= 2
-    if low > 1e-10 * _LARGEST:
+    if pure_epsilon(mu) > 1e-10 * _LARGEST:
         raise ValueError(f"mu = {mu:g} is too large to tell from no privacy; take inf")
-    low *= 1 - 1e-9 * (excess(low) > 0)  # of one release it may be the answer, which is rounded
-    if not excess(low) <= 0:
-        raise ArithmeticError(f"strength {low:g} does not keep {promise}")
-    high = 2 * low
+    low = math.log(pure_epsilon(mu) / (each or 1.0))
+    while low > -230 and excess(low) > 0:
+        low -= 1
+    high = low + 1
     while excess(high) <= 0:
-        low, high = high, 2 * high
-    # If the answer is `low`, its logarithm may be rounded up.
-    start = math.log(low) - 1e-9 * (excess(math.exp(math.log(low))) > 0)
-    near = math.exp(root(lambda x: excess(math.exp(x)), start, math.log(high)))
-    while low < high * (1 - 1e-10):
-        # The product has no digits, or is infinite, for strengths far from 1.
-        far = not 1e-100 < low < 1e100
-        middle = math.sqrt(low) * math.sqrt(high) if far else math.sqrt(low * high)
-        certain = abs(middle / near - 1) > 1e-11
-        kept = middle < near if certain else excess(middle) <= 0
-        low, high = (middle, high) if kept else (low, middle)
-    while excess(low) > 0:
-        low *= 1 - 1e-10
-    return low
+        low, high = high, high + 1
+    found, less = root(excess, low, high), 1e-10
+    while excess(found) > 0:
+        found, less = found - less, 2 * less
+    return math.exp(found)
 
 
 def mu_of_zcdp(rho: float) -> float:
@@ -508,10 +471,10 @@ def _distribution(
 
     Logs of probabilities are right to the slack, and `_OF_LOG` of themselves.
     """
-    step, reach = _grid(gaussian, draws)
     if len(draws) == 1 and not gaussian:
         error, logs, step = _sum_of_kind(*draws[0], math.inf)
     else:
+        step, reach = _grid(gaussian, draws)
         kinds = [_sum_of_kind(*each, step) for each in draws]
         if gaussian:
             kinds.append((0.0, *_normal(gaussian, min(step, gaussian / _STEPS))))
@@ -552,15 +515,17 @@ def _sum_of_kind(draw: Draw, count: int, step: float) -> tuple[float, Floats, fl
 
     The spacing is at most `step` for few draws.
     """
-    reach, steps = _reach(0.0, ((draw, count),)), draw.steps
+    reach, steps = count * draw.e, draw.steps
     if draw.between == -math.inf or steps == 1:
         ends, middle, _ = draw.masses(1)
         return min(BELIEVED), lattice_masses(ends, middle, count), draw.e
-    if count <= _MANY:
+    if count > _MANY:
+        reach = _reach(0.0, ((draw, count),))
+    elif step < math.inf:
         steps = max(steps, math.ceil(draw.e / step * (1 - 1e-9)))
-    steps = max(1, min(steps, int(_ALL * draw.e / (2 * reach))))
-    own = draw.e / steps
-    return *_first_shown([(draw.masses(steps), count)], math.ceil(reach / own)), own
+    own = draw.e / max(1, min(steps, int(_ALL * draw.e / (2 * reach))))
+    masses = draw.masses(round(draw.e / own))
+    return *_first_shown([(masses, count)], math.ceil(reach / own)), own
 
 
 def _sum_of_two(one: Floats, other: Floats, reach: int) -> tuple[float, Floats]:

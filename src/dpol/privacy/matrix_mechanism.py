@@ -32,9 +32,9 @@ class MatrixMechanism:
         scale: (n,) sigma_i, not negative; 0 for no noise.
         stay: longest stay of one person, in rounds in a row.
 
-    >>> from dpol.privacy.factorizations import prefix_sums
+    >>> from dpol.privacy.factorizations import decayed_sums
     >>> changes = np.tile([0.05, 0.02, 0.025], (3, 1))  # one person of 20, 50 and 40 beds
-    >>> mechanism = scaled_to(prefix_sums(3), changes, 3, 0.5, by_capacity=True)
+    >>> mechanism = scaled_to(decayed_sums(3), changes, 3, 0.5, by_capacity=True)
     >>> mechanism.scale.round(4).tolist(), round(mechanism.achieved_mu, 6)
     ([0.1414, 0.0566, 0.0707], 0.5)
     """

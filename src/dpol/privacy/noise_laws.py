@@ -26,6 +26,7 @@ import numpy as np
 
 from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats
+from dpol.privacy.gaussian_dp import root
 from dpol.privacy.losses import (
     NOTHING_KEPT,
     Draw,
@@ -54,9 +55,6 @@ class Law:
         noise_of: maps e and standard Laplace draws to noise, in units of a person's move; None for
             Gaussian noise, and for laws that dpol does not draw.
         largest_of: maps a promise and a number of releases to `largest`, where a formula is known.
-
-    Raises:
-        ValueError: name or words are empty.
     """
 
     name: str
@@ -66,26 +64,20 @@ class Law:
     noise_of: Callable[[float, Floats], Floats] | None = None
     largest_of: Callable[[Promise, int], float] | None = None
 
-    def __post_init__(self) -> None:
-        if not (self.name.strip() and self.words.strip()):
-            raise ValueError(f"a law needs a name and words, got {self.name!r}, {self.words!r}")
-
     def deviation(self, e: float) -> float:
         """Return the standard deviation of the noise, in units of a person's move."""
         return self.deviation_of(_strength(e))
 
     def strength(self, deviation: float) -> float:
         """Return the smallest e whose noise has a standard deviation; inf if it is too small."""
-        low, high = -math.log(_LARGEST), math.log(_LARGEST)
         if deviation < self.deviation_of(_LARGEST) * (1 - 1e-9):
             return math.inf
-        for _ in range(60):  # to 15 digits
-            middle = (low + high) / 2
-            if self.deviation_of(math.exp(middle)) <= deviation * (1 + 1e-11):
-                high = middle
-            else:
-                low = middle
-        return math.exp(high)
+
+        def below(log_e: float) -> float:
+            return deviation / self.deviation_of(math.exp(log_e)) * (1 + 1e-11) - 1
+
+        high = math.log(_LARGEST)
+        return math.exp(root(below, -high, high)) if below(high) > 0 else _LARGEST
 
     def loss(self, e: float, releases: int) -> Loss:
         """Return the loss of all releases; those without a number for e = inf reveal all."""

@@ -13,7 +13,7 @@ from dpol.lazy.convex.comparators import (
     private_ftrl,
 )
 from dpol.lazy.convex.losses import LinearLosses, LogisticLosses, total_loss
-from dpol.privacy.factorizations import prefix_sums
+from dpol.privacy.factorizations import decayed_sums
 from dpol.privacy.tree_noise import tree_nodes
 from grids import each_and_corners
 from replicates import many
@@ -87,7 +87,7 @@ def test_a_changed_loss_moves_the_noisy_sums_by_mu_at_most(name: str) -> None:
         right = tree_nodes(T)[:, :-1]
         noise = scale * sums @ np.linalg.pinv(right)
     else:
-        right, noise = prefix_sums(T - 1).right, scale * prefix_sums(T - 1).left
+        right, noise = decayed_sums(T - 1).right, scale * decayed_sums(T - 1).left
     expected = noise @ noise.T
     spread = np.sqrt((np.outer(np.diag(expected), np.diag(expected)) + expected**2) / R)
     assert (np.abs(drawn.T @ drawn / R - expected) < 5.5 * spread).all()
@@ -132,7 +132,7 @@ def test_private_ftrl_meets_its_bound_which_the_regulariser_minimises(
     L, factorised = losses.lipschitz, name == "mf-dp-ftrl"
     sigma = 2 * L * (1 if factorised else 3) / mu
     variance = NOISES[name].rows(500) if factorised else 9 / 2
-    assert not factorised or (prefix_sums(499).row_norms ** 2).mean() <= variance < 10
+    assert not factorised or (decayed_sums(499).row_norms ** 2).mean() <= variance < 10
     variation = 500 * (L**2 + 2 * L * sigma * math.sqrt(4 * variance))
 
     def bound(weight: float) -> float:

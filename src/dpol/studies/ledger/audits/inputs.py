@@ -11,8 +11,6 @@ from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
 from dpol.privacy.losses import Loss
 from dpol.privacy.stays import STAYS
 
-_DELTA = 1e-6
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Setting:
@@ -64,7 +62,7 @@ class Setting:
 
 def delta_of(record: Guarantee) -> float:
     """Return the delta at which a record without a mu claims an epsilon; 0 if it has a mu."""
-    return record.loss.told or _DELTA if 0 < record.loss.told < 1 or record.loss.renyi else 0.0
+    return record.loss.told if record.loss.told < 1 else 0.0
 
 
 def _claim(loss: Loss, delta: float) -> float:
