@@ -9,6 +9,7 @@ import types
 from dataclasses import replace
 from functools import partial
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -224,6 +225,10 @@ LATTICES = {
     "many and few": (STAIRCASE.loss(0.99, 1513), Loss(gaussian=0.0999)),
     "very many": (pure(1e-3).times(100_000), LAPLACE.loss(0.5, 2)),
     "tiny and large": (pure(1e-8).times(50), LAPLACE.loss(300.0, 1)),
+    "a peak and a tiny part": (
+        one_draw(Draw(e=26.75, ends=-0.7, between=-1.4).seldom(0.034)),
+        Loss(gaussian=2.3e-4),
+    ),
 }
 
 
@@ -235,6 +240,18 @@ def test_unlike_losses_add_up(name):
     assert max(one.mu, other.mu) * (1 - 1e-4) <= both.mu <= (one.mu + other.mu) * (1 + 1e-6)
     assert max(one.guess, other.guess) * (1 - 1e-9) <= both.guess <= 1
     assert math.isfinite(both.epsilon(1e-14))
+
+
+def test_epsilon_of_tiny_strengths_is_not_rounded_to_0():
+    loss = LAPLACE.loss(2.775e-8, 9723) + LAPLACE.loss(5.15e-8, 2)
+    assert loss.delta(0.0) > 1e-6 >= loss.delta(loss.epsilon(1e-6))
+
+
+@given(e=st.floats(1e-8, 1e3), share=st.floats(0, 0.999))
+def test_delta_of_one_range_is_its_closed_form(e, share):
+    x = mpmath.mpf(share * e)
+    exact = (mpmath.exp(mpmath.mpf(e) / 2) - mpmath.exp(x / 2)) ** 2 / mpmath.expm1(mpmath.mpf(e))
+    assert exact <= of_range(e).delta(share * e) <= exact * (1 + 1e-8)
 
 
 @pytest.mark.parametrize(

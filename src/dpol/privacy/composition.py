@@ -176,8 +176,8 @@ def spread(logs: Floats, own: float, step: float) -> Floats:
 
 
 def added(one: Floats, other: Floats) -> Floats:
-    """Return the log masses of the sum of two losses, at least one of which has few masses."""
-    few, many = sorted((one, other), key=lambda it: np.isfinite(it).sum())
+    """Return the log masses of the sum of two losses, by the masses of the one with more gaps."""
+    few, many = sorted((one, other), key=lambda it: float(np.isfinite(it).mean()))
     total = np.full(len(few) + len(many) - 1, -math.inf)
     for place in np.flatnonzero(np.isfinite(few)):
         reached = total[place : place + len(many)]

@@ -491,14 +491,15 @@ def _distribution(
 
 def _grid(gaussian: float, draws: tuple[tuple[Draw, int], ...]) -> tuple[float, float]:
     """Return the step of the common grid, and a loss beyond which there is hardly any."""
-    # A smooth part leaves no gaps and ends that a finer grid would show.
-    steps, smooth = [draw.e / draw.steps for draw, _ in draws], gaussian
-    if gaussian:
-        steps.append(gaussian / _STEPS)
+    steps, smooth = [gaussian / _STEPS] * (gaussian > 0), gaussian
     for draw, count in draws:
-        never = count * (draw.middle - float(draw.log_moment(_ONE)[0]))
-        if draw.between > -math.inf and count > _MANY and never < -_SURELY:
-            smooth = max(smooth, math.sqrt(count * draw.variance))
+        own, never = draw.e / draw.steps, draw.middle - float(draw.log_moment(_ONE)[0])
+        if count > _MANY and count * never < -_SURELY:
+            deviation = math.sqrt(count * draw.variance)
+            own = max(own, deviation / _OF_DEVIATION)
+            if draw.between > -math.inf:  # no gaps and ends that a finer grid would show
+                smooth = max(smooth, deviation)
+        steps.append(own)
     reach = _reach(gaussian, draws)
     return max(min(steps) / 2, smooth / _OF_DEVIATION, 2 * reach / _ALL), reach
 
@@ -516,16 +517,17 @@ def _sum_of_kind(draw: Draw, count: int, step: float) -> tuple[float, Floats, fl
     The spacing is at most `step` for few draws.
     """
     reach, steps = count * draw.e, draw.steps
-    if draw.between == -math.inf or steps == 1:
-        ends, middle, _ = draw.masses(1)
-        return min(BELIEVED), lattice_masses(ends, middle, count), draw.e
     if count > _MANY:
         reach = _reach(0.0, ((draw, count),))
     elif step < math.inf:
         steps = max(steps, math.ceil(draw.e / step * (1 - 1e-9)))
-    own = draw.e / max(1, min(steps, int(_ALL * draw.e / (2 * reach))))
-    masses = draw.masses(round(draw.e / own))
-    return *_first_shown([(masses, count)], math.ceil(reach / own)), own
+    if draw.between == -math.inf or draw.steps == 1:
+        ends, middle, _ = draw.masses(1)
+        k = min(count, math.ceil(reach / draw.e))
+        return min(BELIEVED), lattice_masses(ends, middle, count)[count - k :][: 2 * k + 1], draw.e
+    steps = max(1, min(steps, int(_ALL * draw.e / (2 * reach))))
+    reached = math.ceil(reach / draw.e * steps)
+    return *_first_shown([(draw.masses(steps), count)], reached), draw.e / steps
 
 
 def _sum_of_two(one: Floats, other: Floats, reach: int) -> tuple[float, Floats]:
@@ -533,8 +535,7 @@ def _sum_of_two(one: Floats, other: Floats, reach: int) -> tuple[float, Floats]:
 
     A sum in logarithms has no error. Only where it takes long is there a transform.
     """
-    long = min(np.isfinite(it).sum() for it in (one, other)) * max(len(one), len(other)) > _LONG
-    if long:
+    if len(one) * len(other) * min(np.isfinite(it).mean() for it in (one, other)) > _LONG:
         with suppress(ArithmeticError):
             return _first_shown([(one, 1), (other, 1)], reach)
     return 0.0, added(one, other)
