@@ -22,7 +22,7 @@ from dpol.privacy.gaussian_dp import root
 
 Masses = tuple[Floats, int]
 """Log masses of a loss, and how many there are of it."""
-BELIEVED = {1e-12: (0.05, 1e-4), 1e-8: (1e-6, 1e-6), 1e-4: (1e-10, 1e-10)}
+BELIEVED = {1e-12: (0.05, 1e-4), 1e-8: (1e-6, 1e-6), 1e-4: (1e-10, 1e-10), 1e-2: (1e-13, 1e-13)}
 """Smallest mass at which a tilt ends, and before it, by the relative error; over the largest."""
 _SMALL = 2**14
 """Most masses that are transformed together; of more, those near the mean of a tilt."""

@@ -57,6 +57,8 @@ _OF_ORDERS = np.log1p(-1 / ORDERS) - np.log(ORDERS) / (ORDERS - 1)
 _STEPS, _MOST, _ALL = 40, 1000, 2**18
 # Most releases of a kind whose own grid is as fine as the common one.
 _MANY, _OF_DEVIATION, _SURELY = 16, 128, 40.0
+# Draws of a kind above which the powers of a transform have a larger error.
+_POWERED = 1000
 # Minus the logarithm of probabilities that are no numbers.
 _NEVER = 720.0
 # Sums of masses that are made in logarithms.
@@ -527,7 +529,8 @@ def _sum_of_kind(draw: Draw, count: int, step: float) -> tuple[float, Floats, fl
         return min(BELIEVED), lattice_masses(ends, middle, count)[count - k :][: 2 * k + 1], draw.e
     steps = max(1, min(steps, int(_ALL * draw.e / (2 * reach))))
     reached = math.ceil(reach / draw.e * steps)
-    return *_first_shown([(draw.masses(steps), count)], reached), draw.e / steps
+    error, logs = _first_shown([(draw.masses(steps), count)], reached)
+    return error * max(1.0, count / _POWERED), logs, draw.e / steps
 
 
 def _sum_of_two(one: Floats, other: Floats, reach: int) -> tuple[float, Floats]:
