@@ -437,7 +437,7 @@ def largest(loss_of: Callable[[float], Loss], promise: Promise) -> float:
     high = low + 1
     while excess(high) <= 0:
         low, high = high, high + 1
-    found, less = root(excess, low, high), 1e-10
+    found, less = root(excess, low, high) - 1e-12, 1e-10  # the loss of its parts is rounded, too
     while excess(found) > 0:
         found, less = found - less, 2 * less
     return math.exp(found)
