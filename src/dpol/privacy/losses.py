@@ -110,8 +110,8 @@ class Draw:
         if chance == 1:
             return self
         size = float(self.log_moment(_ONE)[0])
-        middle = np.logaddexp(math.log1p(-chance), math.log(chance) + self.middle - size)
         less = math.log(chance) - size
+        middle = float(np.logaddexp(math.log1p(-chance), self.middle + less))
         return Draw(e=self.e, ends=self.ends + less, middle=middle, between=self.between + less)
 
     def log_moment(self, orders: Floats) -> Floats:
