@@ -61,8 +61,8 @@ _MANY, _OF_DEVIATION, _SURELY = 16, 128, 40.0
 _POWERED = 1000
 # Minus the logarithm of probabilities that are no numbers.
 _NEVER = 720.0
-# Sums of masses that are made in logarithms.
-_LONG = 2**23
+# Sums of masses that are made in logarithms, and the largest error of a transform instead.
+_LONG, _SMALL = 2**23, 1e-8
 # Bound on the relative error of a probability for each release and each unit of its logarithm.
 _OF_LOG = 1e-13
 _LEAST_DELTA, _LARGEST = 1e-300, 1e300
@@ -132,7 +132,7 @@ class Draw:
         """Number of steps from 0 to e that are fine enough."""
         if self.between == -math.inf:
             return _STEPS
-        most = math.exp(min(self.between - self.ends, 9.0)) * 2 * self.e
+        most = math.exp(min(self.between - self.ends, 700.0)) * 2 * self.e
         return math.ceil(min(_STEPS * max(math.sqrt(min(most, 1.0)), self.e), _MOST))
 
     def masses(self, steps: int) -> Floats:
@@ -484,6 +484,8 @@ def _distribution(
         for _, one, own in sorted(kinds, key=lambda kind: len(kind[1])):
             more, logs = _sum_of_two(logs, spread(one, own, step), math.ceil(reach / step))
             error += more
+    if error == math.inf:
+        raise ArithmeticError("the masses of a sum of losses are too far apart")
     losses = step * places(len(logs))
     constant = sum(count * float(draw.log_moment(_ONE)[0]) for draw, count in draws)
     constant += gaussian**2 / 8
@@ -527,10 +529,13 @@ def _sum_of_kind(draw: Draw, count: int, step: float) -> tuple[float, Floats, fl
         ends, middle, _ = draw.masses(1)
         k = min(count, math.ceil(reach / draw.e))
         return min(BELIEVED), lattice_masses(ends, middle, count)[count - k :][: 2 * k + 1], draw.e
-    steps = max(1, min(steps, int(_ALL * draw.e / (2 * reach))))
-    reached = math.ceil(reach / draw.e * steps)
-    error, logs = _first_shown([(draw.masses(steps), count)], reached)
-    return error * max(1.0, count / _POWERED), logs, draw.e / steps
+    for tried in (steps, draw.steps):  # a fine grid shows more peaks
+        fine = max(1, min(tried, int(_ALL * draw.e / (2 * reach))))
+        reached = math.ceil(reach / draw.e * fine)
+        error, logs = _first_shown([(draw.masses(fine), count)], reached)
+        if error <= _SMALL:
+            break
+    return error * max(1.0, count / _POWERED), logs, draw.e / fine
 
 
 def _sum_of_two(one: Floats, other: Floats, reach: int) -> tuple[float, Floats]:
@@ -539,17 +544,21 @@ def _sum_of_two(one: Floats, other: Floats, reach: int) -> tuple[float, Floats]:
     A sum in logarithms has no error. Only where it takes long is there a transform.
     """
     if len(one) * len(other) * min(np.isfinite(it).mean() for it in (one, other)) > _LONG:
-        with suppress(ArithmeticError):
-            return _first_shown([(one, 1), (other, 1)], reach)
+        error, logs = _first_shown([(one, 1), (other, 1)], reach)
+        if error <= _SMALL:
+            return error, logs
     return 0.0, added(one, other)
 
 
 def _first_shown(parts: list[Masses], reach: int) -> tuple[float, Floats]:
-    """Return the smallest error with which all masses of a sum are shown, and their logs."""
+    """Return the smallest error with which all masses of a sum are shown, and their logs.
+
+    The error is inf if they are too far apart.
+    """
     for error in BELIEVED:
         with suppress(ArithmeticError):
             return error, log_masses(parts, error, reach)
-    raise ArithmeticError("the masses of a sum of losses are too far apart")
+    return math.inf, np.zeros(1)
 
 
 def _normal(mu: float, step: float) -> tuple[Floats, float]:
