@@ -242,9 +242,22 @@ def test_unlike_losses_add_up(name):
     assert math.isfinite(both.epsilon(1e-14))
 
 
-def test_epsilon_of_tiny_strengths_is_not_rounded_to_0():
-    loss = LAPLACE.loss(2.775e-8, 9723) + LAPLACE.loss(5.15e-8, 2)
-    assert loss.delta(0.0) > 1e-6 >= loss.delta(loss.epsilon(1e-6))
+@pytest.mark.parametrize(
+    ("loss", "delta"),
+    [
+        (LAPLACE.loss(2.775e-8, 9723) + LAPLACE.loss(5.15e-8, 2), 1e-6),
+        (of_range(3.4654242e-7).times(18), 3.278e-8),
+    ],
+)
+def test_epsilon_of_tiny_strengths_is_not_rounded_to_0(loss, delta):
+    assert loss.delta(0.0) > delta >= loss.delta(loss.epsilon(delta)) > 0
+
+
+def test_few_releases_beside_tiny_ones_have_hardly_a_larger_mu():
+    """Masses far apart need another way of adding than a transform, whose error would count."""
+    few = LAPLACE.loss(0.00315, 12)
+    both = few + pure(1.344e-8).times(4) + STAIRCASE.loss(5.981e-6, 7)
+    assert few.mu <= both.mu <= few.mu * 1.001
 
 
 @given(e=st.floats(1e-8, 60), share=st.floats(0, 0.999))
