@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"(<!-- written by tools/(\w+)\.py:(\w+) -->\n).*?(<!-- /\3 -->)", re.DOTALL)
 MEASURED = re.compile(r"<!-- (dry runs|faults).*?<!-- (?:/\1|end of \1) -->", re.DOTALL)
 """Tables that a test measures for minutes and writes itself."""
-WHOLE = {"config/schema.json": ("manual", "schema"), "CITATION.cff": ("references", "citation")}
+WHOLE = {"config/schema.json": ("manual", "schema")}
 """Files that a function writes whole."""
 LISTED = "README.md", "CONTRIBUTING.md", "config/README.md", "docs/*.md"
 """Pages whose words by hand are counted."""
