@@ -478,13 +478,13 @@ def _distribution(
     if len(draws) == 1 and not gaussian:
         error, logs, step = _sum_of_kind(*draws[0], math.inf)
     else:
-        step, reach = _grid(gaussian, draws)
+        step = _grid(gaussian, draws)
         kinds = [_sum_of_kind(*each, step) for each in draws]
         if gaussian:
             kinds.append((0.0, *_normal(gaussian, min(step, gaussian / _STEPS))))
         error, logs = sum(own for own, _, _ in kinds), np.zeros(1)
         for _, one, own in sorted(kinds, key=lambda kind: len(kind[1])):
-            more, logs = _sum_of_two(logs, spread(one, own, step), math.ceil(reach / step))
+            more, logs = _sum_of_two(logs, spread(one, own, step))
             error += more
     if error == math.inf:
         raise ArithmeticError("the masses of a sum of losses are too far apart")
@@ -495,8 +495,8 @@ def _distribution(
     return losses, logs + losses / 2 - constant, error + _OF_LOG * (releases + abs(constant))
 
 
-def _grid(gaussian: float, draws: tuple[tuple[Draw, int], ...]) -> tuple[float, float]:
-    """Return the step of the common grid, and a loss beyond which there is hardly any."""
+def _grid(gaussian: float, draws: tuple[tuple[Draw, int], ...]) -> float:
+    """Return the step of the common grid."""
     steps, smooth = [gaussian / _STEPS] * (gaussian > 0), gaussian
     for draw, count in draws:
         own, never = draw.e / draw.steps, draw.middle - float(draw.log_moment(_ONE)[0])
@@ -506,8 +506,8 @@ def _grid(gaussian: float, draws: tuple[tuple[Draw, int], ...]) -> tuple[float, 
             if draw.between > -math.inf:  # no gaps and ends that a finer grid would show
                 smooth = max(smooth, deviation)
         steps.append(own)
-    reach = _reach(gaussian, draws)
-    return max(min(steps) / 2, smooth / _OF_DEVIATION, 2 * reach / _ALL), reach
+    widest = 2 * _reach(gaussian, draws) / _ALL
+    return max(min(steps) / 2, smooth / _OF_DEVIATION, widest)
 
 
 def _reach(gaussian: float, draws: tuple[tuple[Draw, int], ...]) -> float:
@@ -533,26 +533,33 @@ def _sum_of_kind(draw: Draw, count: int, step: float) -> tuple[float, Floats, fl
         return min(BELIEVED), lattice_masses(ends, middle, count)[count - k :][: 2 * k + 1], draw.e
     for tried in (steps, draw.steps):  # a fine grid shows more peaks
         fine = max(1, min(tried, int(_ALL * draw.e / (2 * reach))))
-        reached = math.ceil(reach / draw.e * fine)
-        error, logs = _first_shown([(draw.masses(fine), count)], reached)
+        masses = draw.masses(fine)
+        if fine < draw.steps:  # losses spread on a coarse grid are larger
+            reach = count * draw.e
+        if count**2 * len(masses) ** 2 < _LONG:
+            total = masses
+            for _ in range(count - 1):
+                total = added(masses, total)
+            return 0.0, total, draw.e / fine
+        error, logs = _first_shown([(masses, count)], math.ceil(reach / draw.e * fine))
         if error <= _SMALL:
             break
     return error * max(1.0, count / _POWERED), logs, draw.e / fine
 
 
-def _sum_of_two(one: Floats, other: Floats, reach: int) -> tuple[float, Floats]:
+def _sum_of_two(one: Floats, other: Floats) -> tuple[float, Floats]:
     """Return the error and the log masses of the sum of two losses on one grid.
 
     A sum in logarithms has no error. Only where it takes long is there a transform.
     """
     if len(one) * len(other) * min(np.isfinite(it).mean() for it in (one, other)) > _LONG:
-        error, logs = _first_shown([(one, 1), (other, 1)], reach)
+        error, logs = _first_shown([(one, 1), (other, 1)])
         if error <= _SMALL:
             return error, logs
     return 0.0, added(one, other)
 
 
-def _first_shown(parts: list[Masses], reach: int) -> tuple[float, Floats]:
+def _first_shown(parts: list[Masses], reach: int = 2**62) -> tuple[float, Floats]:
     """Return the smallest error with which all masses of a sum are shown, and their logs.
 
     The error is inf if they are too far apart.
