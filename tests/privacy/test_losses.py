@@ -253,6 +253,12 @@ def test_epsilon_of_tiny_strengths_is_not_rounded_to_0(loss, delta):
     assert loss.delta(0.0) > delta >= loss.delta(loss.epsilon(delta)) > 0
 
 
+def test_a_huge_loss_is_not_cut_off_by_its_coarse_grid():
+    loss = of_range(8.66).times(96_520)
+    assert loss.delta(0.0) == pytest.approx(1)
+    assert 1e5 < loss.epsilon(1e-6) < loss.most
+
+
 def test_few_releases_beside_tiny_ones_have_hardly_a_larger_mu():
     """Masses far apart need another way of adding than a transform, whose error would count."""
     few = LAPLACE.loss(0.00315, 12)

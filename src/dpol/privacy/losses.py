@@ -534,8 +534,10 @@ def _sum_of_kind(draw: Draw, count: int, step: float) -> tuple[float, Floats, fl
     for tried in (steps, draw.steps):  # a fine grid shows more peaks
         fine = max(1, min(tried, int(_ALL * draw.e / (2 * reach))))
         masses = draw.masses(fine)
-        if fine < draw.steps:  # losses spread on a coarse grid are larger
-            reach = count * draw.e
+        if fine < draw.steps:  # losses on a coarse grid are larger
+            moments = masses + draw.e / fine * np.outer(ORDERS - 0.5, places(len(masses)))
+            rise = np.logaddexp.reduce(moments, axis=1) - draw.log_moment(_ONE)
+            reach = min(count * draw.e, float(((count * rise + _NEVER) / (ORDERS - 1)).min()))
         if count**2 * len(masses) ** 2 < _LONG:
             total = masses
             for _ in range(count - 1):
