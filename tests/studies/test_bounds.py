@@ -46,6 +46,7 @@ def curves(frames: Frames, swing: float) -> pd.DataFrame:
         mine = swing * (row["role"] == "our method")
         gains = GAINS[row["algorithm"]] / 148 + mine * (-1.0) ** (rounds // 13)
         facts = {name: row[name] for name in ("stream", "algorithm", "noise", "mu")}
+        facts["period"] = pd.date_range("2021-01-03", periods=148, freq="7D")
         parts.append(pd.DataFrame({**facts, "mean_cumulative_gain": gains.cumsum()}))
     return pd.concat(parts)
 
@@ -97,6 +98,9 @@ def test_every_place_says_what_bounds_a_verdict(
     steady, swinging = (frames | {"cumulative": curves(frames, by)} for by in (0.0, 0.5))
     assert "in these weeks" not in said(way, steady)
     assert "in these weeks" in said(way, swinging)
+    dates = swinging["cumulative"]["period"]
+    daily = swinging["cumulative"].assign(period=dates.min() + (dates - dates.min()) / 7)
+    assert "in these days" in said(way, frames | {"cumulative": daily})
     readings(monkeypatch, tmp_path, 0.7, 0.6)
     assert above in said(way, played())
     assert "at this reading" not in said(way, played())

@@ -101,7 +101,7 @@ def answer_of(
         if rule is None:
             answer = [f"No private algorithm was played at {privacy_title(mu)}."]
         elif compares:
-            answer, more = _of_ours(rule, at, whose, scale, period)
+            answer, more = _of_ours(rule, at, whose, scale)
         else:
             answer, more = _of_the_rule(rule, rules, config, where, scale)
         if rule is not None:
@@ -114,7 +114,7 @@ def answer_of(
     return Answer(texts=tuple(texts), first=first, why=why, led=led, verdict=verdict)
 
 
-def _of_ours(ours: Row, at: pd.DataFrame, whose: str, scale: str, period: str) -> _Said:
+def _of_ours(ours: Row, at: pd.DataFrame, whose: str, scale: str) -> _Said:
     """Say what our method keeps at a level, whether it is above the two others, and their names."""
     beside = list[str]()
     more = [f"{whose} method is {named(ours)}."]
@@ -123,7 +123,7 @@ def _of_ours(ours: Row, at: pd.DataFrame, whose: str, scale: str, period: str) -
     for rival in at[at["strongest"]].to_dict("records"):
         beside.append(_beside(ours, "strongest", STRONGEST, rival))
         more.append(f"The strongest rival is {named(rival)}: {CHOSEN[STRONGEST]} at this level.")
-    said = f"It is {', and '.join(beside)}.".replace("weeks", f"{period}s")
+    said = f"It is {', and '.join(beside)}."
     if "at this reading" in said:
         more.append("Numbers that nobody measured may decide who is ahead.")
     answer = [f"{whose} method keeps {_points(ours)} {scale}"]

@@ -36,8 +36,11 @@ def with_bounds(frames: Frames) -> pd.DataFrame:
         The standings with other verdicts, and for each of the three systems that all are compared
         with a column such as `strongest_against`: at how many recorded readings a row is below it.
     """
-    rows = frames["standings"].copy()
-    shares = shares_of_units(rows, frames.get("cumulative"))
+    rows, curves = frames["standings"].copy(), frames.get("cumulative")
+    shares = shares_of_units(rows, curves)
+    dates = pd.Series(dtype="datetime64[ns]") if curves is None else curves["period"]
+    apart = dates.drop_duplicates().diff().median()
+    periods = {1: "days", 7: "weeks"}.get(pd.Timedelta(apart).days, "periods")
     for (_, stream), own in rows.groupby(["question", "stream"], sort=False):
         readings = kept_at(recorded_readings(own.iloc[0])) if stream else []
         for _, at in own.groupby("mu", sort=False):
@@ -52,8 +55,8 @@ def with_bounds(frames: Frames) -> pd.DataFrame:
                     rival = STRONGEST if name == "strongest" else cell_of(other.iloc[0])[:2]
                     found = [verdict_at(kept, cell_of(row), rival) for kept in readings]
                     wide = over_units(shares.get(place), shares.get(other.index[0]))
-                    verdict, units = row[f"to_{name}_verdict"], "weeks" if stream else "streams"
-                    said.append(bounded(verdict, found, wide, units))
+                    units = periods if stream else "streams"
+                    said.append(bounded(row[f"to_{name}_verdict"], found, wide, units))
                     lost = found.count(BELOW)
                     told = f"behind at {lost} of {len(found)} recorded readings"
                     against.append(told * (lost > 0))
