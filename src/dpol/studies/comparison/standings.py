@@ -68,8 +68,8 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
     """
     if not summary["keeps_level"].any():
         raise DataError(
-            "no system of suites keeps its level: a (delta, epsilon) or Renyi divergences alone"
-            " prove no mu; add one that does, such as random-effects"
+            "no system of suites keeps its level, since (epsilon, delta) alone proves no mu;"
+            " add one that does, such as random-effects"
         )
     rows = summary.loc[
         summary["keeps_level"], [*CELL, "n_experts", "best_fixed", *_FIRST, *_MOST, *_MEAN]
