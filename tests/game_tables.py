@@ -30,5 +30,5 @@ def suite(
 
 def joined(suites: Iterable[Sequence[Played]]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the scores and the cells of suites."""
-    jobs = map(score_tables, suites)
-    return join_jobs((job["scores"].to_pandas(), job["curves"].to_pandas()) for job in jobs)
+    jobs = [*map(score_tables, suites)]
+    return join_jobs(*([job[name] for job in jobs] for name in ("scores", "curves")))

@@ -26,9 +26,8 @@ from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import draw_privacy_utility
 from dpol.studies.comparison.settings import StandingsPoint
 from dpol.studies.comparison.standings import standings
-from dpol.studies.games.collect import join_jobs, results_from
+from dpol.studies.games.collect import tabulate
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.scores import score_tables
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.study import Facts, schemas_in
 
@@ -135,9 +134,7 @@ def league(
     titles, simulated = {stream.label: stream.label}, bool(stream.provenance.get("simulated"))
     facts = Facts(titles, simulated, confidence, levels=tuple(levels))
     settings = GamesSettings(report=Report(algorithms=labels, confidence=confidence))
-    tables = score_tables(games)
-    scored = join_jobs([(tables["scores"].to_pandas(), tables["curves"].to_pandas())])
-    played = results_from(*scored, {stream.label: stream}, settings, facts)
+    played = tabulate([games], {stream.label: stream}, settings, facts)
     questions = {stream.label: ""}
     point = StandingsPoint(ours=None, questions=questions, apart=False, confidence=confidence)
     columns = [*schemas_in("dpol.studies.comparison")["standings"].columns]

@@ -11,7 +11,7 @@ from dpol.experts.games import play
 from dpol.experts.play import RawGains
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
-from dpol.studies.games.collect import SCORES, schema
+from dpol.studies.games.collect import schema
 from dpol.studies.games.scores import rounds_of
 from game_tables import suite
 
@@ -110,7 +110,7 @@ def test_the_file_has_one_row_per_algorithm_replicate_and_round(stream, tmp_path
     made = suite(stream, LOCAL, replicates=(5, 6))
     write_frame(rounds_of(made), tmp_path / "runs.parquet")
     rows = pq.read_table(tmp_path / "runs.parquet").to_pandas()
-    schema(SCORES.replace("scores", "rounds")).check(rows, "rounds")
+    schema("games/STREAM/LEVEL/SUITE/BLOCK/rounds").check(rows, "rounds")
     assert len(rows) == len(made) * 2 * 9
     assert set(rows["round"]) == set(range(1, 10))
     assert set(rows["replicate"]) == {5, 6}

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+from pyarrow import parquet
 
 from dpol.core.intervals import half_width, half_width_of
 from dpol.core.randomness import Floats
-from dpol.core.schemas import Schema, read_frame
+from dpol.core.schemas import Schema, readable
 from dpol.data.stream import GainStream, read_stream, unmeasured_of
 from dpol.privacy.guarantee import NO_NOISE
 from dpol.privacy.losses import Loss
@@ -33,13 +35,13 @@ from dpol.studies.games.names import (
     UNIFORM,
 )
 from dpol.studies.games.replay import dates, replay_rows
+from dpol.studies.games.scores import Played, score_tables
 from dpol.studies.games.settings import GamesSettings
 from dpol.studies.study import Facts, FileLists, schemas_in
 
-SCORES, CURVES = (f"games/STREAM/LEVEL/SUITE/BLOCK/{name}" for name in ("scores", "curves"))
-"""Names in `results.yaml` of the tables that points write."""
 MOST_SWITCHES = 200
 """Largest S of the table of switches: its time grows with the rounds and with S."""
+_TAKEN = ["replicate", "total_gain", "hits"]
 _SETTING = ["algorithm", "family", "exhibit", "column", "variant", "noise", "level", "mu"]
 
 
@@ -55,13 +57,21 @@ def collect(files: FileLists, settings: GamesSettings, facts: Facts) -> dict[str
         DataError: a file is incomplete.
     """
     streams = {stream.label: stream for stream in map(read_stream, files["stream"])}
-    totals, curves = schema(SCORES), schema(CURVES)
-    jobs = (
-        (read_frame(Path(one), totals), read_frame(Path(two), curves))
-        for one, two in zip(files["scores"], files["curves"], strict=True)
-    )
-    scores, cells = join_blocks(*join_jobs(jobs))
-    return results_from(scores, cells, streams, settings, facts)
+    jobs = ([_read(Path(it)) for it in files[name]] for name in ("scores", "curves"))
+    joined = join_blocks(*join_jobs(*jobs))
+    return results_from(*joined, streams, settings, facts)
+
+
+def tabulate(
+    suites: Iterable[Sequence[Played]],
+    streams: Mapping[str, GainStream],
+    settings: GamesSettings,
+    facts: Facts,
+) -> dict[str, pd.DataFrame]:
+    """Build the result tables of games that are played in this process, suite by suite."""
+    jobs = [score_tables(games) for games in suites]
+    joined = join_jobs(*([job[name] for job in jobs] for name in ("scores", "curves")))
+    return results_from(*joined, streams, settings, facts)
 
 
 def results_from(
@@ -88,21 +98,26 @@ def results_from(
 # ---- from the rows of jobs to cells --------------------------------------------------------------
 
 
-def join_jobs(
-    jobs: Iterable[tuple[pd.DataFrame, pd.DataFrame]],
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Join the tables of all jobs.
+def _read(path: Path) -> pa.Table:
+    """Read a table of a job; of the scores, what `join_jobs` takes."""
+    with readable(path):
+        return parquet.read_table(path, columns=_TAKEN if path.stem == "scores" else None)
 
-    Args:
-        jobs: tables `scores` and `curves` of each job.
+
+def join_jobs(
+    scores: Iterable[pa.Table], curves: Iterable[pa.Table]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Join the tables `scores` and `curves` of all jobs, as `score_tables` makes them.
 
     Returns:
         `scores`, with the number of the cell instead of its stream, algorithm, noise and mu; and
         `curves`, a row per cell. Both are in the order of the jobs.
     """
-    taken = [(own[["replicate", "total_gain", "hits"]], rows) for own, rows in jobs]
-    scores, cells = (pd.concat(parts, ignore_index=True) for parts in zip(*taken, strict=True))
-    return scores.assign(cell=cells.index.repeat(cells["replicates"])), cells
+    cells = pa.concat_tables(curves).to_pandas()
+    # Numbers are not held twice: there may be millions.
+    every = pa.concat_tables(it.select(_TAKEN) for it in scores)
+    runs = every.to_pandas(split_blocks=True, self_destruct=True)
+    return runs.assign(cell=cells.index.repeat(cells["replicates"])), cells
 
 
 def join_blocks(scores: pd.DataFrame, parts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -127,8 +142,11 @@ def join_blocks(scores: pd.DataFrame, parts: pd.DataFrame) -> tuple[pd.DataFrame
             mean_cumulative_gain=pd.Series(means, dtype=object),
             squared_deviations=pd.Series(deviations, dtype=object),
         )
-    scores = scores.assign(cell=place[scores["cell"]].to_numpy())
-    return scores.sort_values("cell", kind="stable", ignore_index=True), cells
+    # Column by column, since there may be millions of rows.
+    own = place.astype(np.int32).sort_index().to_numpy()[scores["cell"].to_numpy()]
+    order = np.argsort(own, kind="stable")
+    ordered = {name: scores[name].to_numpy()[order] for name in _TAKEN}
+    return pd.DataFrame({**ordered, "cell": own[order]}, copy=False), cells
 
 
 def _joined_curves(blocks: pd.DataFrame) -> tuple[Floats, Floats]:

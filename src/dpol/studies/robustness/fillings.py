@@ -16,10 +16,9 @@ from dpol.experts.registry import make_members
 from dpol.noise import NO_NOISE
 from dpol.studies.comparison.settings import StandingsPoint
 from dpol.studies.comparison.standings import standings
-from dpol.studies.games.collect import join_jobs, results_from
+from dpol.studies.games.collect import tabulate
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.names import LINEAR, PAPERS
-from dpol.studies.games.scores import score_tables
 from dpol.studies.games.settings import GamesSettings, Report, lacks_of_table_2
 from dpol.studies.robustness.settings import TREATMENTS, Fillings, RobustnessPoint, Table
 from dpol.studies.robustness.systems import panel_of
@@ -31,26 +30,29 @@ def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd
     table, suites = filled(block.table, point.of, point.read_as), point.settings.suites
     panel = panel_of(table)
     streams = {label: build_stream(panel, label, 1.0, {}) for label in table.streams}
-    played = list[tuple[pd.DataFrame, pd.DataFrame]]()
     members = {label: suite.members for label, suite in suites.items()}
-    for suite in suites.values():
+    played = (
+        play_suite(
+            stream,
+            [*chain(*map(make_members, entries))],
+            noise=noise,
+            mu=mu,
+            seed=inputs.seed,
+            replicates=range(block.replicates),
+        )
+        for suite in suites.values()
         for stream, (noise, entries), mu in product(
             streams.values(), suite.by_noise.items(), block.mus
-        ):
-            if noise != NO_NOISE or mu == math.inf:
-                own, runs = [*chain(*map(make_members, entries))], range(block.replicates)
-                games = play_suite(
-                    stream, own, noise=noise, mu=mu, seed=inputs.seed, replicates=runs
-                )
-                scores = score_tables(games)
-                played.append((scores["scores"].to_pandas(), scores["curves"].to_pandas()))
+        )
+        if noise != NO_NOISE or mu == math.inf
+    )
     entries = chain(*(suite.entries for suite in suites.values()))
     lacks = lacks_of_table_2((make_members(entry), noises) for noises, entry in entries)
     report = Report().resolved(members, suites)
     main = GamesSettings(suites=suites, report=report, plays_table_2=not lacks)
     titles = {label: label for label in streams}
     facts = Facts(titles, simulated=False, confidence=point.confidence, levels=tuple(block.mus))
-    tables = results_from(*join_jobs(played), streams, main, facts)
+    tables = tabulate(played, streams, main, facts)
     asked = StandingsPoint(
         ours=point.settings.system,
         questions=dict.fromkeys(streams, ""),
