@@ -93,10 +93,8 @@ reference/glossary
 :caption: Understand
 explanation/papers
 explanation/ours
-explanation/notes
 explanation/privacy
 explanation/workflow
-explanation/what-runs-again
 ```
 ```{toctree}
 :hidden:
@@ -105,7 +103,6 @@ how-to/add-dataset
 how-to/extend
 how-to/verify
 how-to/elsewhere
-how-to/release
 ```
 ```{toctree}
 :hidden:

@@ -278,7 +278,7 @@ def audits_found() -> str:
 
 
 def memory_found() -> str:
-    """docs/explanation/notes.md: what correlated noise costs and gains people who stay."""
+    """docs/explanation/ours.md: what correlated noise costs and gains people who stay."""
     of = rows("beyond", "memory", "noise == 'capacity-memory'")
     one = of.query("weeks == 1 and level == 0.25")
     times = one["mu_8_weeks"] / (8**0.5 * one["mu_1_week"])

@@ -38,9 +38,7 @@ def noise(name: str, mu: float = MU) -> float:
 
 BED: Mapping[str, float] = {"s": S, "μ": MU, "c": BEDS}
 COMPOSED: Mapping[str, float] = {"ε": 0.5, "δ": 0.01, "λ": 0.2}
-OURS, PRIVACY, PAPERS, NOTES = (
-    f"docs/explanation/{it}.md" for it in ("ours", "privacy", "papers", "notes")
-)
+OURS, PRIVACY, PAPERS = (f"docs/explanation/{it}.md" for it in ("ours", "privacy", "papers"))
 CONFIG, GLOSSARY = "config/README.md", "docs/reference/glossary.md"
 FORMULAS: list[tuple[str, str, str, Mapping[str, float], float]] = [
     (OURS, "the noise √2 s/(μc)", "√2 s/(μ c)", BED, noise("capacity")),
@@ -57,18 +55,15 @@ FORMULAS: list[tuple[str, str, str, Mapping[str, float], float]] = [
     (PRIVACY, "has √w times this μ", "√w", {"w": 9}, account(MU, 9).mu / MU),
     (PAPERS, "(η + 2/η) √(2 T log n)", "", {"η": 3, "T": 50, "n": 7}, experts.ftpl_bound(50, 7, 3)),
     (PAPERS, "e^ε/(e^ε + M − 1)", "", {"ε": 0.5, "M": 9}, ResponseClient(9, 0.5).keep),
-    *(
-        (
-            page,
-            "δ + (1 + e^ε)((1 + e^ε)Σλ + δ)",
-            "δ + (1 + e^ε) ((1 + e^ε) λ + δ)",
-            COMPOSED,
-            float(lemmas.mended_delta(np.array(0.2), 0.01, np.array(0.5))),
-        )
-        for page in (PAPERS, NOTES)
+    (
+        PAPERS,
+        "δ + (1 + e^ε)((1 + e^ε)Σλ + δ)",
+        "δ + (1 + e^ε) ((1 + e^ε) λ + δ)",
+        COMPOSED,
+        float(lemmas.mended_delta(np.array(0.2), 0.01, np.array(0.5))),
     ),
     (
-        NOTES,
+        PAPERS,
         "√((K − 1) log K/(2T))/tanh(ε/2)",
         "√((K − 1) log K/(2 T))/tanh(ε/2)",
         {"K": 8, "T": 50, "ε": 0.5},

@@ -2,7 +2,7 @@
 
     PYTHONPATH=tests python tests/workflow/test_what_runs_again.py
 
-writes the table into docs/explanation/what-runs-again.md.
+writes the table into docs/explanation/workflow.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dpol.data.simulator import simulate_hospitals
 from dpol.data.table import write_raw_table
 from pipeline import ROOT, run, succeed, write_config
 
-PAGE = ROOT / "docs/explanation/what-runs-again.md"
+PAGE = ROOT / "docs/explanation/workflow.md"
 BEGIN = "<!-- dry runs: made by tests/workflow/test_what_runs_again.py -->\n"
 MARKED = re.compile(f"({BEGIN}).*?(<!-- /dry runs -->)", re.DOTALL)
 Config = dict[str, Any]

@@ -19,8 +19,8 @@ Run the conformance checks on an algorithm, a bank of learners or a noise, with 
 Each check prints one line: it holds, or a counterexample; an audit adds what it proved, or says why
 it cannot tell. The exit code is 1 if a check fails.
 package.module:Class may be in this folder, but a run finds it only if its package is installed. The
-checks find mistakes, not intent. Packages run with your rights and beside your data; read them as
-you read any package that you install, and believe their numbers as you believe their authors."""
+checks find mistakes, not intent. A package runs with your permissions and can read your data.
+Review it before you install it, and trust its numbers as far as you trust its authors."""
 _NEW = """\
 Write a small package of your own into a new folder: its code, its entry point, a test that
 runs the conformance checks, and a config."""

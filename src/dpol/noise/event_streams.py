@@ -1,9 +1,13 @@
 """Counts released under w-event privacy: noise that each holder adapts to its own past releases.
 
 A window of w rounds spends at most epsilon, so a person who stays up to w rounds at one holder has
-epsilon there. Every mechanism maps the counts (T, n) of n holders, in units of what one person can
-change, to R replicates of their releases. A holder's releases use its own counts, its own draws
-(standard Laplace, (T, k, R, n)) and public numbers only. `staircase` is `uniform` with other noise.
+epsilon there. Two Laplace releases with e1 and e2 lose at most as much as one with e1 + e2, even if
+the first decides e2: so a window of the two budgets loses at most one Laplace release of epsilon.
+The groups of PeGaSus add their pure epsilon to the Laplace noise of every round.
+
+Every mechanism maps the counts (T, n) of n holders, in units of what one person can change, to R
+replicates of their releases. A holder's releases use its own counts, its own draws (standard
+Laplace, (T, k, R, n)) and public numbers only. `staircase` is `uniform` with other noise.
 
 Sources: uniform, sample, budget distribution and budget absorption are from Kellaris, Papadopoulos,
 Xiao and Papadias, "Differentially Private Event Sequences over Infinite Streams" (VLDB 2014); FAST
