@@ -279,8 +279,8 @@ def _footers(summary: pd.DataFrame, facts: Facts, found: Verdict | None) -> Iter
         f" {PAPER_NOISE} noise (μ = ∞: no privacy). {beside}"
     )
     yield (
-        f"{HEADERS[META]} and the {HEADERS[BEST_LINEAR]} rest on regressors that are our reading:"
-        f" no source gives the paper’s. {HEADERS[MIN_NOISE]} adds noise for the largest sensitivity"
+        f"{HEADERS[META]} and the {HEADERS[BEST_LINEAR]} use regressors that we chose, because no"
+        f" source names the paper’s. {HEADERS[MIN_NOISE]} adds noise for the largest sensitivity"
         f" of any round, {HEADERS[META]} for that of each round."
     )
     if found:
@@ -292,8 +292,8 @@ def _footers(summary: pd.DataFrame, facts: Facts, found: Verdict | None) -> Iter
         yield describe_fillings()
     linear = summary.loc[summary["column"] == BEST_LINEAR, "algorithm"].nunique()
     yield (
-        f"{HEADERS[BEST_LINEAR]}: the one of {linear} with the largest mean,"
-        " chosen in hindsight for each cell; below it are its window and penalty. The Bonferroni"
+        f"{HEADERS[BEST_LINEAR]}: of {linear} linear models, the one with the largest mean, chosen"
+        " in hindsight for each cell. Its window and penalty are below it. The Bonferroni"
         " correction counts the cells of all of them, so its interval holds despite the choice."
     )
     yield footers.describe_interval(facts.confidence, summary["ci_comparisons"].iloc[0])
