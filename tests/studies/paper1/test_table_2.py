@@ -237,7 +237,9 @@ def test_without_the_papers_question_its_numbers_are_not_beside_those_of_the_run
     asked = table(made)
     assert "not comparable" not in asked.footers[0]
     assert "read suppressed cells and beds of 0, and totals depend on it" in asked.footers[3]
-    assert "best linear model: of 12 linear models, the one with the largest mean" in asked.footers[4]
+    assert (
+        "best linear model: of 12 linear models, the one with the largest mean" in asked.footers[4]
+    )
 
 
 @pytest.fixture(scope="module")
