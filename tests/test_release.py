@@ -9,7 +9,6 @@ import tomllib
 from pathlib import Path
 
 import conda_env
-import deposit
 import pytest
 import yaml
 
@@ -61,16 +60,6 @@ def test_locks_name_no_host() -> None:
     assert len(locks) >= 4
     named = [lock.name for lock in locks if re.search("://|-index|find-links", lock.read_text())]
     assert named == []
-
-
-def test_a_deposit_describes_its_tables_and_has_the_licences(tmp_path: Path) -> None:
-    deposit.write(tmp_path / "deposit")
-    text = (tmp_path / "deposit/README.md").read_text()
-    tables = {path.name for path in (tmp_path / "deposit").glob("*.parquet")}
-    assert tables == {*re.findall(r"`([\w-]+\.parquet)`", text)}
-    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
-    assert links
-    assert [link for link in links if not (tmp_path / "deposit" / link).exists()] == []
 
 
 @pytest.mark.parametrize(

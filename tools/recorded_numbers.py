@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import get_args
 
@@ -18,11 +17,9 @@ from manual import TEMPLATES
 
 from dpol.core.rounding import at_most
 from dpol.core.words import listed
-from dpol.noise import find_noise
-from dpol.privacy.account import best_guess, losses_for, noises_for, promises_of
-from dpol.privacy.losses import Promise
+from dpol.privacy.account import best_guess
 from dpol.show.entries import BATCHES, algorithm_entry, noise_entry
-from dpol.show.reported import FILLINGS, PAPER_STATES, load_reported
+from dpol.show.reported import FILLINGS
 from dpol.studies.bounds import STRONGEST, cell_of, kept_at, verdict_at
 from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE
 from dpol.studies.games.names import (
@@ -384,71 +381,6 @@ def lazy_regret() -> str:
     return table(("gap, d, ε", *names, "uniform random"), lines)
 
 
-def promises() -> str:
-    """verify/runs/README.md: deviation of the least noise of each law for some promises."""
-    asked = {
-        "μ = 0.25": Promise(mu=0.25),
-        "right at most 60%": Promise(delta=0.2),
-        "ε = 1, δ = 10⁻⁶": Promise(epsilon=1.0, delta=1e-6),
-        "ε = 1": Promise(epsilon=1.0),
-    }
-    laws = [it for it in noises_for(Promise(delta=0.2), 1) if "discrete" not in it]
-    lines = []
-    for (name, promise), weeks in product(asked.items(), (1, 8)):
-        found, losses = noises_for(promise, weeks), losses_for(promise, weeks)
-        noises = []
-        for law in laws:
-            right, mu = at_most(100 * losses[law].guess), at_most(losses[law].mu)
-            of = at_most(found[law])
-            noises.append(f"{of} ({right}%, {mu})" if found[law] < math.inf else "no")
-        lines.append((name if weeks == 1 else "", f"{weeks}", *noises))
-    return table(("promise", "weeks", *laws), lines)
-
-
-def guess_under(noise: str, promise: Promise, mu: float, weeks: int) -> str:
-    """Return how often an attacker is right at most, in percent, under a noise for a promise.
-
-    Gaussian noise has the level mu, at which it keeps all promises of mu but the pure one.
-    """
-    made = find_noise(noise)
-    at = made.mechanism.level(promise, weeks) if made.mechanism else mu
-    return at_most(100 * made.best_guess(at, weeks))
-
-
-def readers(run: str) -> tuple[pd.Series, pd.Series]:
-    """Return the largest share of our reader, and of any other, for stays of 1 and 8 weeks.
-
-    Both are by noise, level, stay and promise.
-    """
-    every = rows(run, "promises", "weeks in (1, 8)")
-    ours = every["algorithm"] == "random-effects"
-    keys = ["noise", "level", "weeks", "same"]
-    best, others = (100 * own.groupby(keys)["share"].max() for own in (every[ours], every[~ours]))
-    return best, others
-
-
-def promises_kept() -> str:
-    """verify/runs/README.md: what each noise keeps, by promise, and the right guesses."""
-    lines, widest = [], list[float]()
-    for run, data in {"promises": "fifteen states", "flu": "influenza"}.items():
-        best, others = readers(run)
-        every = rows(run, "promises", "level == 0.25 and weeks in (1, 8)")
-        widest.append(every["half"].max())
-        for noise, weeks in product(every["noise"].unique(), every["weeks"].unique()):
-            cells = []
-            for same, promise in promises_of(0.25, 1e-6).items():
-                found = (of.get((noise, 0.25, weeks, same), math.nan) for of in (best, others))
-                own, other = ("" if math.isnan(it) else minus(f"{it:.1f}") for it in found)
-                shares = f"{own} ({other})" if other else own
-                kept_with = f"{shares.strip()}; {guess_under(noise, promise, 0.25, int(weeks))}%"
-                cells.append(kept_with if shares else "cannot")
-            lines.append((data, f"`{noise}`", f"{weeks}", *cells))
-            data = ""
-    heads = "data", "noise", "weeks", "μ = 0.25", "best guess", "(ε, δ)", "pure ε"
-    made = table(heads, lines, words=2)
-    return said("promises_kept", table=made, widest=at_most(100 * max(widest), digits=2))
-
-
 def table_2() -> str:
     """README.md: two columns of the first paper's Table 2 on Central Texas, and their ratio."""
     every = rows("central-texas", "summary", f"noise == '{PAPER_NOISE}'")
@@ -471,27 +403,6 @@ def papers_columns(gains: pd.DataFrame) -> pd.Series:
     names = gains["algorithm"].where(gains["family"] != LINEAR, BEST_LINEAR)
     keys = [gains["stream"], names, gains["mu"]]
     return gains["mean_gain"].where(gains["noise"] == PAPER_NOISE).groupby(keys).max()
-
-
-def ratios() -> str:
-    """verify/runs/README.md: ratios of Table 2, which need no scale, beside those of runs."""
-    paper = load_reported().set_index(["stream", "algorithm", "mu"])["mean_gain"]
-    states, texas = (papers_columns(recorded(it, "summary")) for it in ("beyond", "central-texas"))
-    columns = {
-        f"{state}: {name}": gains[state]
-        for state in PAPER_STATES
-        for name, gains in {"paper": paper, "dpol": states}.items()
-    } | {"Central Texas": texas.droplevel("stream")}
-    pairs = {
-        "Min Noise / Min Regret": ((MIN_NOISE, math.inf), (MIN_REGRET, math.inf)),
-        "best linear / Min Noise": ((BEST_LINEAR, math.inf), (MIN_NOISE, math.inf)),
-        "best linear, μ = 0.25 / ∞": ((BEST_LINEAR, 0.25), (BEST_LINEAR, math.inf)),
-    }
-    lines = [
-        (name, *(f"{gains[above] / gains[below]:.2f}" for gains in columns.values()))
-        for name, (above, below) in pairs.items()
-    ]
-    return table(("ratio", *columns), lines)
 
 
 def figure_1() -> str:
