@@ -105,7 +105,7 @@ def test_in_a_terminal_the_answers_are_typed(monkeypatch: pytest.MonkeyPatch) ->
             "read.seps = ';': unknown key; did you mean sep?",
         ),
         (["schools.csv", "--set", "read.thousands=."], "set decimal to ',', or leave thousands"),
-        (["schools.csv"], "row 3: has 4 cells, but the header has 1"),
+        (["schools.csv"], "row 2: has 4 cells, but the header has 1"),
     ],
 )
 def test_a_wrong_answer_is_refused(words: list[str], message: str) -> None:

@@ -9,6 +9,7 @@ import itertools
 import re
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
@@ -28,7 +29,7 @@ SILENCE = 60  # seconds: longest silence of a server
 SLOWEST = 1_000  # bytes per second, after that silence
 PAUSES = 0, 1, 2, 4  # seconds: before each try at an endpoint, unless the server asks for more
 LONGEST_PAUSE = 300  # seconds: a server that asks for more is not tried again
-MOST_MB = 2_000  # largest file, in MB (10^6 bytes)
+MOST_MB = 2_000  # largest file, unpacked, in MB (10^6 bytes)
 _PASSING = {202, 408, 429, *range(500, 600)}
 _WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 _HEADERS = {"Accept-Encoding": "identity", "Cache-Control": "no-cache"}
@@ -215,14 +216,18 @@ def _download(answer: requests.Response, pinned: str | None, table: Path) -> Non
     start = next(body, b"")
     if _WEB_PAGE.match(start):
         raise FetchError("is a web page, not a table; open it in a browser to see why")
-    packed, received, chunk = start.startswith(b"\x1f\x8b"), 0, b""
+    packed, size, chunk = start.startswith(b"\x1f\x8b"), 0, b""
+    unpack: Callable[[bytes], bytes] = zlib.decompressobj(wbits=31).decompress if packed else bytes
     # Compressed files are kept as they are, so that published checksums hold.
     with table.open("wb") if packed else packed_file(table) as stream:
         for chunk in itertools.chain([start], body):
             digest.update(chunk)
             stream.write(chunk)
-            received += len(chunk)
-            if received > MOST_MB * 10**6:
+            try:
+                size += len(unpack(chunk))
+            except zlib.error as error:
+                raise FetchError(f"is a damaged file: {error}") from None
+            if size > MOST_MB * 10**6:
                 raise FetchError(f"has more than {MOST_MB:,} MB")
     if pinned not in (None, digest.hexdigest()):
         raise FetchError(f"has SHA-256 {digest.hexdigest()} instead of {pinned}")

@@ -151,8 +151,7 @@ def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
             continue
         kind, is_count = by_row[f"{role}_kind"], role == "count" or role.startswith("cases_")
         texts = by_row.loc[(kind == "bad").to_numpy(), f"{role}_text"].astype("str")
-        least = SMALLEST_CAPACITY if role == "capacity" else 0.0
-        yield bad_numbers(texts.rename(name), least=least)
+        yield bad_numbers(texts.rename(name))
         if is_count and dataset.cleaning.negative_counts == "error":
             low = by_row.loc[(kind == "negative").to_numpy(), role].map("{:g}".format)
             wanted = keyed("a number from 0, unless {dataset.cleaning.negative_counts} is missing")

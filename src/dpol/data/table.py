@@ -7,33 +7,33 @@ as they are. Rows are what all streams of a run share, so the file is read once.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import datetime
 import gzip
+import hashlib
 import io
-import itertools
 import json
 import re
-import sys
 import unicodedata
 import warnings
-import zipfile
-import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import Any, TextIO, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as arrow
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from dpol.core.errors import DataError, Key, Text, in_lines, keyed
 from dpol.core.files import atomic_path, packed_file, sha256
 from dpol.core.randomness import Floats
+from dpol.core.schemas import readable, write_frame
 from dpol.core.shipped import way_back
 from dpol.core.words import counted, did_you_mean, listed, shortened
 from dpol.data import tidy
@@ -54,10 +54,6 @@ LARGEST = 999_999_999
 """Largest valid number; a larger one is taken for a mistake."""
 SMALLEST_CAPACITY = 1e-6
 """Smallest capacity above 0: the noise of a whole stream grows with 1 / capacity."""
-MOST_MB = 2_000
-"""Largest size of a packed CSV table, unpacked, in MB (10^6 bytes)."""
-MOST_CELLS = 50_000_000
-"""Largest number of cells of a sheet."""
 MOST_TEXTS = 3
 """Number of texts of a column that a message shows."""
 AGAIN = "get an intact copy of it; if dpol fetched it, delete it and run again"
@@ -69,17 +65,6 @@ Choice: TypeAlias = Callable[[list[str]], list[int]]
 Cells: TypeAlias = "pd.Series[Any]"
 """The cells of a column, indexed by row of the file: categories of text, numbers or dates."""
 
-_SINGLE = re.compile("utf-8|ascii|cp125|iso8859|koi8")
-"""Encodings in which separators, quotes and line ends are single bytes, and no part of others."""
-_PACKED = {
-    b"PK\x03\x04": ".xlsx for a workbook",
-    b"\xd0\xcf\x11\xe0": ".xlsx, once saved as one",
-    b"\x1f\x8b": ".csv.gz",
-    b"PAR1": ".parquet",
-}
-"""How files that are no CSV begin, and the suffix that they should have."""
-_END = '\0"'
-"""A row behind the last one, which would be part of it if a quotation mark did not end."""
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
 _ISO = re.compile(
@@ -87,11 +72,6 @@ _ISO = re.compile(
     r"(?:[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)[0-9]*"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
-_BROKEN = (
-    OSError, EOFError, KeyError, OverflowError, SyntaxError, ValueError, zipfile.BadZipFile,
-    zlib.error, csv.Error,
-)  # fmt: skip
-"""What readers raise for damaged files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,16 +80,14 @@ class Table:
 
     Args:
         file: path of the file.
-        cells: the columns; the index is the line of the file on which a row ends (the header is
-            line 1), or the number of the row in a Parquet file or sheet. Text is categories, with
-            empty text for missing cells.
-        changed: what was not read as it is, in words.
+        cells: the columns; the index is the number of the row. Rows are counted from the first line
+            of the file, blank lines of a CSV and line breaks in its cells not counted; those of a
+            Parquet file from 1. Text is categories, with empty text for missing cells.
         header: names of all columns of the file.
     """
 
     file: str
     cells: pd.DataFrame
-    changed: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
 
 
@@ -125,8 +103,8 @@ class Rows:
             numbers, else nan), `_kind` (`number`, `missing`, `suppressed`, `negative` or `bad`) and
             `_text` of a bad cell.
         facts: the file, its provenance, the numbers of its rows and of those that `drop_where` left
-            out (`read`, `dropped`), what was not read as it is (`changed`), columns that may hold
-            parts of dates (`parts`), and a date with its text and row (`dated`).
+            out (`read`, `dropped`), columns that it lacks (`changed`), columns that may hold parts
+            of dates (`parts`), and a date with its text and row (`dated`).
     """
 
     table: pd.DataFrame
@@ -178,14 +156,15 @@ def read_file(
     reader = {".parquet": _read_parquet, ".xlsx": _read_sheet}.get(path.suffix, _read_csv)
     try:
         cells = reader(path, read, choose)
-    except UnicodeError:
-        raise _undecoded(path, read) from None
-    except _BROKEN as error:
-        cause = " ".join(str(error)[:200].split())
+    except DataError:
+        raise
+    except Exception as error:  # a damaged file may make a reader raise anything
+        cause = " ".join(f"{type(error).__name__}: {error}"[:200].split())
+        remedy = keyed("set {dataset.read.encoding}, such as to cp1252 or utf-16-le; or ")
         raise DataError(
-            f"{path}: cannot be read as a {path.suffix} file: {cause}. Change ",
-            Key(("dataset", "read")),
-            f"; or, if it is damaged, {AGAIN}; or give it the suffix of its format",
+            f"{path}: cannot be read as a {path.suffix} file: {cause}; ",
+            remedy if reader is _read_csv else "",
+            f"give it the suffix of its format; or, if it is damaged, {AGAIN}",
         ) from None
     return replace(table_of(str(path), cells), header=tuple(names))
 
@@ -196,11 +175,9 @@ def table_of(file: str, cells: pd.DataFrame) -> Table:
     Raises:
         DataError: there is no row.
     """
-    columns, changed = dict[str, Any](), list[str]()
-    for place, name in enumerate(cells.columns):
-        columns[str(name)], control = _as_cells(cells.iloc[:, place])
-        if control:
-            changed.append(f"control characters in column {name} read as ?")
+    columns = {
+        str(name): _as_cells(cells.iloc[:, place]) for place, name in enumerate(cells.columns)
+    }
     whole = pd.DataFrame(columns, cells.index)
     blank = np.ones(len(whole), bool)
     for name in whole.columns if len(whole) else ():
@@ -209,35 +186,36 @@ def table_of(file: str, cells: pd.DataFrame) -> Table:
     if blank.all():
         raise DataError(f"{file}: has a header but no rows; {AGAIN}")
     kept = whole[~blank] if blank.any() else whole
-    return Table(file=file, cells=kept, changed=tuple(changed), header=tuple(map(str, cells)))
+    return Table(file=file, cells=kept, header=tuple(map(str, cells)))
 
 
-def _as_cells(cells: Cells) -> tuple[Cells, bool]:
-    """Return cells as numbers, dates, or categories of stripped text; and if some had controls."""
+def _as_cells(cells: Cells) -> Cells:
+    """Return cells as numbers, dates, or categories of stripped text."""
     kind = cells.dtype
-    if isinstance(kind, np.dtype) and kind.kind in "iuf":
-        return cells, False
     if isinstance(kind, pd.DatetimeTZDtype):
-        return cells.dt.tz_localize(None), False
-    if isinstance(kind, np.dtype) and kind.kind == "M":
-        return cells, False
+        return cells.dt.tz_localize(None)
     if isinstance(kind, pd.PeriodDtype):
-        return pd.Series(cells.dt.to_timestamp(), cells.index), False
+        return pd.Series(cells.dt.to_timestamp(), cells.index)
+    if isinstance(kind, np.dtype) and kind.kind in "iufM":
+        return cells
     codes, unique = _coded(cells)
-    plain = [_plain(it) for it in unique]
-    clean = [_CONTROL.sub("?", it) if isinstance(it, str) else it for it in plain]
-    return pd.Series(_categories(codes + 1, ["", *clean]), cells.index), clean != plain
+    return pd.Series(_categories(codes + 1, ["", *map(_plain, unique)]), cells.index)
 
 
 def _plain(cell: Any) -> Any:
-    """Return a cell as stripped text in NFC, a number, or a date with its time."""
+    """Return a cell as a number, a date with its time, or stripped text in NFC, with control
+    characters as `?`.
+    """
     if isinstance(cell, (bool, np.bool_)):
         return str(cell).lower()
     if isinstance(cell, (int, float, datetime.datetime)):
         return cell
+    if isinstance(cell, Decimal):
+        return float(cell)
     if isinstance(cell, datetime.date):
         return datetime.datetime(cell.year, cell.month, cell.day)
-    return unicodedata.normalize("NFC", str(cell).strip())
+    text = cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)
+    return _CONTROL.sub("?", unicodedata.normalize("NFC", text.strip()))
 
 
 def _is_text(cells: Cells) -> bool:
@@ -282,210 +260,101 @@ def _mend_columns(header: list[str], missing: Sequence[str], of: Columns | None)
     )  # fmt: skip
 
 
-def _bytes_of(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], (gzip.open if path.suffix == ".gz" else open)(path, "rb"))
-
-
-def _opened(path: Path, read: Read) -> IO[str]:
+def _opened(path: Path, read: Read) -> TextIO:
     """Open a CSV file as text, behind `skiprows`."""
-    with _bytes_of(path) as content:
-        marked = content.read(3) == codecs.BOM_UTF8
-    encoding = "utf-8-sig" if marked and read.encoding == "utf-8" else read.encoding
-    text = io.TextIOWrapper(_bytes_of(path), encoding, newline="")
+    encoding = "utf-8-sig" if read.encoding == "utf-8" else read.encoding
+    opened = gzip.open if path.suffix == ".gz" else open
+    text = cast(TextIO, opened(path, "rt", encoding=encoding, newline=""))
     for _ in range(read.skiprows):
         text.readline()
     return text
 
 
 def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
-    """Read a CSV file, of which each row has the header's number of cells.
-
-    Arrow reads it if a line is a row, and Python's reader otherwise, which is slow.
-    """
+    """Read a CSV file with Arrow, since pandas fills up rows that are too short without a word."""
     sep = read.sep or ("\t" if path.suffix == ".tsv" else ",")
-    even, rows = _scan(path, sep.encode(), read.skiprows)
-    csv.field_size_limit(10_000_000)
     with _opened(path, read) as text:
-        header = [name.strip() for name in next(filter(any, _csv(text, sep)), [])]
+        lines = csv.reader(text, delimiter=sep, skipinitialspace=True)
+        header = [name.strip() for name in next((it for it in lines if len(it) > 1 or any(it)), [])]
     if "\0" in "".join(header):
-        raise _undecoded(path, read)
-    places = choose(header)
-    named = {header[place]: place for place in places}
-    if even and _SINGLE.match(read.encoding) and sep.isascii() and not read.skipfooter:
-        cells = _by_arrow(path, read, sep, named)
-        if cells and {len(it) for it in cells.values()} == {rows}:
-            return pd.DataFrame(cells, pd.RangeIndex(read.skiprows + 2, read.skiprows + 2 + rows))
-    return _by_row(path, read, sep, named, len(header))
-
-
-def _scan(path: Path, sep: bytes, skiprows: int) -> tuple[bool, int]:
-    """Return whether all line ends are alike and quotes begin cells, and how many lines end.
-
-    Those at the end of the file, and all that is skipped, do not count.
-    """
-    late = re.compile(b'[\\r\\n%b] +"' % re.escape(sep))
-    even, quotes, size, lines, last = True, 0, 0, 0, b""
-    with _bytes_of(path) as content:
-        for _ in range(skiprows):
-            content.readline()
-        while block := content.read(1 << 22) + content.readline():
-            size += len(block)
-            if path.suffix == ".gz" and size > MOST_MB * 10**6:
-                raise DataError(
-                    f"{path}: has more than {MOST_MB:,} MB as CSV; leave out rows and columns that"
-                    " no run needs"
-                )
-            if here := block.count(b'"'):
-                quotes, even = quotes + here, even and not late.search(block)
-            even = even and (b"\r" not in block or block.count(b"\r") == block.count(b"\r\n"))
-            lines, last = lines + block.count(b"\n"), block
-    ended = last[len(last.rstrip(b"\r\n")) :].count(b"\n")
-    return even and quotes % 2 == 0, lines - ended
-
-
-def _by_arrow(
-    path: Path, read: Read, sep: str, places: Mapping[str, int]
-) -> dict[str, pd.Categorical] | None:
-    """Return the cells below the header; None if a row is short or long, or Arrow cannot say."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow
-
-    names = [f"f{place}" for place in places.values()]
+        raise ValueError("null characters stand in the header")
+    places, names = choose(header), [f"f{place}" for place in range(len(header))]
+    source: Path | io.BytesIO = path
+    encoding: str = read.encoding
+    if read.skipfooter:
+        with _opened(path, read) as text:
+            kept = [line for line in text if line.strip()][: -read.skipfooter]
+        source, encoding = io.BytesIO(("\n" * read.skiprows + "".join(kept)).encode()), "utf-8"
     try:
         table = arrow.read_csv(
-            path,
+            source,
             arrow.ReadOptions(
-                encoding=read.encoding, skip_rows=read.skiprows, block_size=1 << 24,
-                autogenerate_column_names=True,
+                encoding=encoding, skip_rows=read.skiprows, column_names=names,
+                use_threads=False, block_size=1 << 24,
             ),
-            arrow.ParseOptions(delimiter=sep),
+            arrow.ParseOptions(delimiter=sep, newlines_in_values=True),
             arrow.ConvertOptions(
-                include_columns=names, column_types=dict.fromkeys(names, pa.string())
+                include_columns=[names[place] for place in {*places, len(header) - 1}],
+                column_types=dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string())),
             ),
-        ).slice(1)  # fmt: skip
-    except pa.ArrowException:
-        return None
-    found = {}
-    for name, place in zip(places, names, strict=True):
-        coded = table[place].dictionary_encode().combine_chunks()
-        found[name] = _categories(coded.indices.to_numpy(), coded.dictionary.to_pylist())
-        table = table.drop_columns(place)
-    return found
-
-
-def _csv(text: Iterable[str], sep: str) -> Any:
-    return csv.reader(text, delimiter=sep, skipinitialspace=True)
-
-
-def _by_row(
-    path: Path, read: Read, sep: str, places: Mapping[str, int], width: int
-) -> pd.DataFrame:
-    """Return the cells below the header, indexed by the line on which a row ends.
-
-    Raises:
-        DataError: a row has more or fewer cells than the header, or a quotation mark does not end.
-    """
-    rows, lines, held = deque[tuple[int, list[str]]](), list[int](), list[list[str]]()
-    with _opened(path, read) as text:
-        reader = _csv(itertools.chain(text, [_END]), sep)
-        for cells in reader:
-            if cells == [_END]:
-                break
-            if len(cells) > 1 or any(map(str.strip, cells)):
-                rows.append((read.skiprows + reader.line_num, cells))
-            if len(rows) <= read.skipfooter:
-                continue
-            line, row = rows.popleft()
-            if len(row) != width:
-                raise DataError(
-                    f"{path}, row {line}: has {counted(len(row), 'cell')}, but the header has"
-                    f" {width}. Quote cells that hold {sep!r} or a line break; or set ",
-                    keyed("{dataset.read.sep}, {dataset.read.skiprows} or, if notes stand below"),
-                    keyed(" the table, {dataset.read.skipfooter}"),
-                )
-            lines.append(line)
-            held.append([sys.intern(row[place]) for place in places.values()])
-        else:
+        ).slice(1).unify_dictionaries().combine_chunks()  # fmt: skip
+    except pa.ArrowInvalid as error:
+        if not (
+            uneven := re.search("Row #([0-9]+): Expected [0-9]+ columns, got (.+?):", str(error))
+        ):
+            raise
+        raise DataError(
+            f"{path}, row {uneven[1]}: has {counted(int(uneven[2]), 'cell')}, but the header has"
+            f" {len(header)}. Quote cells that hold {sep!r} or a line break; or set ",
+            keyed("{dataset.read.sep}, {dataset.read.skiprows} or, if notes stand below the"),
+            keyed(" table, {dataset.read.skipfooter}"),
+        ) from None
+    last = table[names[-1]][-1].as_py() if len(table) else ""
+    if "\n" in last or "\r" in last:
+        with _opened(path, read) as text:
+            (end,) = deque(text, 1)
+        if not end.rstrip().endswith('"'):
             raise DataError(f"{path}: has quotation marks that do not end; {AGAIN}")
-    return pd.DataFrame(held[1:], lines[1:], [*places], dtype=object)
-
-
-def _undecoded(path: Path, read: Read) -> DataError:
-    with _bytes_of(path) as content:
-        start = content.read(4)
-    for begin, suffix in _PACKED.items():
-        if start.startswith(begin):
-            return DataError(f"{path}: is no CSV text; give it the suffix of its format, {suffix}")
-    likely = {0: "utf-16-be", 1: "utf-16-le"}.get(start.find(b"\0"), "cp1252 or utf-16")
-    remedy = keyed("Set {dataset.read.encoding}, such as to {likely}", likely=likely)
-    return DataError(f"{path}: is not {read.encoding.upper()} text. ", remedy)
+    columns = {
+        header[place]: table[names[place]].to_pandas().cat.remove_unused_categories()
+        for place in places
+    }
+    start = read.skiprows + 2
+    return pd.DataFrame(columns).set_axis(pd.RangeIndex(start, start + len(table)))
 
 
 def _read_parquet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
-    """Read a Parquet table; pandas would hide columns that were stored as an index."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    columns = dict[str, Any]()
-    try:
-        schema = pq.read_schema(path)
-        names = [it.name for it in schema if not pa.types.is_nested(it.type)]
-        wanted = [names[place] for place in choose(names)]
-        table = pq.read_table(path, columns=wanted)
-    except pa.ArrowException as error:
-        raise OSError(str(error)) from None
-    for name, values in zip(wanted, table.columns, strict=True):
-        kind = values.type
-        if pa.types.is_decimal(kind) or (pa.types.is_integer(kind) and values.null_count):
-            values = values.cast(pa.float64())
-        elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-            values = values.cast(pa.timestamp("us"), safe=False)
-        elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-            values = values.cast(pa.string())
-        columns[name] = values.to_pandas()
-    cells = pd.DataFrame(columns)
+    """Read a Parquet table, also the columns that pandas stored as an index."""
+    schema = pq.read_schema(path)
+    names = [it.name for it in schema if not pa.types.is_nested(it.type)]
+    table = pq.read_table(path, columns=[names[place] for place in choose(names)])
+    cells = table.to_pandas(ignore_metadata=True, date_as_object=False)
     return cells.set_axis(cells.index + 1)
-
-
-@contextmanager
-def _damaged_book() -> Iterator[None]:
-    """Raise OSError for what openpyxl raises, which for a damaged workbook may be anything."""
-    try:
-        yield
-    except _BROKEN:
-        raise
-    except Exception as error:
-        raise OSError(f"{type(error).__name__}: {error}") from None
 
 
 def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     """Read a sheet; what stands in rows and columns outside its table is no part of it."""
     import openpyxl
 
-    rows = dict[int, tuple[Any, ...]]()
-    with _damaged_book(), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are about styles, which are not read
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    names = [it.title for it in book.worksheets]
-    shown = [it.title for it in book.worksheets if it.sheet_state == "visible"]
+    sheets = {it.title: it for it in book.worksheets}
+    shown = [name for name, it in sheets.items() if it.sheet_state == "visible"]
     name = shown[0] if read.sheet_name is None and len(shown) == 1 else read.sheet_name
-    if name not in names:
+    if name not in sheets:
         raise DataError(
             f"{path}: ",
             keyed("{dataset.read.sheet_name} must be one of "),
-            f"{', '.join(map(repr, shown))}{did_you_mean(name or '', names)}.",
+            f"{', '.join(map(repr, shown))}{did_you_mean(name or '', sheets)}.",
             tidy.told("sheets"),
         )
-    cells = 0
-    with _damaged_book():
-        book[name].reset_dimensions()  # some programs write wrong ones
-        for number, row in enumerate(book[name].iter_rows(values_only=True), start=1):
-            cells += len(row)
-            if cells > MOST_CELLS:
-                raise OSError(f"has more than {MOST_CELLS:,} cells up to row {number:,}")
-            if number > read.skiprows and any(it is not None and str(it).strip() for it in row):
-                rows[number] = row
-        book.close()
+    sheets[name].reset_dimensions()  # some programs write wrong ones
+    rows = {
+        number: row
+        for number, row in enumerate(sheets[name].iter_rows(values_only=True), start=1)
+        if number > read.skiprows and any(it is not None and str(it).strip() for it in row)
+    }
     numbers = [*rows][: len(rows) - read.skipfooter]
     if not numbers:
         raise DataError(
@@ -493,21 +362,12 @@ def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
             keyed("{dataset.read.sheet_name} or {dataset.read.skiprows}"),
         )
     header = ["" if it is None else str(_plain(it)) for it in rows[numbers[0]]]
-    places = [place for place in choose(header) if header[place]]
     columns = {
         header[place]: [(*rows[n], *[None] * len(header))[place] for n in numbers[1:]]
-        for place in places
+        for place in choose(header)
+        if header[place]
     }
-    cells_of = {name: _typed(values) for name, values in columns.items()}
-    return pd.DataFrame(cells_of, numbers[1:])
-
-
-def _typed(values: list[Any]) -> Any:
-    """Return the cells of a column of a sheet as numbers if all are, else as they are."""
-    held = [it for it in values if it is not None]
-    if held and all(isinstance(it, (int, float)) and not isinstance(it, bool) for it in held):
-        return np.array([np.nan if it is None else it for it in values], float)
-    return np.array(["" if it is None else it for it in values], object)
+    return pd.DataFrame(columns, numbers[1:], dtype=object)
 
 
 def write_raw_table(cells: pd.DataFrame, path: Path | str) -> None:
@@ -661,9 +521,8 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
     raise DataError(in_lines([*lines, *dict.fromkeys(bad.remedy for bad in columns if bad.remedy)]))
 
 
-def bad_numbers(texts: Cells, *, least: float) -> BadCells:
-    """Return cells that hold no number of a count (`least` 0) or a capacity, as bad ones."""
-    wanted = "a number from 0" if least == 0 else f"0 or a number from {least:f}"
+def bad_numbers(texts: Cells) -> BadCells:
+    """Return cells that hold no number as bad ones."""
     remedy = keyed(
         "Name texts that mean a missing number in {dataset.cleaning.missing_markers}, and those for"
         " one too small to publish in {dataset.cleaning.suppressed_markers}; say which signs stand"
@@ -671,7 +530,7 @@ def bad_numbers(texts: Cells, *, least: float) -> BadCells:
         " {dataset.cleaning.drop_where}.{line}",
         line=tidy.told("signs", count=texts.name),
     )  # fmt: skip
-    return BadCells(texts, f"{wanted} to {LARGEST:,}", remedy)
+    return BadCells(texts, f"a number from 0 to {LARGEST:,}", remedy)
 
 
 def bad_dates(texts: Cells, form: str | None, key: Key, lines: str = "") -> BadCells:
@@ -718,8 +577,6 @@ def read_rows(file: Path | str, dataset: Dataset) -> Rows:
 
 def rows_of_frame(frame: pd.DataFrame, dataset: Dataset) -> Rows:
     """Return the typed rows of a user's own frame."""
-    import hashlib
-
     if not isinstance(frame, pd.DataFrame):
         kind = f"the table must be a file or a frame, got a {type(frame).__name__}."
         raise DataError(kind + tidy.told("frame"))
@@ -763,7 +620,7 @@ def typed_rows(
         DataError: no row holds a text of `drop_where`.
     """
     columns, rules, periods = dataset.needed_columns, dataset.cleaning, dataset.periods
-    cells, changed = _without_dropped(table, rules), [*table.changed]
+    cells, changed = _without_dropped(table, rules), list[str]()
     for what, days in (("count", columns.count_days), ("capacity", columns.capacity_days)):
         if days and (lacks := [it for it in (days.sum, days.coverage) if it not in cells]):
             read = f"read as {rules.suppressed_value:g} (cleaning.suppressed_value)"
@@ -934,18 +791,12 @@ def provenance_of_table(raw_file: Path | str, *, simulated: bool) -> dict[str, A
 
 # ---- rows as a file -----------------------------------------------------------------------------
 
-_FACTS = b"dpol.rows"
-
 
 def write_rows(rows: Rows, path: Path | str) -> None:
     """Write typed rows as Parquet, with their facts as metadata."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     table = pa.Table.from_pandas(rows.table, preserve_index=False)
-    known = {**(table.schema.metadata or {}), _FACTS: json.dumps(rows.facts).encode()}
-    with atomic_path(path) as temporary:
-        pq.write_table(table.replace_schema_metadata(known), temporary)
+    known = {**(table.schema.metadata or {}), b"dpol.rows": json.dumps(rows.facts).encode()}
+    write_frame(table.replace_schema_metadata(known), path)
 
 
 def load_rows(path: Path | str) -> Rows:
@@ -954,12 +805,7 @@ def load_rows(path: Path | str) -> Rows:
     Raises:
         DataError: the file is no such table.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
+    with readable(Path(path)):
         table = pq.read_table(path)
-        facts = json.loads((table.schema.metadata or {})[_FACTS])
+        facts = json.loads((table.schema.metadata or {})[b"dpol.rows"])
         return Rows(table=table.to_pandas(), facts=facts)
-    except (OSError, LookupError, ValueError, pa.ArrowException) as error:
-        raise DataError(f"{path}: no typed rows ({error}); delete it and run again") from None
