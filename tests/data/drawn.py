@@ -9,13 +9,14 @@ from __future__ import annotations
 import datetime
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.data.cleaning import RULES, StreamReport, clean_table
+from dpol.data.cleaning import RULES, clean_table
 from dpol.data.panel import PANEL
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import CheckName, Dataset, Stream
@@ -80,8 +81,8 @@ class Cleaned:
     joined: Mapping[str, Any]
 
     @property
-    def reports(self) -> list[StreamReport]:
-        return [StreamReport(**it) for it in self.joined["streams"]]
+    def reports(self) -> list[Any]:
+        return [SimpleNamespace(**it) for it in self.joined["streams"]]
 
     @property
     def warnings(self) -> tuple[str, ...]:

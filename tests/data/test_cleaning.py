@@ -27,7 +27,7 @@ from data.drawn import (
     typed,
     week,
 )
-from dpol.data.cleaning import SELECTIONS, clean_stream, joined, report_of_stream
+from dpol.data.cleaning import SELECTIONS, clean_stream, joined
 
 
 def test_an_entity_that_moves_plays_where_its_rows_are_with_its_latest_group() -> None:
@@ -215,7 +215,7 @@ def test_missing_periods_are_reported_and_a_move_from_friday_to_sunday_is_none(
 ) -> None:
     of = [row for date in dates.split() for row in of_period(date, "ab")]
     (report,) = clean(of, dataset(periods={"days": days})).reports
-    assert "; ".join(report.missing_periods) == gaps
+    assert report.checks == ([f"periods missing: {gaps}"] if gaps else [])
     assert report.periods == len(dates.split())
 
 
@@ -224,7 +224,7 @@ def test_a_period_that_one_stream_lacks_is_no_hole_in_it() -> None:
     of += rows({"c": ("3 3 3", "6 6 6"), "d": ("3 3 3", "6 6 6")}, "B")
     panel = clean(of, dataset(), streams(X=["A"], Y=["B"]))
     assert [report.periods for report in panel.reports] == [2, 3]
-    assert panel.reports[0].missing_periods == ("1 between 2021-01-03 and 2021-01-17",)
+    assert panel.reports[0].checks == ["periods missing: 1 between 2021-01-03 and 2021-01-17"]
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 0, 2, 3), (3, 2, 1, 0)], ids=str)
@@ -390,5 +390,4 @@ def test_a_table_unlike_the_papers_is_cleaned_with_a_warning(
     reported = {"entities": {"S": 2, "T": 2}, "periods": 2, "least": [5, 20], **otherwise}
     of, columns = typed(table([*here, *there]), dataset()), dataset().needed_columns
     each = [clean_stream(of, label, [it], dataset()) for label, it in (("S", "A"), ("T", "B"))]
-    reports = [report_of_stream(of, report) for _, report in each]
-    assert joined(reports, columns, reported)["warnings"] == said
+    assert joined([report for _, report in each], columns, reported)["warnings"] == said

@@ -85,7 +85,7 @@ def test_rows_that_are_not_played_are_counted_and_entities_dropped_are_named(
 
 def test_missing_weeks_are_named(cleaned: tuple[Cleaned, DirtyTable]) -> None:
     nm, pa, west = cleaned[0].reports
-    assert nm.missing_periods == (f"1 between {STARTS[30]} and {STARTS[32]}",)
+    assert f"periods missing: 1 between {STARTS[30]} and {STARTS[32]}" in nm.checks
     assert (nm.periods, pa.periods, west.periods) == (66, 67, 67)
 
 

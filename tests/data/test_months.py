@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
@@ -30,7 +31,7 @@ def at(of: list[Row], months: int) -> list[Row]:
 def without_dates(panel: Cleaned) -> tuple[pd.DataFrame, list[Any]]:
     places = panel.table["period"].rank(method="dense")
     report = panel.reports[0]
-    lost = [gap.partition(" ")[0] for gap in report.missing_periods]
+    lost = [re.findall("([0-9]+) between", text) for text in report.checks if "missing:" in text]
     return panel.table.assign(period=places), [report.cells, report.dropped, lost]
 
 

@@ -97,7 +97,7 @@ def test_in_a_terminal_the_answers_are_typed(monkeypatch: pytest.MonkeyPatch) ->
     ("words", "message"),
     [
         (["none.csv"], "none.csv: no such file"),
-        (["schools.csv", "--set", "read.sep"], "--set read.sep: must be KEY=VALUE, such as"),
+        (["schools.csv", "--set", "read.sep"], "--set: read.sep: must be KEY=VALUE, such as"),
         (["schools.csv", "--set", "read.sep=ab"], "read.sep = 'ab': must have at most 1 character"),
         (["schools.csv", "--set", "read.sep=ab"], "schools.csv --set read.sep=VALUE"),
         (

@@ -103,7 +103,6 @@ CLEANING = {
             "changed": 7,
             "periods": 148,
             "selection": "counts",
-            "missing_periods": ["1 between 2021-01-15 and 2021-01-29"],
             "smallest_capacity": 4.5,
             "largest_density": 0.75,
             "unmeasured": {"periods": 13, "share": 0.0893},

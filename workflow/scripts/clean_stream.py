@@ -4,7 +4,7 @@ from dpol.reruns.job import job_log
 
 with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
     from dpol.core.files import write_json
-    from dpol.data.cleaning import clean_stream, provenance_of_stream, report_of_stream
+    from dpol.data.cleaning import clean_stream, provenance_of_stream
     from dpol.data.panel import write_panel
     from dpol.data.question import Gain
     from dpol.data.settings import Dataset
@@ -14,8 +14,7 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
     asked, label = snakemake.params, snakemake.wildcards.stream
     rows, dataset = load_rows(snakemake.input.rows), Dataset.model_validate(asked.dataset)
     gains = [Gain.model_validate(gain) for gain in asked.gains]
-    panel, cleaned = clean_stream(rows, label, asked.groups, dataset, gains, moved=asked.moved)
-    report = report_of_stream(rows, cleaned)
+    panel, report = clean_stream(rows, label, asked.groups, dataset, gains, moved=asked.moved)
     write_panel(panel, snakemake.output.panel)
     write_json(snakemake.output.report, report)
     for gain, path in zip(gains, snakemake.output.streams, strict=True):

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -54,73 +53,21 @@ RULES: Mapping[str, str] = yaml.safe_load(
 stream, everything else in the cells of the entities that play. Missing and filled cells add up:
 absent, missing and negative counts are carried or 0; absent, missing, negative, suppressed and
 zero capacities are carried or backfilled."""
-NO_CAPACITY = "never reports a capacity above 0"
 IDLE = "a count above 0 beside a capacity of 0 or less"
 """Why an entity without a share does not play."""
-_IDLE_READ = {
-    "absent": "counts above 0 beside a capacity of 0 or less, read as 0",
-    "carry": "counts above 0 beside a capacity of 0 or less, over the last capacity above 0",
-}
-"""What is done with these counts, by `cleaning.capacity_zero`."""
 ZERO_WOULD_BE_BEST = "a zero would be the best if it hid a count"
 _SOURCES = ["count_source", "capacity_source"]
-_OF_ROWS = ["suppressed_cases", "missing_cases", "negative_cases"]
+_OF_CASES = ["suppressed_cases", "missing_cases", "negative_cases"]
 _MANY_ABOVE = 0.01  # share of the counts of a stream that may be cut without being asked for
 _MANY_ZEROED = 0.01  # share of the cells of a stream that may become 0 without a warning
 _LONGEST = 300  # characters of a warning on the terminal
-Selection: TypeAlias = Literal["counts", "given", "all"]
-SELECTIONS: dict[Selection, str] = {
+SELECTIONS = {
     "counts": "the entities with at least dataset.cleaning.min_total_cases over all periods, so"
     " the private counts decide who plays",
     "given": "those that dataset.cleaning.entities lists, whatever their counts",
     "all": "all entities, whatever their counts",
 }
 """Ways to select the entities that play. An entity without any capacity never plays."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class StreamReport:
-    """Report on the cleaning of one stream.
-
-    Args:
-        stream: label of the stream.
-        entities: number of entities kept.
-        periods: number of periods kept.
-        groups: number of rows within the periods of each of its groups.
-        cells: number of cells that each of `RULES` touched.
-        dropped: entity, name and reason of each entity that does not play.
-        selection: key of `SELECTIONS`: how the entities were selected.
-        max_carry: for how many periods at most a missing count repeats the last one.
-        missing_periods: gaps in the calendar, in words.
-        smallest_capacity: smallest capacity of a cell; None without capacities.
-        smallest_by_period: range over the periods of the smallest capacity; None without.
-        largest_density: largest density of a cell; None without capacities.
-        sums: what suppressed sums are read as, and the days behind them
-            (`dpol.data.stream.SUMS`); None without sums.
-        unmeasured: in how many periods no measured number is the largest share
-            (`dpol.data.stream.UNMEASURED`).
-        checks: places in the table that its owner should check, by what they are.
-        changed: number of cells whose count or capacity is not the one that was reported.
-        understood: what was understood, a line each.
-    """
-
-    stream: str
-    entities: int
-    periods: int
-    groups: Mapping[str, int]
-    cells: Mapping[str, int]
-    dropped: tuple[Mapping[str, str], ...]
-    selection: Selection
-    max_carry: int
-    missing_periods: tuple[str, ...]
-    smallest_capacity: float | None
-    smallest_by_period: tuple[float, float] | None
-    largest_density: float | None
-    sums: Mapping[str, Any] | None
-    unmeasured: Mapping[str, Any]
-    checks: Mapping[str, tuple[str, ...]]
-    changed: int
-    understood: tuple[str, ...]
 
 
 def clean_table(
@@ -148,7 +95,7 @@ def clean_table(
         clean_stream(rows, label, stream.groups, dataset, gains, moved=moved)
         for label, stream in streams.items()
     ]
-    report = joined([report_of_stream(rows, it) for _, it in cleaned], dataset.needed_columns)
+    report = joined([report for _, report in cleaned], dataset.needed_columns)
     return pd.concat([panel for panel, _ in cleaned], ignore_index=True), report
 
 
@@ -200,7 +147,7 @@ def clean_stream(
     gains: Collection[Gain] = (THE_PAPERS,),
     *,
     moved: bool = True,
-) -> tuple[pd.DataFrame, StreamReport]:
+) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Clean the rows of a stream into its panel.
 
     Args:
@@ -211,6 +158,15 @@ def clean_stream(
         gains: the questions of the run.
         moved: whether it is said how far one person changes one count.
 
+    Returns:
+        The panel, and its report as plain values: facts of the table, and under `stream` the
+        numbers of entities and periods, of the rows of each group, and of the cells that each of
+        `RULES` touched; who does not play, and why; ranges of capacity and density (None without
+        capacities); what suppressed sums are read as (`dpol.data.stream.SUMS`, None without sums);
+        in how many periods nobody measured the largest share (`dpol.data.stream.UNMEASURED`);
+        what the owner of the table should check; the number of cells that are not as reported;
+        and what was understood, a line each.
+
     Raises:
         DataError: a cell is neither number nor date where one belongs; an entity has no name; a
             rule refuses rows or numbers; they may mean something else (`dpol.data.meaning`); too
@@ -218,79 +174,83 @@ def clean_stream(
             fewer than two entities, no period or no count.
     """
     file, rules, periods = rows.file, dataset.rules, dataset.periods
-    if isinstance(rules.entities, list):
-        _refuse_unknown(rows, rules.entities)
     read = rows_of_stream(rows, label, groups, dataset)
     unique, merged = one_row_each(file, read, dataset)
     refuse_other_meanings(file, label, unique, dataset, moved=moved)
     _refuse_above(file, label, unique, rules, gains)
     over = np.all(above(unique, gains), axis=0) & (rules.above == "missing")
-    typed = tuple(cells_named(unique[over]))
+    missing_above = cells_named(unique[over])
     unique = unique.assign(count=unique["count"].mask(over), above_counts=over)
-    played, dropped = _choose(file, label, unique, rules)
+    played, dropped = _choose(rows, label, unique, rules)
     if played["count"].isna().all():
         raise DataError(
             f"{file}: stream {label} has no counts: all {len(played):,} cells are missing. ",
             keyed("Check {dataset.columns.count} and {dataset.cleaning.missing_markers}"),
         )
     unreported = played.groupby("period")["count"].transform("count") == 0
-    blank = tuple(str(day.date()) for day in played.loc[unreported, "period"].unique())
+    blank = [str(day.date()) for day in played.loc[unreported, "period"].unique()]
     every, played = played, played[~unreported]
     missing = check_calendar(file, label, played, periods)
-    idle = played.groupby("entity")["idle_counts"].sum()
     largest = max((gain.largest for gain in gains if gain.of == "share"), default=1.0)
     table, touched = fill(every, rules, periods, largest)
     _refuse_zeroed(file, label, table, rules)
+    cut, size = np.any(above(table, gains), axis=0), len(table)
+    bound = min((gain.bound for gain in gains if gain.bound), default=math.inf)
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {
         **merged,
         **played[played.columns.intersection([*RULES])].sum(),
-        **unique[_OF_ROWS].sum(),
+        **unique[_OF_CASES].sum(),
         **touched,
         "moved_entities": by_entity["moved"].any().sum(),
         "renamed_entities": (by_entity["name"].nunique() > 1).sum(),
+        "cut_counts": (table["count"] > bound).sum(),
     }
-    cut = np.any(above(table, gains), axis=0)
-    bound = min((gain.bound for gain in gains if gain.bound), default=math.inf)
-    counts["cut_counts"] = (table["count"] > bound).sum()
     table.insert(0, "stream", label)
     measured = dataset.needed_columns.capacity is not None
-    gain = "density" if measured else "count"
-    by_period = table.groupby("period")["capacity"].min()
-    report = StreamReport(
-        stream=label,
-        entities=table["entity"].nunique(),
-        periods=table["period"].nunique(),
-        groups={str(name): int(n) for name, n in read["group"].value_counts().items()},
-        cells={rule: int(counts.get(rule, 0)) for rule in RULES},
-        dropped=tuple(dropped),
-        selection=_selection(rules),
-        max_carry=rules.max_carry,
-        missing_periods=missing,
-        smallest_capacity=float(table["capacity"].min()) if measured else None,
-        smallest_by_period=(float(by_period.min()), float(by_period.max())) if measured else None,
-        largest_density=float(table["density"].max()) if measured else None,
-        sums=_sums(played, rules),
-        unmeasured=unmeasured_best(table, gain, _SOURCES),
-        checks={
-            _IDLE_READ.get(rules.capacity_zero, IDLE): tuple(
-                f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()
-            ),
-            "rows dropped for another of their entity and period": tuple(
-                f"{n} {how}"
-                for n, how in zip(merged.values(), ("equal", "different"), strict=True)
-                if n and not rules.merges_rows
-            ),
-            "counts above their bound, cut to it (cleaning.above)": tuple(cells_named(table[cut])),
-            "counts above their bound, read as missing (cleaning.above)": typed,
-            "one entity with two names": tuple(_successions(table)[:EXAMPLES]),
-            "periods in which no entity has a count, left out": blank,
-            "periods missing": missing,
-        },
-        changed=int((cut | ~table[_SOURCES].isin(["reported", ZERO_OR_HIDDEN]).all(axis=1)).sum()),
-        understood=tuple(understood(rows, read, table, dropped, dataset)),
-    )
-    return table, report
+    unmeasured = unmeasured_best(table, "density" if measured else "count", _SOURCES)
+    least = table.groupby("period")["capacity"].min() if measured else pd.Series([math.nan])
+    idle = played.groupby("entity")["idle_counts"].sum()
+    idle_named = [f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()]
+    best = unmeasured_in_words(unmeasured["periods"], unmeasured["share"], of=len(least))
+    zeros = unmeasured.get("zero_share", 0)
+    checks = {
+        f"missing counts set to 0: {touched['zero_counts']:,} of {size:,} cells": (
+            touched["zero_counts"] > _MANY_ZEROED * size
+        ),
+        f"{best}; results depend on how these are read": unmeasured["share"] > MANY_UNMEASURED,
+        f"with {100 * zeros:.0f}% of the possible gain, {ZERO_WOULD_BE_BEST}": zeros,
+        f"{IDLE} (cleaning.capacity_zero: {rules.capacity_zero}): {'; '.join(idle_named)}": (
+            idle_named
+        ),
+        f"counts above their bound, cut to it (cleaning.above): {cells_named(table[cut])}": (
+            cut.any()
+        ),
+        f"counts above their bound, read as missing (cleaning.above): {missing_above}": over.any(),
+        f"periods in which no entity has a count, left out: {'; '.join(blank)}": blank,
+        f"periods missing: {'; '.join(missing)}": missing,
+    }
+    changed = cut | ~table[_SOURCES].isin(["reported", ZERO_OR_HIDDEN]).all(axis=1)
+    report = {
+        "stream": label,
+        "entities": int(table["entity"].nunique()),
+        "periods": int(table["period"].nunique()),
+        "groups": {str(name): int(n) for name, n in read["group"].value_counts().items()},
+        "cells": {rule: int(counts.get(rule, 0)) for rule in RULES},
+        "dropped": dropped,
+        "selection": _selection(rules),
+        "max_carry": rules.max_carry,
+        "smallest_capacity": float(least.min()) if measured else None,
+        "smallest_by_period": [float(least.min()), float(least.max())] if measured else None,
+        "largest_density": float(table["density"].max()) if measured else None,
+        "sums": _sums(played, rules),
+        "unmeasured": unmeasured,
+        "checks": [text for text, told in checks.items() if told],
+        "changed": int(changed.sum()),
+        "understood": understood(rows, read, table, dropped, dataset),
+    }
+    facts = {key: rows.facts[key] for key in ("provenance", "read", "dropped", "changed")}
+    return table, {**facts, "stream": report}
 
 
 def _refuse_above(
@@ -303,7 +263,7 @@ def _refuse_above(
     bounded = bool(np.isinf(rows["capacity"]).all())
     raise DataError(
         f"{file}: {len(cut):,} of {counted(len(rows), 'count')} of stream {label} are above their"
-        f" {'bound' if bounded else 'capacity'} ({'; '.join(cells_named(cut))}). Set ",
+        f" {'bound' if bounded else 'capacity'} ({cells_named(cut)}). Set ",
         keyed(
             "{dataset.cleaning.above} to missing if they are typing errors, or to cut if they are"
             " real. If the bound is wrong, give a public one, which does not come from the counts,"
@@ -328,33 +288,31 @@ def _sums(rows: pd.DataFrame, rules: Cleaning) -> dict[str, Any] | None:
     }
 
 
-def _selection(rules: Cleaning) -> Selection:
-    """Return how the rules choose the entities that play."""
+def _selection(rules: Cleaning) -> str:
+    """Return the key of `SELECTIONS` by which the rules choose the entities that play."""
     if isinstance(rules.entities, list):
         return "given"
     return "all" if rules.entities == "all" or rules.min_total_cases == 0 else "counts"
 
 
-def _refuse_unknown(rows: Rows, names: Sequence[str]) -> None:
-    """Refuse a list that names an entity without a row."""
-    there = sorted(rows.table["entity"].astype("str").unique())
-    if unknown := sorted({*names} - {*there}):
-        lines = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in unknown[:20])
-        raise DataError(
-            f"{rows.file}: correct ",
-            keyed("{dataset.cleaning.entities}, which lists "),
-            f"{counted(len(unknown), 'entity')} without a row:{lines}",
-        )
-
-
 def _choose(
-    file: str, label: str, rows: pd.DataFrame, rules: Cleaning
+    every: Rows, label: str, rows: pd.DataFrame, rules: Cleaning
 ) -> tuple[pd.DataFrame, list[dict[str, str]]]:
     """Return the rows of a stream's entities that play, and why the other entities do not.
 
     Raises:
-        DataError: fewer than two entities are left, or some have counts beside no capacity.
+        DataError: the rules list an entity without a row, fewer than two entities are left, or some
+            have counts beside no capacity.
     """
+    file, given = every.file, rules.entities if isinstance(rules.entities, list) else []
+    there = every.table["entity"].astype("str").unique()
+    if unknown := sorted({*given} - {*there}):
+        near = [f"{name!r}{did_you_mean(name, there)}" for name in unknown[:20]]
+        raise DataError(
+            f"{file}: correct ",
+            keyed("{dataset.cleaning.entities}, which lists "),
+            "\n  ".join([f"{counted(len(unknown), 'entity')} without a row:", *near]),
+        )
     of = rows.groupby("entity").agg(
         {"cases": "sum", "capacity": "max", "name": "last", "idle_counts": "sum"}
     )
@@ -362,9 +320,9 @@ def _choose(
     if _selection(rules) == "counts":
         few = f"{{:.10g}} cases in all, fewer than {rules.min_total_cases:.10g}"
         of.loc[of["cases"] < rules.min_total_cases, "reason"] = of["cases"].map(few.format)
-    of.loc[~(of["capacity"] > 0), "reason"] = NO_CAPACITY
-    if isinstance(rules.entities, list):
-        of.loc[~of.index.isin(rules.entities), "reason"] = "not listed in cleaning.entities"
+    of.loc[~(of["capacity"] > 0), "reason"] = "never reports a capacity above 0"
+    if given:
+        of.loc[~of.index.isin(given), "reason"] = "not listed in cleaning.entities"
     idle = of.loc[(of["reason"] == "") & (of["idle_counts"] > 0), "idle_counts"].astype(int)
     if len(idle) and rules.capacity_zero == "error":
         most = idle.sort_values(ascending=False, kind="stable").items()
@@ -403,7 +361,7 @@ def _refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) 
     if zeros / cells <= rules.max_zeroed:
         return
     most = zero.map(shortened).value_counts(sort=False).nlargest(EXAMPLES)
-    named = _successions(table) or [f"{one}: {counted(n, 'cell')}" for one, n in most.items()]
+    named = [f"{one}: {counted(n, 'cell')}" for one, n in most.items()]
     start = (
         f"{file}: stream {label} has {counted(zeros, 'cell')} of {cells:,} that"
         f" would become 0, with no count in the period nor in the {rules.max_carry} before"
@@ -418,38 +376,17 @@ def _refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) 
         " {dataset.cleaning.max_carry}: 0.",
         share=f"{math.ceil(1000 * zeros / cells) / 1000:g}",
     )
-    raise DataError(in_lines([start, *(f"  {text}" for text in named[:EXAMPLES]), remedy]))
-
-
-def _successions(table: pd.DataFrame) -> list[str]:
-    """Describe pairs of entities of which one has a count in nearly every period, and never both.
-
-    They may be an old and a new name of one.
-    """
-    given = ~table["count_source"].isin(["carried", "zero", "absent"])
-    there = table.assign(there=given).pivot(index="period", columns="entity", values="there")
-    some = there.loc[:, (there.mean() < 0.95) & there.any()]
-    held = some.to_numpy(float)
-    both, each = held.T @ held, held.sum(axis=0)
-    pairs = np.argwhere(np.triu((both == 0) & (each[:, None] + each >= 0.95 * len(held)), 1))
-    names = [shortened(str(name)) for name in some]
-    return [f"{names[i]} and {names[k]}: never both in a period" for i, k in pairs]
+    raise DataError(in_lines([start, *(f"  {text}" for text in named), remedy]))
 
 
 # ---- reports ------------------------------------------------------------------------------------
-
-
-def report_of_stream(rows: Rows, report: StreamReport) -> dict[str, Any]:
-    """Return the report of a stream, with the facts of its table, as plain values for JSON."""
-    facts = {key: rows.facts[key] for key in ("provenance", "read", "dropped", "changed")}
-    return {**facts, "stream": asdict(report)}
 
 
 def provenance_of_stream(report: Mapping[str, Any]) -> dict[str, Any]:
     """Return the provenance of a stream: its table's, and two rules of its cleaning.
 
     Args:
-        report: a report from `report_of_stream`.
+        report: a report from `clean_stream`.
     """
     stream = report["stream"]
     kept = (SELECTION, MAX_CARRY, SUMS) if stream[SUMS] else (SELECTION, MAX_CARRY)
@@ -464,15 +401,13 @@ def joined(
     """Return the report of a table from those of its streams, as plain values for JSON.
 
     Args:
-        reports: reports from `report_of_stream`.
+        reports: reports from `clean_stream`.
         columns: columns of the table.
         reported: what a paper says of this table (`dpol.show.reported.paper_table`). The report
             warns of each number that the streams do not have.
     """
     first, streams = reports[0], [it["stream"] for it in reports]
-    groups: dict[str, int] = {}
-    for stream in streams:
-        groups |= stream["groups"]
+    groups = {name: number for stream in streams for name, number in stream["groups"].items()}
     unlike = _unlike(streams, columns, reported) if reported else ()
     return {
         "provenance": first["provenance"],
@@ -500,18 +435,16 @@ def _unlike(
     streams: Sequence[Mapping[str, Any]], columns: Columns, reported: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield which numbers of a paper the streams do not have, a line each."""
-    for it in streams:
-        if (said := reported["entities"].get(it["stream"])) is None:
-            continue
+    of = [it for it in streams if it["stream"] in reported["entities"]]
+    for it in of:
         for what, there, theirs in (
-            (columns.called("entity"), it["entities"], said),
+            (columns.called("entity"), it["entities"], reported["entities"][it["stream"]]),
             ("period", it["periods"], reported["periods"]),
         ):
             if there != theirs:
                 yield f"stream {it['stream']} has {counted(there, what)}; the paper has {theirs:,}"
     if not reported["least"]:
         return
-    of = [it for it in streams if it["stream"] in reported["entities"]]
     # The paper does not say whether its range is over periods or over streams.
     by_period = [least for it in of for least in it["smallest_by_period"]]
     by_stream = [it["smallest_capacity"] for it in of]
@@ -528,42 +461,19 @@ def _warnings(streams: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield what the owner of the table should check, once for streams with the same rows."""
     labels = dict[str, list[str]]()
     for stream in streams:
-        for text in _to_check(stream):
+        for text in stream["checks"]:
             labels.setdefault(text, []).append(stream["stream"])
     for text, of in labels.items():
         yield f"stream{'s' if len(of) > 1 else ''} {', '.join(of)}: {text}"
 
 
-def _to_check(stream: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the owner of the table should check of a stream, a line each."""
-    zeroed, cells = stream["cells"]["zero_counts"], stream["entities"] * stream["periods"]
-    if zeroed > _MANY_ZEROED * cells:
-        yield f"missing counts set to 0: {zeroed:,} of {cells:,} cells"
-    periods, share = stream["unmeasured"]["periods"], stream["unmeasured"]["share"]
-    if share > MANY_UNMEASURED:
-        said = unmeasured_in_words(periods, share, of=stream["periods"])
-        yield f"{said}; results depend on how these are read"
-    if zeros := stream["unmeasured"].get("zero_share"):
-        yield f"with {100 * zeros:.0f}% of the possible gain, {ZERO_WOULD_BE_BEST}"
-    if beds := [it["entity"] for it in stream["dropped"] if it["reason"] == NO_CAPACITY]:
-        yield f"entities left out, as each {NO_CAPACITY}: {listed(map(shortened, beds), 20)}"
-    for what, texts in stream["checks"].items():
-        if texts:
-            yield f"{what}: {'; '.join(texts)}"
-
-
-def last_warnings(report: Path | str, shown: int = 8) -> list[str]:
+def last_warnings(report: Path, shown: int = 8) -> list[str]:
     """Return the warnings in a cleaning report and the number of changed cells, to end a run with.
-
-    There are no lines without a report.
 
     Args:
         report: the file `cleaning.json` of a run.
         shown: the largest number of warnings to return.
     """
-    report = Path(report)
-    if not report.is_file():
-        return []
     facts = read_json(report)
     texts = facts["warnings"][:shown]
     lines = [f"warning: {it if len(it) <= _LONGEST else it[:_LONGEST] + ' ...'}" for it in texts]
@@ -576,22 +486,24 @@ def last_warnings(report: Path | str, shown: int = 8) -> list[str]:
 def report_as_markdown(report: Mapping[str, Any]) -> str:
     """Return a report from `joined` as a Markdown page."""
     streams, provenance = report["streams"], report["provenance"]
-    cells = {text: [it["cells"][rule] for it in streams] for rule, text in report["rules"].items()}
+    best = [stream["unmeasured"] for stream in streams]
     rows: dict[str, list[Any]] = {
         "entities kept": [stream["entities"] for stream in streams],
         "entities dropped": [len(stream["dropped"]) for stream in streams],
         "periods": [stream["periods"] for stream in streams],
         "cells": [stream["entities"] * stream["periods"] for stream in streams],
-        **{text: numbers for text, numbers in cells.items() if any(numbers)},
     }
+    rows |= {text: [it["cells"][rule] for it in streams] for rule, text in report["rules"].items()}
+    idle = [text for text in report["rules"].values() if not any(rows[text])]
     if streams[0]["smallest_capacity"] is not None:
         rows["smallest capacity"] = [f"{stream['smallest_capacity']:g}" for stream in streams]
         rows["largest density"] = [f"{stream['largest_density']:.3f}" for stream in streams]
-    best = [stream["unmeasured"] for stream in streams]
     rows["periods in which no measured number is the largest"] = [it["periods"] for it in best]
-    rows["their share of the possible gain, %"] = [_percent(it["share"]) for it in best]
-    if {*(zeros := [_percent(it.get("zero_share", 0)) for it in best])} != {"0"}:
-        rows[f"share of the possible gain with which {ZERO_WOULD_BE_BEST}, %"] = zeros
+    rows["their share of the possible gain, %"] = [f"{100 * it['share']:.3g}" for it in best]
+    if any(zeros := [it.get("zero_share", 0) for it in best]):
+        rows[f"share of the possible gain with which {ZERO_WOULD_BE_BEST}, %"] = [
+            f"{100 * share:.3g}" for share in zeros
+        ]
     simulated = " (simulated data)" if provenance["simulated"] else ""
     fetched = provenance.get("fetched", {})
     told = (("retrieved", "retrieved"), ("from", "url"))  # one placed by hand lacks them
@@ -602,21 +514,21 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
         f"{where}. {rows_read_of(report)}\n",
         "| " + _row(*(stream["stream"] for stream in streams)),
         "|---|" + "---:|" * len(streams),
-        *(_row(text, *shown) for text, shown in rows.items()),
+        *(_row(text, *shown) for text, shown in rows.items() if text not in idle),
+        f"\nNone of these: {'; '.join(idle)}.",
+        "\n## Check in the table\n",
+        *(f"- {escape_markdown(text)}" for text in report["warnings"] or ["nothing"]),
     ]
-    if idle := [text for text in cells if text not in rows]:
-        lines.append(f"\nNone of these: {'; '.join(idle)}.")
-    if report["warnings"]:
-        lines.append("\n## Check in the table\n")
-        lines += [f"- {escape_markdown(text)}" for text in report["warnings"]]
     for stream in streams:
-        lines += [f"\n## {stream['stream']}\n", *_details(stream)]
-    lines.append("\n## What was understood\n")
-    for stream in streams:
-        lines.append(f"Of {stream['stream']}, confirm:\n")
-        lines += [*(f"- {escape_markdown(text)}" for text in stream["understood"]), ""]
-    lines.append("![A row for each place, a column for each period](understood.svg)")
-    return "\n".join(lines) + "\n"
+        lines += [
+            f"\n## {stream['stream']}\n\nEntities that play: {SELECTIONS[stream['selection']]}."
+            "\n\n| dropped | name | reason |\n|---|---|---|",
+            *(_row(*map(escape_markdown, dropped.values())) for dropped in stream["dropped"]),
+            "\nWhat was understood, to confirm:\n",
+            *(f"- {escape_markdown(text)}" for text in stream["understood"]),
+        ]
+    lines.append("\n![A row for each place, a column for each period](understood.svg)\n")
+    return "\n".join(lines)
 
 
 def rows_read_of(report: Mapping[str, Any]) -> str:
@@ -629,20 +541,5 @@ def rows_read_of(report: Mapping[str, Any]) -> str:
     )
 
 
-def _percent(share: float) -> str:
-    return f"{round(100 * share, 1):g}"
-
-
 def _row(*cells: object) -> str:
     return f"| {' | '.join(map(str, cells))} |"
-
-
-def _details(stream: Mapping[str, Any]) -> Iterator[str]:
-    yield f"Entities that play: {SELECTIONS[stream['selection']]}.\n"
-    missing = "; ".join(stream["missing_periods"]) or "none"
-    yield f"Periods missing for the whole stream, left out: {missing}.\n"
-    yield (
-        "| dropped | name | reason |\n|---|---|---|" if stream["dropped"] else "No entity dropped."
-    )
-    for drop in stream["dropped"]:
-        yield _row(escape_markdown(drop["entity"]), escape_markdown(drop["name"]), drop["reason"])

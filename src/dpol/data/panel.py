@@ -409,7 +409,7 @@ def places_of(dates: pd.Index[Any], periods: Periods) -> tuple[NDArray[np.int64]
     return days.astype(int), length
 
 
-def check_calendar(file: str, label: str, rows: pd.DataFrame, lasting: Periods) -> tuple[str, ...]:
+def check_calendar(file: str, label: str, rows: pd.DataFrame, lasting: Periods) -> list[str]:
     """Describe gaps longer than a period. A move from Fridays to Sundays is none.
 
     Raises:
@@ -438,13 +438,11 @@ def check_calendar(file: str, label: str, rows: pd.DataFrame, lasting: Periods) 
             )
         if (lost := round(apart / length) - 1) > 0:
             missing.append(f"{lost} between {before} and {after}")
-    return tuple(missing)
+    return missing
 
 
-def cells_named(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the entity, period and count of up to five rows, and then how many more there are."""
-    shown = rows[[*PAIR, "count"]][:EXAMPLES]
-    for entity, period, count in shown.itertuples(index=False):
-        yield f"{shortened(entity)}, {period.date()}: {count:g}"
-    if more := len(rows) - len(shown):
-        yield f"and {more:,} more"
+def cells_named(rows: pd.DataFrame) -> str:
+    """Name the entity, period and count of up to five rows, and say how many more there are."""
+    shown = rows[[*PAIR, "count"]][:EXAMPLES].itertuples(index=False)
+    named = [f"{shortened(who)}, {period.date()}: {count:g}" for who, period, count in shown]
+    return "; ".join(named + [f"and {len(rows) - EXAMPLES:,} more"] * (len(rows) > EXAMPLES))

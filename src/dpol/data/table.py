@@ -319,8 +319,9 @@ def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
         header[place]: table[names[place]].to_pandas().cat.remove_unused_categories()
         for place in places
     }
-    start = read.skiprows + 2
-    return pd.DataFrame(columns).set_axis(pd.RangeIndex(start, start + len(table)))
+    cells = pd.DataFrame(columns)
+    cells.index += read.skiprows + 2
+    return cells
 
 
 def _read_parquet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
@@ -328,7 +329,7 @@ def _read_parquet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     schema = pq.read_schema(path)
     names = [it.name for it in schema if not pa.types.is_nested(it.type)]
     table = pq.read_table(path, columns=[names[place] for place in choose(names)])
-    cells = table.to_pandas(ignore_metadata=True, date_as_object=False)
+    cells: pd.DataFrame = table.to_pandas(ignore_metadata=True, date_as_object=False)
     return cells.set_axis(cells.index + 1)
 
 

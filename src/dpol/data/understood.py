@@ -1,4 +1,4 @@
-"""What was understood of a table: a few lines that its owner confirms at a glance.
+"""What was understood of a table: its columns, and a few lines that its owner confirms at a glance.
 
 Arithmetic can only guess what a table means. The lines say numbers and never stop a run; the heat
 map (`dpol.show.heat_map`) is drawn beside them. They tell what plays.
@@ -6,10 +6,9 @@ map (`dpol.show.heat_map`) is drawn beside them. They tell what plays.
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from pydantic import ValidationError
 
 from dpol.core.errors import DataError, keyed
 from dpol.core.refusals import problems_of, refusal
-from dpol.core.shipped import completed
 from dpol.core.words import counted, listed, one_line, shortened
 from dpol.data.settings import Columns, Dataset, Read
 from dpol.data.table import Rows, Table, dates_of, read_file, texts_of, values_of
@@ -32,83 +30,14 @@ LONGEST = 160
 _NUMBER = re.compile("^[0-9.e+]+ | in [0-9,]+ periods?$")  # of an entity, in the reason
 
 
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """The columns of a table that nobody has described yet.
-
-    Args:
-        table: all columns.
-        read: how the file is read.
-        form: the format of dates, in the signs of `strptime`; 2021-01-31 if None.
-        papers: the columns of `config/paper.yaml`, if the table has all of them.
-    """
-
-    table: Table
-    read: Read
-    form: str | None
-    papers: Columns | None
-
-    @property
-    def cells(self) -> pd.DataFrame:
-        """The cells of all columns."""
-        return self.table.cells
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """Whether each column is of a `date`, a `number` or a `text`."""
-        found = dict[str, str]()
-        for name in map(str, self.cells):
-            cells = self.cells[name]
-            texts = texts_of(cells) != ""
-            dated = dates_of(cells, self.form).notna()[texts]
-            numbers = ~np.isnan(values_of(cells, self.read)[texts.to_numpy()])
-            shares = dated.mean() if len(dated) else 0, numbers.mean() if len(numbers) else 0
-            found[name] = "date" if shares[0] > 0.9 else "number" if shares[1] > 0.5 else "text"
-        return found
-
-    @property
-    def lines(self) -> list[str]:
-        """A line for each column: its name, its kind and three of its texts."""
-        lines = []
-        for name, kind in [*self.kinds.items()][:MOST_COLUMNS]:
-            texts = texts_of(self.cells[name]).astype("str").unique()[:3]
-            lines.append(f"{name} ({kind}): {listed(repr(shortened(it)) for it in texts)}")
-        more = len(self.cells.columns) - MOST_COLUMNS
-        return lines + [f"and {counted(more, 'other column')}"] * (more > 0)
-
-    @property
-    def groups(self) -> list[str]:
-        """The groups of a table with the paper's columns."""
-        named = self.papers and self.papers.group
-        return sorted(set(texts_of(self.cells[named]).astype("str")) - {""}) if named else []
-
-    @property
-    def span(self) -> dict[str, datetime.date]:
-        """The first and the last period of a table with the paper's columns."""
-        days = dates_of(self.cells[self.papers.period]) if self.papers else pd.Series(dtype="M8[s]")
-        return {"first": days.min().date(), "last": days.max().date()}
-
-    def lasting(self, period: str) -> dict[str, int]:
-        """Return the length of a period: the commonest distance of dates; months if all are firsts
-        of a month, or lasts.
-        """
-        if period not in self.cells:
-            return {}
-        days = dates_of(self.cells[period], self.form).dt.floor("D").dropna().drop_duplicates()
-        months = days.dt.year * 12 + days.dt.month
-        if len(days) < 2:
-            return {}
-        if days.dt.is_month_start.all() or days.dt.is_month_end.all():
-            return {"months": int(months.sort_values().diff().mode().iloc[0])}
-        return {"days": int(days.sort_values().diff().dt.days.mode().iloc[0])}
-
-
-def columns_of(table: Path, keys: Mapping[str, Any], said: Mapping[str, str]) -> Found:
-    """Return the columns of a table, read with the keys `read.*` and `periods.format`.
+def read_undescribed(
+    table: Path, keys: Mapping[str, Any], said: Mapping[str, str]
+) -> tuple[Table, Read]:
+    """Read all columns of a table that no config describes yet; also return how it was read.
 
     Args:
         table: the file.
-        keys: the keys that are set.
+        keys: the keys of a dataset that are set, such as `read.sep`.
         said: the columns that are named.
 
     Raises:
@@ -126,30 +55,51 @@ def columns_of(table: Path, keys: Mapping[str, Any], said: Mapping[str, str]) ->
     of = Columns.model_validate({name: said.get(name, names[name]) for name in names})
     whole = read_file(table, read, of=of)
     if len(whole.header) == 1:
-        raise DataError(
-            f"{table}: has one column, {whole.header[0]!r}, whose first text is"
-            f" {shortened(str(whole.cells.iloc[0, 0]))!r}. ",
-            keyed("Set {dataset.read.sep} or {dataset.read.skiprows}"),
-        )
-    raw = completed({"like": "paper"}, "dataset")
-    papers = Columns.model_validate(raw["columns"]) if isinstance(raw, dict) else None
-    known = papers is not None and {*papers.needed, *papers.may_lack} <= {*whole.cells}
-    form = keys.get("periods.format")
-    return Found(table=whole, read=read, form=form, papers=papers if known else None)
+        remedy = keyed("Set {dataset.read.sep} or {dataset.read.skiprows}")
+        raise DataError(f"{table}: has one column, {whole.header[0]!r}. ", remedy)
+    return whole, read
 
 
-def only_answers(found: Found, said: Mapping[str, str]) -> dict[str, str]:
-    """Return the answers to which the table has one column only."""
-    if found.papers:
+def kinds_of(table: Table, read: Read, form: str | None) -> dict[str, str]:
+    """Return whether each column is of a `date`, a `number` or a `text`.
+
+    Args:
+        table: all columns.
+        read: how the file is read.
+        form: the format of dates, in the signs of `strptime`; 2021-01-31 if None.
+    """
+    kinds = dict[str, str]()
+    for name, cells in table.cells.items():
+        there = (texts_of(cells) != "").to_numpy()
+        dates = dates_of(cells, form).notna()[there].mean()
+        numbers = pd.Series(values_of(cells, read)).notna()[there].mean()
+        kinds[str(name)] = "date" if dates > 0.9 else "number" if numbers > 0.5 else "text"
+    return kinds
+
+
+def columns_in_words(table: Table, kinds: Mapping[str, str]) -> list[str]:
+    """Return a line for each column: its name, its kind and three of its texts."""
+    lines = []
+    for name, kind in [*kinds.items()][:MOST_COLUMNS]:
+        texts = texts_of(table.cells[name]).astype("str").unique()[:3]
+        lines.append(f"{name} ({kind}): {listed(repr(shortened(it)) for it in texts)}")
+    more = len(kinds) - MOST_COLUMNS
+    return lines + [f"and {counted(more, 'other column')}"] * (more > 0)
+
+
+def period_of(days: pd.Series[pd.Timestamp]) -> dict[str, int]:
+    """Return the length of a period: the commonest distance of dates; months if all are firsts of a
+    month, or lasts.
+
+    >>> period_of(pd.Series(pd.to_datetime(["2024-01-01", "2024-04-01", "2024-07-01"])))
+    {'months': 3}
+    """
+    days = days.dt.floor("D").dropna().drop_duplicates().sort_values()
+    if len(days) < 2:
         return {}
-    kinds = {name: kind for name, kind in found.kinds.items() if name not in said.values()}
-    wanted = {"period": "date", "entity": "text", "count": "number"}
-    answers = dict[str, str]()
-    for answer, kind in wanted.items():
-        names = [name for name, of in kinds.items() if of == kind]
-        if answer not in said and len(names) == 1:
-            answers[answer] = names[0]
-    return answers
+    if days.dt.is_month_start.all() or days.dt.is_month_end.all():
+        return {"months": int((days.dt.year * 12 + days.dt.month).diff().mode().iloc[0])}
+    return {"days": int(days.diff().dt.days.mode().iloc[0])}
 
 
 def understood(
