@@ -131,9 +131,6 @@ def server() -> Iterator[Server]:
                 lingering = struct.pack("ii", 1, 0)
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, lingering)
                 return
-            if answer.framing == "slow head":
-                self.wfile.write(b"HTTP/1.1 200 OK\r\nServer: ")
-                self.dribble()
             self.send_response(answer.status)
             self.send_header("Connection", "close")
             for name, value in answer.headers.items():
@@ -298,8 +295,6 @@ def test_a_redirect_to_no_address_and_a_slow_server_are_refused(
     monkeypatch.setattr(module, "PAUSES", [0])
     server.faults["file"] = [change(framing="slow", headers={"Content-Length": "100000"})]
     assert " bytes in 0 s" in fetch.refused(server.at("file"))
-    server.faults["file"] = [change(framing="slow head")]
-    assert "no answer within 0.3 s" in fetch.refused(server.at("file"))
 
 
 def test_a_fetch_removes_what_a_killed_one_left(server: Server, fetch: Fetch) -> None:

@@ -7,11 +7,9 @@ import hashlib
 import importlib.metadata
 import itertools
 import re
-import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -148,23 +146,13 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     """Return an answer with status 200, its body not yet read.
 
     Raises:
-        _BrokenError: a status that may pass, a connection that was reset, or no whole head of an
-            answer within `SILENCE`.
+        _BrokenError: a status that may pass, a connection that was reset, or a silence of
+            `SILENCE` before the answer.
         FetchError: no answer, another status, or a redirect to an address without encryption.
     """
-    head: Future[requests.Response] = Future()
-
-    def ask() -> None:
-        try:
-            head.set_result(session.get(url, params=asked, timeout=SILENCE, stream=True))
-        except Exception as error:  # told by `head`
-            head.set_exception(error)
-
-    # The timeout of requests is for each byte. A thread that waits longer ends with the process.
-    threading.Thread(target=ask, daemon=True).start()
     try:
-        answer = head.result(SILENCE)
-    except (requests.Timeout, TimeoutError):
+        answer = session.get(url, params=asked, timeout=SILENCE, stream=True)
+    except requests.Timeout:
         raise _BrokenError(f"no answer within {SILENCE:g} s") from None
     except (requests.RequestException, ValueError) as error:  # a redirect may be no address
         if error.args and isinstance(error.args[0], urllib3.exceptions.ProtocolError):

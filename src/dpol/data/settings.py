@@ -400,9 +400,7 @@ class Periods(Settings):
     days: Annotated[int, Field(ge=1, le=36_600)] | None = None
     """Length of a period in days; default: 7, unless `months` is given."""
     months: Annotated[int, Field(ge=1, le=1_200)] | None = None
-    """Length of a period in months, instead of `days`; periods start on the first of a month.
-
-    If all dates of the table are the last day of a month, they are the ends of periods."""
+    """Length of a period in months, instead of `days`; periods start on the first of a month."""
     of: Literal["mean", "sum", "max", "last"] | None = None
     """Instead of `cleaning.several_rows`, if rows have any day of their period and not its first:
     `{days: 7, of: mean}` makes weeks of days, and `{days: 7, of: last}` gives places that report on

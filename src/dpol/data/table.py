@@ -63,7 +63,7 @@ PAIR = ["entity", "period"]
 Choice: TypeAlias = Callable[[list[str]], list[int]]
 """Returns the places of the columns to read, of those that a table has."""
 Cells: TypeAlias = "pd.Series[Any]"
-"""The cells of a column, indexed by row of the file: categories of text, numbers or dates."""
+"""The cells of a column, indexed by row of the file: categories of text, numbers and dates."""
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
@@ -82,7 +82,7 @@ class Table:
         file: path of the file.
         cells: the columns; the index is the number of the row. Rows are counted from the first line
             of the file, blank lines of a CSV and line breaks in its cells not counted; those of a
-            Parquet file from 1. Text is categories, with empty text for missing cells.
+            Parquet file from 1. A missing cell is an empty text.
         header: names of all columns of the file.
     """
 
@@ -179,47 +179,36 @@ def table_of(file: str, cells: pd.DataFrame) -> Table:
         str(name): _as_cells(cells.iloc[:, place]) for place, name in enumerate(cells.columns)
     }
     whole = pd.DataFrame(columns, cells.index)
-    blank = np.ones(len(whole), bool)
-    for name in whole.columns if len(whole) else ():
-        column = whole[name]
-        blank &= (column == "" if _is_text(column) else column.isna()).to_numpy(bool)
-    if blank.all():
+    kept = whole[~(whole == "").all(axis=1)]
+    if kept.empty:
         raise DataError(f"{file}: has a header but no rows; {AGAIN}")
-    kept = whole[~blank] if blank.any() else whole
     return Table(file=file, cells=kept, header=tuple(map(str, cells)))
 
 
 def _as_cells(cells: Cells) -> Cells:
-    """Return cells as numbers, dates, or categories of stripped text."""
-    kind = cells.dtype
-    if isinstance(kind, pd.DatetimeTZDtype):
-        return cells.dt.tz_localize(None)
-    if isinstance(kind, pd.PeriodDtype):
-        return pd.Series(cells.dt.to_timestamp(), cells.index)
-    if isinstance(kind, np.dtype) and kind.kind in "iufM":
-        return cells
-    codes, unique = _coded(cells)
-    return pd.Series(_categories(codes + 1, ["", *map(_plain, unique)]), cells.index)
+    """Return cells as categories of text, numbers and dates."""
+    codes, unique = pd.factorize(cells)  # missing cells have the code -1
+    return pd.Series(_categories(codes + 1, ["", *map(_plain, unique.tolist())]), cells.index)
 
 
 def _plain(cell: Any) -> Any:
     """Return a cell as a number, a date with its time, or stripped text in NFC, with control
     characters as `?`.
     """
-    if isinstance(cell, (bool, np.bool_)):
-        return str(cell).lower()
-    if isinstance(cell, (int, float, datetime.datetime)):
-        return cell
-    if isinstance(cell, Decimal):
-        return float(cell)
-    if isinstance(cell, datetime.date):
-        return datetime.datetime(cell.year, cell.month, cell.day)
-    text = cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)
-    return _CONTROL.sub("?", unicodedata.normalize("NFC", text.strip()))
-
-
-def _is_text(cells: Cells) -> bool:
-    return isinstance(cells.dtype, pd.CategoricalDtype)
+    match cell:
+        case bool():
+            return str(cell).lower()
+        case int() | float() | datetime.datetime():
+            return cell
+        case Decimal():
+            return float(cell)
+        case pd.Period():
+            return cell.to_timestamp()
+        case datetime.date():
+            return datetime.datetime(cell.year, cell.month, cell.day)
+        case bytes():
+            cell = cell.decode(errors="replace")
+    return _CONTROL.sub("?", unicodedata.normalize("NFC", str(cell).strip()))
 
 
 def _places(
@@ -380,7 +369,7 @@ def write_raw_table(cells: pd.DataFrame, path: Path | str) -> None:
 # ---- text to number, text to date ---------------------------------------------------------------
 
 
-def numbers_of(texts: Sequence[Any], read: Read = DEFAULT) -> Floats:
+def numbers_of(texts: Iterable[Any], read: Read = DEFAULT) -> Floats:
     """Return the number of each text, or of each typed cell; NaN if it is none.
 
     Thousands signs stand between groups of three digits only.
@@ -394,6 +383,7 @@ def numbers_of(texts: Sequence[Any], read: Read = DEFAULT) -> Floats:
     groups = rf"[1-9][0-9]{{0,2}}(?:[{between}][0-9]{{3}})+|" if between else ""
     digits = rf"(?:{groups}[0-9]+)(?:[{sign}][0-9]*)?|[{sign}][0-9]+"
     is_number = re.compile(rf"[+-]?(?:{digits})(?:[eE][+-]?[0-9]+)?").fullmatch
+    texts = [*texts]
     values = np.full(len(texts), np.nan)
     for place, text in enumerate(texts):
         if not isinstance(text, str):
@@ -408,10 +398,7 @@ def numbers_of(texts: Sequence[Any], read: Read = DEFAULT) -> Floats:
 
 def values_of(cells: Cells, read: Read = DEFAULT) -> Floats:
     """Return the number of each cell of a column; NaN where it is none."""
-    if not _is_text(cells):
-        return cells.to_numpy(float)
-    codes, unique = _coded(cells)
-    return np.asarray(numbers_of(unique, read)[codes])
+    return np.asarray(numbers_of(cells.cat.categories, read)[cells.cat.codes])
 
 
 def date_of(cell: Any, form: str | None = None) -> datetime.datetime | None:
@@ -424,51 +411,34 @@ def date_of(cell: Any, form: str | None = None) -> datetime.datetime | None:
     >>> date_of("2021-01-31T12:30:00.000Z"), date_of("31.1.2021", "%d.%m.%Y")
     (datetime.datetime(2021, 1, 31, 12, 30), datetime.datetime(2021, 1, 31, 0, 0))
     """
-    day: datetime.datetime | None = None
-    if isinstance(cell, datetime.datetime):
-        day = cell.replace(tzinfo=None)
-    elif form is None:
-        found = _ISO.fullmatch(cell) if isinstance(cell, str) else None
-        try:
-            day = found and datetime.datetime.fromisoformat(f"{found[1]} {found[2] or '00:00'}")
-        except ValueError:
+    text = str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+    try:
+        if isinstance(cell, datetime.datetime):
+            day = cell
+        elif form:
+            day = on_monday(text, form)
+        elif found := _ISO.fullmatch(text):
+            day = datetime.datetime.fromisoformat(f"{found[1]} {found[2] or '00:00'}")
+        else:
             return None
-    else:
-        whole = isinstance(cell, float) and cell.is_integer()
-        try:
-            day = on_monday(str(int(cell)) if whole else str(cell), form).replace(tzinfo=None)
-        except ValueError:
-            return None
-    return day if day and EARLIEST <= day.date() <= LATEST else None
+        return day.replace(tzinfo=None) if EARLIEST <= day.date() <= LATEST else None
+    except ValueError:
+        return None
 
 
 def dates_of(cells: Cells, form: str | None = None) -> pd.Series[pd.Timestamp]:
     """Return the date and time of each cell; NaT where it is none."""
-    if isinstance(cells.dtype, np.dtype) and cells.dtype.kind == "M":
-        return cells.astype("datetime64[us]").where(
-            cells.between(pd.Timestamp(EARLIEST), pd.Timestamp(LATEST) + pd.Timedelta(days=1))
-        )
-    codes, texts = _coded(cells)
-    days = np.array([date_of(it, form) for it in texts], "datetime64[us]")
-    return pd.Series(days[codes], cells.index)
-
-
-def _coded(cells: Cells) -> tuple[NDArray[Any], list[Any]]:
-    """Return the distinct cells, and the place of each cell among them."""
-    if _is_text(cells):
-        return cells.cat.codes.to_numpy(np.intp), cells.cat.categories.tolist()
-    codes, unique = pd.factorize(cells)
-    return codes, [*unique.tolist(), ""]  # missing cells have the code -1
+    days = np.array([date_of(it, form) for it in cells.cat.categories], "datetime64[us]")
+    return pd.Series(days[cells.cat.codes], cells.index)
 
 
 def texts_of(cells: Cells) -> Cells:
     """Return cells as categories of text: whole numbers without .0, dates as 2021-01-31."""
-    codes, unique = _coded(cells)
-    coded = _categories(codes, map(_text, unique), "str")
+    coded = _categories(cells.cat.codes, map(_text, cells.cat.categories), "str")
     return pd.Series(coded, cells.index, name=cells.name)
 
 
-def _categories(codes: NDArray[Any], texts: Iterable[Any], kind: Any = object) -> pd.Categorical:
+def _categories(codes: Any, texts: Iterable[Any], kind: Any = object) -> pd.Categorical:
     """Return the texts at the codes, as categories without repeated ones."""
     again, unique = pd.factorize(pd.Series([*texts], dtype=object))
     return pd.Categorical.from_codes(again[codes], pd.Index(unique, dtype=kind))
@@ -632,8 +602,6 @@ def typed_rows(
             )
     moments = dates_of(cells[columns.period], periods.format)
     starts = moments.dt.floor("D")
-    if periods.months:
-        starts = starts_of_months(starts, periods.months)
     if periods.of:
         starts = starts_of_periods(starts, periods.length[0])
     undated, everyone = moments.isna(), _categories(np.zeros(len(cells), int), ["all"], "str")
@@ -654,7 +622,16 @@ def typed_rows(
     every["repeated"] = _repeated(every, whole)
     groups = every.groupby("entity", observed=True)["group"].nunique()
     every["moved"] = every["entity"].isin(groups.index[groups > 1])
-    dated = np.flatnonzero(~undated.to_numpy())
+    first = cells[~undated].iloc[:1]
+    dated = (
+        {
+            "text": str(texts_of(first[columns.period]).iloc[0]),
+            "row": int(first.index[0]),
+            "date": moments[first.index[0]].date().isoformat(),
+        }
+        if len(first)
+        else {}
+    )
     facts = {
         "file": table.file,
         "provenance": dict(provenance),
@@ -662,17 +639,9 @@ def typed_rows(
         "dropped": len(table.cells) - len(cells),
         "changed": changed,
         "parts": tidy.parts_of_dates(table.header),
-        "dated": _dated(cells, columns, moments, int(dated[0])) if len(dated) else {},
+        "dated": dated,
     }
     return Rows(table=every, facts=facts)
-
-
-def _dated(
-    cells: pd.DataFrame, columns: Columns, moments: pd.Series[pd.Timestamp], place: int
-) -> dict[str, Any]:
-    text = texts_of(cells[columns.period].iloc[[place]]).iloc[0]
-    row = int(cells.index[place])
-    return {"text": str(text), "row": row, "date": moments.iloc[place].date().isoformat()}
 
 
 def _without_dropped(table: Table, rules: Cleaning) -> pd.DataFrame:
@@ -700,20 +669,13 @@ _KINDS = ["number", "missing", "suppressed", "negative", "bad"]
 
 def _number_columns(role: str, cells: Cells, read: Read, rules: Cleaning) -> dict[str, Any]:
     """Return the value, kind and bad text of each cell; a negative number keeps its value."""
-    if _is_text(cells):
-        codes, unique = _coded(cells)
-        values, signs = numbers_of(unique, read), read
-    else:
-        values, signs, unique = cells.to_numpy(float), DEFAULT, []
-        codes = np.arange(len(values))
+    codes, unique = cells.cat.codes.to_numpy(), cells.cat.categories
+    values = numbers_of(unique, read)
     texts = np.array([it if isinstance(it, str) else None for it in unique], object)
 
     def marked(markers: Sequence[str]) -> NDArray[np.bool_]:
-        numbers = numbers_of(markers, signs)
-        found = np.isin(values, numbers[~np.isnan(numbers)])
-        if _is_text(cells):
-            return found | np.isin(texts.astype(str), markers)
-        return found | (np.isnan(values) & ("" in markers))
+        numbers = numbers_of(markers, read)
+        return np.isin(values, numbers[~np.isnan(numbers)]) | np.isin(texts.astype(str), markers)
 
     kinds = np.select(
         [
@@ -745,18 +707,6 @@ def _repeated(rows: pd.DataFrame, whole: Callable[[], pd.DataFrame]) -> NDArray[
         cells = whole().loc[here["row"]]
         found[here.index] = cells.duplicated().to_numpy()
     return found
-
-
-def starts_of_months(days: pd.Series[pd.Timestamp], months: int) -> pd.Series[pd.Timestamp]:
-    """Return the first day of each period if all days are the last of a month, and so end periods.
-
-    >>> quarters = pd.Series(pd.to_datetime(["2021-03-31", "2021-06-30"]))
-    >>> starts_of_months(quarters, 3).dt.month.tolist()
-    [1, 4]
-    """
-    if not days.dt.is_month_end.where(days.notna(), True).all():
-        return days
-    return days + pd.Timedelta(days=1) - pd.DateOffset(months=months)
 
 
 def starts_of_periods(days: pd.Series[pd.Timestamp], length: int) -> pd.Series[pd.Timestamp]:
