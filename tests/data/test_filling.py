@@ -128,12 +128,6 @@ def test_where_periods_are_uneven_a_count_is_carried_for_half_a_period_longer(
     assert sources(panel, "a", "count_source") == filled
 
 
-def test_missing_periods_are_said() -> None:
-    of = [line for t in range(22) if t != 3 for line in of_period(week(t), "ab")]
-    said = f"stream S: periods missing: 1 between {week(2)} and {week(4)}"
-    assert said in clean(of).warnings
-
-
 def test_what_to_check_in_a_table_is_said_once_for_streams_with_the_same_rows() -> None:
     days = [week(t) for t in (0, 1, 4)]
     of = [

@@ -141,13 +141,9 @@ def test_a_clean_table_is_read_without_a_word(caplog: pytest.LogCaptureFixture) 
     [
         (dpol.DataError, {"count": "use"}, "used and beds. Name the right ones in the arguments"),
         (dpol.DataError, {"groups": ["Z"]}, "Groups in column town: X and Y"),
-        (dpol.DataError, {"groups": None}, "Change groups or periods. Groups in column town: "),
-        (dpol.ConfigError, {"groups": "X"}, "groups = 'X': must be a list"),
         (dpol.ConfigError, {"period": None}, "or give the config that dpol new dataset writes"),
         (dpol.ConfigError, {"capacity": None},
          "\n  capacity: is missing: name the column, or set gain to of: count"),
-        (dpol.ConfigError, {"cleaning": {"max_cary": 1}}, "unknown key; did you mean max_carry?"),
-        (dpol.ConfigError, {"gain": {"of": "sum"}}, "gain.of = 'sum': must be 'share' or 'count'"),
         (dpol.ConfigError, {"read": {"sheet_name": "a"}}, "read.sheet_name = 'a': does not apply"),
         (ValueError, {"stay": 0}, "stay must be a whole number of at least 1, got 0"),
         (ValueError, {"count_sensitivity": "1"}, "count_sensitivity must be a number in (0, inf)"),

@@ -84,13 +84,23 @@ def test_the_columns_are_shown_and_only_what_is_open_is_asked() -> None:
 
 
 def test_in_a_terminal_the_answers_are_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = iter(["absent", "none", "400"])
+    answers = ["400", "none", "absent"]
+
+    def typed(_: str) -> str:
+        if not answers:
+            raise EOFError
+        return answers.pop()
+
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr("builtins.input", lambda _: next(answers))
+    monkeypatch.setattr("builtins.input", typed)
     sets = [f"--set={key}={value}" for key, value in KEYS.items()]
     code, _, err = command("new", "dataset", "schools.csv", *sets)
     assert code == 0, err
-    assert yaml.safe_load(Path("schools.yaml").read_text())["gain"] == {"of": "count", "bound": 400}
+    config = Path("schools.yaml")
+    assert yaml.safe_load(config.read_text())["gain"] == {"of": "count", "bound": 400}
+    config.unlink()
+    code, _, err = command("new", "dataset", "schools.csv", *sets)
+    assert (code, "these answers are missing" in err) == (2, True), "the answers ended"
 
 
 @pytest.mark.parametrize(
@@ -116,32 +126,6 @@ def test_a_wrong_answer_is_refused(words: list[str], message: str) -> None:
     assert not list(Path().glob("*.yaml"))
 
 
-def test_answers_that_end_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
-
-    def ends(_: str) -> str:
-        raise EOFError
-
-    monkeypatch.setattr("builtins.input", ends)
-    code, _, err = command(
-        "new", "dataset", "schools.csv", "--set=read.sep=;", "--set=read.skiprows=2"
-    )
-    assert code == 2
-    assert "these answers are missing" in err
-
-
-def test_hidden_averages_that_all_have_sums_are_read() -> None:
-    lines = ["place,week,patients,sum,days,beds"]
-    for place, count in (("A", "*"), ("B", "9")):
-        lines += [f"{place},2024-01-0{day},{count},6,2,20" for day in range(1, 5)]
-    Path("averages.csv").write_text("\n".join(lines))
-    words = ["--entity", "place", "--period", "week", "--count", "patients", "--capacity", "beds"]
-    sets = ["cleaning.suppressed_markers=['*']", "columns.count_days={sum: sum, coverage: days}"]
-    sets = [f"--set={it}" for it in [*sets, "periods.days=1"]]
-    code, _, err = command("new", "dataset", "averages.csv", *words, *sets)
-    assert code == 0, err
-
-
 WARDS = """place,week,patients,beds
 A,2024-01-01,3,9
 A,2024-01-08,4,9
@@ -151,43 +135,6 @@ B,2024-01-08,5,9
 B,2024-01-15,2,9
 """
 COLUMNS = {"entity": "place", "period": "week", "count": "patients", "capacity": "beds"}
-
-
-@pytest.mark.parametrize(
-    ("changes", "keys", "message"),
-    [
-        ({"01,3,9\nA": "01,3\nA", "2,9": "2,9,1"}, {}, "row 2: has 3 cells, but the header has 4"),
-        ({"3,9": "30,9"}, {}, "2 of 6 counts of stream wards are above their capacity (A, 2024"),
-        ({"3,9": "30,9"}, {}, "--capacity beds --set cleaning.above=VALUE"),
-        (
-            {"A,2024-01-01": "A,1.1.2024"},
-            {},
-            "cleaning.drop_where or read.skipfooter.\nIf units stand",
-        ),
-        (
-            {"B,2024-01-01": "B,1.1.2024"},
-            {},
-            "cleaning.drop_where or read.skipfooter.\nComplete and",
-        ),
-        ({}, {"count": "beds"}, "--capacity = 'beds': must be another column than that of the"),
-        ({",3,9": " 13:00,3,9"}, {}, 'table["week"] = table["week"].astype(str).str[:10]'),
-        ({}, {"cleaning.drop_where": "{place: [A, B]}"}, "each of its 6 rows is left out. Change"),
-    ],
-)
-def test_a_table_is_refused_with_a_remedy(
-    changes: dict[str, str], keys: dict[str, str], message: str
-) -> None:
-    text = WARDS
-    for old, new in changes.items():
-        text = text.replace(old, new)
-    Path("wards.csv").write_text(text)
-    sets = [f"--set={key}={value}" for key, value in keys.items() if key not in COLUMNS]
-    columns = {**COLUMNS, **{key: value for key, value in keys.items() if key in COLUMNS}}
-    words = [word for key, name in columns.items() for word in (f"--{key}", name)]
-    code, _, err = command("new", "dataset", "wards.csv", *words, *sets)
-    assert code == 2
-    assert message in err
-    assert not Path("wards.yaml").exists()
 
 
 @pytest.mark.parametrize(
