@@ -118,12 +118,11 @@ def test_what_the_cleaning_did_is_told(file: Path, caplog: pytest.LogCaptureFixt
     lines = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert [line.removeprefix(f"{file}: ") for line in lines] == [
         "stream X: counts above their bound, cut to it (cleaning.above): A, 2024-01-15: 12",
-        "stream X: 11 rows read, 1 of them outside the chosen groups and periods, 1 more left out"
-        " by dataset.cleaning.drop_where.",
+        "stream X: 6 of 11 rows play, of 2 entities: A and B",
+        "stream X: do not play: 1 (cases in all, fewer than 5: C)",
         "stream X: cells without a count: 1",
         "stream X: missing counts carried forward (at most cleaning.max_carry periods): 1",
         "stream X: shares above 1, or above gain.at_most, clipped to it: 1",
-        "stream X: 1 entity left out: C (1 cases in all, fewer than 5)",
     ]
 
 

@@ -38,7 +38,7 @@ def report(stream: str = "S", **changes: Any) -> dict[str, Any]:
             {"entity": "320002", "name": "Small", "reason": "7 cases in all, fewer than 100"},
         ),
         "sums": {"read_as": 2.0, "days": [5.0, 7.0], "uncovered": None},
-        "unmeasured": {"periods": 3, "share": 0.0893},
+        "unmeasured": {"periods": 13, "share": 0.0893},
         "checks": ["periods missing: 1 between 2021-01-15 and 2021-01-29"],
         "understood": ["33 of 35 rows play"],
     }
@@ -102,8 +102,8 @@ def test_the_page_tells_every_rule_with_the_cells_of_every_stream() -> None:
     assert rows["entities dropped"] == ["2", "0"]
     assert rows["periods"] == ["5", "3"]
     assert rows["cells"] == ["165", "15"]
-    assert rows["smallest capacity"] == ["5.1", "5.1"]
-    assert rows["largest density"] == ["0.742", "0.742"]
+    assert rows["smallest capacity"] == ["10", "10"]
+    assert rows["largest density"] == ["0.500", "0.500"]
     assert rows["periods in which no measured number is the largest"] == ["13", "0"]
     assert rows["their share of the possible gain, %"] == ["8.93", "0"]
     assert rows["320001"] == ["Closed", "never reports a capacity above 0"]

@@ -166,7 +166,7 @@ def _config(
         kinds = kinds_of(found, read, form)
         _answer(table, columns_in_words(found, kinds), kinds, said)
         columns = {it: said[it] for it in said if it != "at_most" and said[it] != "none"}
-        dates = found.cells.get(said["period"], pd.Series(dtype="M8[us]"))
+        dates = found.cells.get(said["period"], pd.Series(dtype="category"))
         # Who plays must not depend on the counts, which are private.
         chosen = {} if "cleaning.min_total_cases" in keys else {"entities": "all"}
         dataset |= {"columns": columns, "periods": period_of(dates_of(dates, form))}

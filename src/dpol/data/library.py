@@ -23,7 +23,7 @@ from dpol.core.randomness import Floats
 from dpol.core.refusals import inside, problems_of, refusal
 from dpol.core.settings import Problem, Settings
 from dpol.core.shipped import completed, place_of
-from dpol.core.words import counted, listed, nearest, shortened
+from dpol.core.words import counted, nearest
 from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import DEFAULT, Dataset, GainsSource, LocalSource, Read, Stream
@@ -31,9 +31,6 @@ from dpol.data.stream import POSITIVE, PUBLIC, GainStream
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_NAMED = 5
-"""Number of entities that a warning names."""
 
 
 class _Asked(Settings):
@@ -205,7 +202,7 @@ def _stream_of(
     Raises:
         ConfigError: `raw` breaks rules of a config.
     """
-    from dpol.data.cleaning import changes, log_warnings, played, rows_read_of
+    from dpol.data.cleaning import changes, log_warnings, played
     from dpol.data.table import read_rows, rows_of_frame
 
     try:
@@ -228,12 +225,9 @@ def _stream_of(
     _, report, (stream,) = played(rows, dataset, wanted, asked.gain, moves, stay)
     log_warnings(rows.file, report)
     (cleaned,) = report["streams"]
-    lines = changes(cleaned)
-    if report["rows_dropped"] or report["rows_outside"]:
-        lines = [rows_read_of(report), *lines]
-    if dropped := cleaned["dropped"]:
-        named = (f"{shortened(it['entity'])} ({it['reason']})" for it in dropped)
-        lines.append(f"{counted(len(dropped), 'entity')} left out: {listed(named, _NAMED)}")
+    left_out = report["rows_dropped"] or report["rows_outside"] or cleaned["dropped"]
+    lines = [text for text in cleaned["understood"] if left_out and " play" in text]
+    lines += changes(cleaned)
     for line in lines:
         LOGGER.warning("%s: stream %s: %s", rows.file, label, line)
     return replace(stream, provenance=stream.provenance | {PUBLIC: dataset.public})

@@ -228,41 +228,31 @@ def one_row_each(
     Raises:
         DataError: the rule refuses the rows.
     """
-    rules = dataset.rules
-    if rules.merges_rows and rows["repeated"].any():
-        again = rows[rows["repeated"]]
-        raise DataError(
-            f"{file}: {counted(len(again), 'row')} equal another in every column"
-            f" ({_rows_named(again)}).",
-            tidy.told("twice", "parts"),
-        )
-    columns = dataset.needed_columns
-    names = {"place": columns.entity, "week": columns.period, "count": columns.count}
-    again = rows[rows["repeated"]]
-    if rules.several_rows == "error" and again.duplicated(PAIR).any():
-        often = again[again.duplicated(PAIR)]
-        raise DataError(
-            f"{file}: rows stand there more than twice, equal in every column"
-            f" ({_rows_named(often)}). If they are one, set ",
-            keyed("{dataset.cleaning.several_rows}: last."),
-            tidy.told("events", **names),
-        )
-    unique = rows[~rows["repeated"]]
-    merged = int(unique.duplicated(PAIR).sum())
-    dropped = {"exact_duplicates": int(rows["repeated"].sum()), "merged_rows": merged}
-    if not merged:
-        return unique, dropped
+    rules, columns = dataset.rules, dataset.needed_columns
+    again, unique = rows[rows["repeated"]], rows[~rows["repeated"]]
     held = unique[unique.duplicated(PAIR, keep=False)]
-    if rules.several_rows == "error":
+    bad, why = pd.DataFrame(), "are of an entity and period with several"
+    if rules.merges_rows:
+        bad = again
+    elif rules.several_rows == "error":
+        often = again[again.duplicated(PAIR)]  # as events do; two rows may be one that was repeated
+        bad = often if len(often) else held
+    if len(bad):
+        why = why if bad is held else "equal another in every column"
+        told = f"{file}: {counted(len(bad), 'row')} {why} ({_rows_named(bad)})."
+        if rules.merges_rows:
+            raise DataError(told, tidy.told("twice", "parts"))
+        names = {"place": columns.entity, "week": columns.period, "count": columns.count}
         raise DataError(
-            f"{file}: {len(held):,} rows are of an entity and period with several"
-            f" ({_rows_named(held)}). Say what to make of them in ",
+            f"{told} Say what to make of them in ",
             keyed("{dataset.cleaning.several_rows}: sum, mean, max or last; if they have any day"),
             keyed(" of a period, in {dataset.periods.of}; if only some play, leave the others out"),
             keyed(" with {dataset.cleaning.drop_where}."),
             tidy.told("events", "city", **names),
         )
-    return _merge(file, unique, held, dataset), dropped
+    merged = int(unique.duplicated(PAIR).sum())
+    dropped = {"exact_duplicates": len(again), "merged_rows": merged}
+    return (_merge(file, unique, held, dataset) if merged else unique), dropped
 
 
 def _rows_named(rows: pd.DataFrame) -> str:

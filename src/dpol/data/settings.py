@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import datetime
-import itertools
 import math
 import re
 import unicodedata
@@ -17,7 +16,6 @@ from pydantic import (
     BeforeValidator,
     Field,
     HttpUrl,
-    WithJsonSchema,
     model_validator,
 )
 
@@ -142,13 +140,14 @@ def _one_column(made: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-_TEXT = {"type": "string"}
 Name = Annotated[str, AfterValidator(_composed)]
 """A text of a table."""
 TextOrTexts = Annotated[
     list[Name],
-    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
-    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}),
+    BeforeValidator(
+        lambda value: [value] if isinstance(value, str) else value,
+        json_schema_input_type=str | list[str],
+    ),
 ]
 """A text, or a list of texts."""
 Digest = Annotated[str, AfterValidator(_digest)]
@@ -283,14 +282,6 @@ class Read(Settings):
                 f" {other!r}, or leave thousands out"
             )
         return self
-
-    def idle(self, file: str) -> list[str]:
-        """Return the options that do not apply to such a file."""
-        of = {
-            ".parquet": {"decimal", "thousands"},
-            ".xlsx": {"decimal", "thousands", "skiprows", "skipfooter", "sheet_name"},
-        }.get(PurePosixPath(file).suffix, {*Read.model_fields} - {"sheet_name"})
-        return sorted(self.model_fields_set - of)
 
 
 DEFAULT = Read()
@@ -553,13 +544,11 @@ class Dataset(Settings):
     @classmethod
     def _completed(cls, raw: object) -> object:
         whole = completed(raw, "dataset")
-        own = inside(inside(raw).get("cleaning"))
-        if whole is not raw and isinstance(whole, dict) and "cleaning" in whole:
-            # One of these keys replaces the other of the config that `like` names.
-            for key, other in itertools.permutations(("entities", "min_total_cases")):
-                if key in own and other not in own:
-                    kept = {it: text for it, text in whole["cleaning"].items() if it != other}
-                    whole = {**whole, "cleaning": kept}
+        # One of these keys replaces the other of the config that `like` names.
+        own, pair = inside(inside(raw).get("cleaning")), {"entities", "min_total_cases"}
+        if whole is not raw and isinstance(whole, dict) and len(pair & {*own}) == 1:
+            kept = {key: it for key, it in whole["cleaning"].items() if key not in pair - {*own}}
+            whole = {**whole, "cleaning": kept}
         return whole
 
     @property
@@ -658,9 +647,13 @@ class Dataset(Settings):
         not_of_kind = keyed("must not be given because {dataset.source.kind} is {kind}", kind=kind)
         places = {key: Key(tuple(key.split(".", 1))) for key in asks}
         file = getattr(self.source, "file", "table.csv")
+        applies = {
+            ".parquet": {"decimal", "thousands"},
+            ".xlsx": {"decimal", "thousands", "skiprows", "skipfooter", "sheet_name"},
+        }.get(PurePosixPath(file).suffix, {*Read.model_fields} - {"sheet_name"})
         found: list[tuple[str, object, Text]] = [
             (f"read.{name}", getattr(self.read, name), f"does not apply to {file}; remove that key")
-            for name in self.read.idle(file)
+            for name in sorted(self.read.model_fields_set - applies)
         ]
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             allowed: Text = "must not be given together with entities, which already says who plays"

@@ -131,32 +131,27 @@ class GainStream:
     stay: int = 1
 
     def __post_init__(self) -> None:
+        given = vars(self)  # of a frozen dataclass, whose attributes cannot be set
         for name in ("gains", "capacity", "given_sensitivity", "periods"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, _frozen(name, getattr(self, name)))
-        self._complete()
-        object.__setattr__(self, "names", self.names or self.entities)
+            if given[name] is not None:
+                given[name] = _frozen(name, given[name])
+        if self.gains.ndim == 2:  # otherwise it is refused
+            rounds, n = self.gains.shape
+            given["entities"] = self.entities or tuple(f"expert {i}" for i in range(n))
+            if len(self.periods) == 0:
+                days = np.datetime64("2000-01-01") + np.arange(rounds)
+                given["periods"] = _frozen("periods", days)
+            if self.capacity is None and self.given_sensitivity is None:
+                whole = np.full(rounds, math.sqrt(n) * as_float(self.gain_range))
+                given["given_sensitivity"] = _frozen("sensitivity", whole)
+        given["names"] = self.names or self.entities
         if not isinstance(self.label, str):
             raise DataError(f"the label of a stream must be text, got {self.label!r}")
         for problem in _problems(self):
             raise DataError(f"stream {self.label}: {problem}")
         for name in ("gain_range", "count_sensitivity"):  # may be of less precision
-            object.__setattr__(self, name, float(getattr(self, name)))
-        object.__setattr__(self, "stay", min(self.stay, self.n_rounds))
-
-    def _complete(self) -> None:
-        """Set what has a default that depends on the gains."""
-        if self.gains.ndim != 2:
-            return  # which is refused
-        rounds, n = self.gains.shape
-        if not self.entities:
-            object.__setattr__(self, "entities", tuple(f"expert {i}" for i in range(n)))
-        if len(self.periods) == 0:
-            days = np.datetime64("2000-01-01") + np.arange(rounds)
-            object.__setattr__(self, "periods", _frozen("periods", days))
-        if self.capacity is None and self.given_sensitivity is None:
-            whole = np.full(rounds, math.sqrt(n) * as_float(self.gain_range))
-            object.__setattr__(self, "given_sensitivity", _frozen("sensitivity", whole))
+            given[name] = float(given[name])
+        given["stay"] = min(self.stay, self.n_rounds)
 
     def __repr__(self) -> str:
         size = f"{self.n_rounds} rounds x {self.n_experts} experts"

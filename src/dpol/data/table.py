@@ -223,10 +223,18 @@ def _places(
     there = [name for name in others if header.count(name) == 1]
     wanted = header if columns is None else [*dict.fromkeys([*columns, *there])]
     if missing := [name for name in wanted if name not in header]:
+        remedy = keyed(
+            "Name the right ones in {columns}; or set {dataset.read.sep}, or"
+            " {dataset.read.skiprows} to the rows above the header.{lines}",
+            columns=Key(("dataset", "columns")),
+            lines=tidy.of_columns(header, missing, of.entity, of.period, of.count) if of else "",
+        )
+        if seps := [sep for sep in ";\t|," if len(header) == 1 and sep in header[0]]:
+            remedy = keyed("Set {dataset.read.sep} to {sep}", sep=repr(seps[0]))
         raise DataError(
             f"{path}: no column named {', '.join(missing)}{did_you_mean(missing[0], header)}; it"
             f" has {listed(map(shortened, header), 40)}. ",
-            _mend_columns(header, missing, of),
+            remedy,
         )
     named = [name for name in dict.fromkeys(wanted) if name]
     if twice := [name for name in named if header.count(name) > 1]:
@@ -236,17 +244,6 @@ def _places(
         )
     places = range(len(header)) if columns is None else map(header.index, wanted)
     return sorted(places)
-
-
-def _mend_columns(header: list[str], missing: Sequence[str], of: Columns | None) -> Text:
-    if seps := [sep for sep in ";\t|," if len(header) == 1 and sep in header[0]]:
-        return keyed("Set {dataset.read.sep} to {sep}", sep=repr(seps[0]))
-    lines = tidy.of_columns(header, missing, of.entity, of.period, of.count) if of else ""
-    return (
-        "Name the right ones in ", Key(("dataset", "columns")),
-        keyed("; or set {dataset.read.sep}, or {dataset.read.skiprows} to the rows above the"),
-        " header.", lines,
-    )  # fmt: skip
 
 
 def _opened(path: Path, read: Read) -> TextIO:
@@ -594,11 +591,8 @@ def typed_rows(
     cells, changed = _without_dropped(table, rules), list[str]()
     for what, days in (("count", columns.count_days), ("capacity", columns.capacity_days)):
         if days and (lacks := [it for it in (days.sum, days.coverage) if it not in cells]):
-            read = f"read as {rules.suppressed_value:g} (cleaning.suppressed_value)"
-            how = read if what == "count" else "taken as missing"
             changed.append(
-                f"no column {', '.join(lacks)}: suppressed values of {what}, whose sums would tell"
-                f" most of them, are {how}"
+                f"no column {', '.join(lacks)}: no sum tells a suppressed value of {what}"
             )
     moments = dates_of(cells[columns.period], periods.format)
     starts = moments.dt.floor("D")
