@@ -90,8 +90,6 @@ def new_dataset(options: argparse.Namespace) -> None:
     from dpol.data.cleaning import changes, played
     from dpol.data.leaving import HOLDS, warning_of
     from dpol.data.table import provenance_of_table, rows_of_table
-    from dpol.show.heat_map import heat_map
-    from dpol.show.style import save_figure
 
     table = Path(options.name)
     stem = re.sub("[^a-z0-9]+", "-", table.name.partition(".")[0].lower())
@@ -120,6 +118,9 @@ def new_dataset(options: argparse.Namespace) -> None:
         more += [f"--set {key}={text}" for key, text in named.items() if key not in sets][:1]
         command = " ".join([_command(table, said, sets), *more])
         raise UsageError(f"{told}\nComplete and run: {command}") from None
+    from dpol.show.heat_map import heat_map
+    from dpol.show.style import save_figure
+
     lines = [f"warning: {text}" for text in report["warnings"]]
     for stream in report["streams"]:
         lines += [*changes(stream), f"{stream['stream']}, look whether it is so:"]
@@ -163,8 +164,9 @@ def _config(
         streams = {group: {"groups": [group]} for group in sorted(groups)}
     else:
         form = keys.get("periods.format")
-        kinds = kinds_of(found, read, form)
-        _answer(table, columns_in_words(found, kinds), kinds, said)
+        if _missing(said):
+            kinds = kinds_of(found, read, form)
+            _answer(table, columns_in_words(found, kinds), kinds, said)
         columns = {it: said[it] for it in said if it != "at_most" and said[it] != "none"}
         dates = found.cells.get(said["period"], pd.Series(dtype="category"))
         # Who plays must not depend on the counts, which are private.
