@@ -301,11 +301,7 @@ def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
             (end,) = deque(text, 1)
         if not end.rstrip().endswith('"'):
             raise DataError(f"{path}: has quotation marks that do not end; {AGAIN}")
-    columns = {
-        header[place]: table[names[place]].to_pandas().cat.remove_unused_categories()
-        for place in places
-    }
-    cells = pd.DataFrame(columns)
+    cells = pd.DataFrame({header[place]: table[names[place]].to_pandas() for place in places})
     cells.index += read.skiprows + 2
     return cells
 
