@@ -195,3 +195,21 @@ def test_rows_are_the_same_however_they_are_read(
     assert plain.index.tolist() == lines
     noted = read_file(tmp_path / "noted.csv", Read(skipfooter=1)).cells
     assert plain.astype(str).to_dict() == noted.astype(str).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n1,x\n\n2\n", ", row 3: has 1 cell, but the header has 2"),
+        ("t\na,b\n1,x\n2,y,\n", ", row 4: has 3 cells, but the header has 2"),
+        ('a,b\n1,x\n2,"y\n3,z\n', ": has quotation marks that do not end"),
+        ('a,b\n1,"x\n2,y\n', ": has quotation marks that do not end"),
+        ("a\0b\n1\n", ": cannot be read as a .csv file: ValueError: null characters"),
+    ],
+)
+def test_a_row_that_is_too_short_or_too_long_is_refused(
+    text: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(dpol.DataError, match=re.escape(f"t.csv{said}")):
+        read_file(tmp_path / "t.csv", Read(skiprows=int(text[0] == "t")))
