@@ -194,7 +194,7 @@ def clean_stream(
     largest = max((gain.largest for gain in gains if gain.of == "share"), default=1.0)
     table, touched = fill(every, rules, periods, largest)
     _refuse_zeroed(file, label, table, rules)
-    cut, size = np.any(above(table, gains), axis=0), len(table)
+    cut, size, number = np.any(above(table, gains), axis=0), len(table), table["period"].nunique()
     bound = min((gain.bound for gain in gains if gain.bound), default=math.inf)
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {
@@ -212,7 +212,7 @@ def clean_stream(
     least = table.groupby("period")["capacity"].min() if measured else pd.Series([math.nan])
     idle = played.groupby("entity")["idle_counts"].sum()
     idle_named = [f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()]
-    best = unmeasured_in_words(unmeasured["periods"], unmeasured["share"], of=len(least))
+    best = unmeasured_in_words(unmeasured["periods"], unmeasured["share"], of=number)
     zeros = unmeasured.get("zero_share", 0)
     checks = {
         f"missing counts set to 0: {touched['zero_counts']:,} of {size:,} cells": (
@@ -233,8 +233,8 @@ def clean_stream(
     changed = cut | ~table[_SOURCES].isin(["reported", ZERO_OR_HIDDEN]).all(axis=1)
     report = {
         "stream": label,
-        "entities": int(table["entity"].nunique()),
-        "periods": int(table["period"].nunique()),
+        "entities": table["entity"].nunique(),
+        "periods": number,
         "groups": {str(name): int(n) for name, n in read["group"].value_counts().items()},
         "cells": {rule: int(counts.get(rule, 0)) for rule in RULES},
         "dropped": dropped,
