@@ -156,18 +156,15 @@ def read_table(
 
 def as_argument(key: Key) -> str:
     """Return the argument of `read_table` that stands for a key of a config."""
-    match key.location:
-        case ("dataset", "source", "file"):
-            return "table"
-        case ("dataset", "columns"):
-            return "the arguments"
-        case ("privacy", "count_sensitivity"):
-            return "count_sensitivity"
-        case ("streams", _, "groups"):
-            return "groups"
-        case ("dataset", "columns", *inner) | ("dataset", *inner):
-            return str(Key(tuple(inner)))
-    return str(key)
+    named = {
+        "dataset.source.file": "table",
+        "dataset.columns": "the arguments",
+        "privacy.count_sensitivity": "count_sensitivity",
+    }
+    text = ".".join(map(str, key.location))
+    if text.startswith("streams.") and text.endswith(".groups"):
+        return "groups"
+    return named.get(text) or text.removeprefix("dataset.").removeprefix("columns.")
 
 
 def _read_config(file: str, label: str | None) -> GainStream:

@@ -154,7 +154,5 @@ def rates(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
 def _last_digit(numbers: pd.Series[float]) -> float:
     """Return the unit of the last digit of all numbers: 1, 0.1, to 10^-6."""
     values = numbers.to_numpy()
-    for digits in range(6):
-        if np.allclose(values, values.round(digits), rtol=0, atol=1e-9):
-            return 10.0**-digits
-    return 1e-6
+    fits = (k for k in range(6) if np.allclose(values, values.round(k), rtol=0, atol=1e-9))
+    return float(10.0 ** -next(fits, 6))

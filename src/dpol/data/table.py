@@ -54,8 +54,6 @@ LARGEST = 999_999_999
 """Largest valid number; a larger one is taken for a mistake."""
 SMALLEST_CAPACITY = 1e-6
 """Smallest capacity above 0: the noise of a whole stream grows with 1 / capacity."""
-MOST_TEXTS = 3
-"""Number of texts of a column that a message shows."""
 AGAIN = "get an intact copy of it; if dpol fetched it, delete it and run again"
 """Remedy for a file that is damaged."""
 PAIR = ["entity", "period"]
@@ -476,12 +474,12 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
         lines.append((f"  column {bad.texts.name}, which needs ", bad.wanted, ":"))
         texts = bad.texts.astype(object)
         most = texts.value_counts(sort=True)
-        for text, size in most[:MOST_TEXTS].items():
+        for text, size in most[:3].items():
             row = texts.index[(texts == text).to_numpy()][0]
             held = repr(shortened(str(text))) if text != "" else "nothing"
             lines.append(f"    {held}: {counted(int(size), 'cell')}, first in row {row}")
-        if len(most) > MOST_TEXTS:
-            lines.append(f"    and {counted(len(most) - MOST_TEXTS, 'other text')}")
+        if len(most) > 3:
+            lines.append(f"    and {counted(len(most) - 3, 'other text')}")
     raise DataError(in_lines([*lines, *dict.fromkeys(bad.remedy for bad in columns if bad.remedy)]))
 
 
