@@ -231,14 +231,13 @@ def one_row_each(
     rules, columns = dataset.rules, dataset.needed_columns
     again, unique = rows[rows["repeated"]], rows[~rows["repeated"]]
     held = unique[unique.duplicated(PAIR, keep=False)]
-    bad, why = pd.DataFrame(), "are of an entity and period with several"
-    if rules.merges_rows:
-        bad = again
-    elif rules.several_rows == "error":
-        often = again[again.duplicated(PAIR)]  # as events do; two rows may be one that was repeated
-        bad = often if len(often) else held
-    if len(bad):
-        why = why if bad is held else "equal another in every column"
+    often = again[again.duplicated(PAIR)]  # as events do; two rows may be one that was repeated
+    bad, why = again, "equal another in every column"
+    if rules.several_rows == "error":
+        bad = often
+        if often.empty:
+            bad, why = held, "are of an entity and period with several"
+    if len(bad) and rules.several_rows != "last":
         told = f"{file}: {counted(len(bad), 'row')} {why} ({_rows_named(bad)})."
         if rules.merges_rows:
             raise DataError(told, tidy.told("twice", "parts"))
