@@ -66,7 +66,7 @@ def test_a_run_stops_if_more_cells_become_0_than_max_zeroed(zeros: int, stops: b
         said = refused(of, rules).splitlines()
         assert said[0] == (
             "hospitals.csv: stream S has 9 cells of 160 that would become 0, with no count in the"
-            " period nor in the 4 before (max_carry); dataset.cleaning.max_zeroed = 0.05 allows 8"
+            " period nor in the 4 before; allowed by dataset.cleaning.max_zeroed: 8"
         )
         assert said[1] == "  late: 9 cells"
         assert said[2].startswith("If two names are one entity, give them one name in the table")

@@ -363,11 +363,10 @@ def _refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) 
     most = zero.map(shortened).value_counts(sort=False).nlargest(EXAMPLES)
     named = [f"{one}: {counted(n, 'cell')}" for one, n in most.items()]
     start = (
-        f"{file}: stream {label} has {counted(zeros, 'cell')} of {cells:,} that"
-        f" would become 0, with no count in the period nor in the {rules.max_carry} before"
-        " (max_carry); ",
-        keyed("{dataset.cleaning.max_zeroed}"),
-        f" = {rules.max_zeroed:g} allows {int(rules.max_zeroed * cells + 1e-9):,}",
+        f"{file}: stream {label} has {counted(zeros, 'cell')} of {cells:,} that would become 0,"
+        f" with no count in the period nor in the {rules.max_carry} before; allowed by ",
+        keyed("{dataset.cleaning.max_zeroed}: "),
+        f"{int(rules.max_zeroed * cells + 1e-9):,}",
     )
     remedy = keyed(
         "If two names are one entity, give them one name in the table, or take a column of"

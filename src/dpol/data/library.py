@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import BeforeValidator, ValidationError
 
 from dpol.core.arguments import check_number, check_whole
-from dpol.core.errors import ConfigError, DataError, Key, in_words, keyed
+from dpol.core.errors import ConfigError, DataError, Key, Text, in_words, keyed
 from dpol.core.extras import needs_pipeline
 from dpol.core.logs import LOGGER
 from dpol.core.randomness import Floats
@@ -246,23 +246,19 @@ def read_gains(
 
     table = read_file(source.file, read)
     present, top, rounds = [*map(str, table.cells)], source.gain_range, len(table.cells)
-    if missing := [name for name in source.others if name not in present]:
-        raise DataError(
-            f"{table.file}: no column named {', '.join(missing)}{nearest(missing[0], present)}."
-            " Change ",
-            Key(("dataset", "source")),
-        )
     experts = [name for name in present if name not in source.others]
-    if "" in experts:
-        raise DataError(
-            f"{table.file}: column {present.index('') + 1} has no name; name it, or remove the"
-            " column if it only numbers the rows"
-        )
-    if len(experts) < 2 or rounds < 2:
-        raise DataError(
-            f"{table.file}: has {counted(rounds, 'round')} and {counted(len(experts), 'column')} of"
-            " gains; give at least 2 of each, with a row per round and a column per expert"
-        )
+    wrong: Text = ""
+    if missing := [name for name in source.others if name not in present]:
+        known = f"{', '.join(missing)}{nearest(missing[0], present)}"
+        wrong = f"no column named {known}. Change ", Key(("dataset", "source"))
+    elif "" in experts:
+        place = present.index("") + 1
+        wrong = f"column {place} has no name; name it, or remove it if it only numbers the rows"
+    elif len(experts) < 2 or rounds < 2:
+        size = f"{counted(rounds, 'round')} and {counted(len(experts), 'column')} of gains"
+        wrong = f"has {size}; give at least 2 of each, a row per round and a column per expert"
+    if wrong:
+        raise DataError(f"{table.file}: ", wrong)
     periods, bad = np.datetime64("2000-01-01") + np.arange(rounds), []
     if source.period is not None:
         days = dates_of(table.cells[source.period])
@@ -280,8 +276,8 @@ def read_gains(
     values = dict[str, Floats]()
     for name, low, high, needs in columns:
         values[name] = values_of(table.cells[name], read)
-        wrong = table.cells.loc[~((values[name] >= low) & (values[name] <= high)), name]
-        bad.append(BadCells(wrong, needs, mend))  # NaN is in no range
+        outside = table.cells.loc[~((values[name] >= low) & (values[name] <= high)), name]
+        bad.append(BadCells(outside, needs, mend))  # NaN is in no range
     refuse_cells(table.file, bad)
     given = values[of_rounds] if isinstance(of_rounds, str) else np.full(rounds, of_rounds)
     try:

@@ -194,6 +194,8 @@ def _plain(cell: Any) -> Any:
     characters as `?`.
     """
     match cell:
+        case np.number() | np.bool_():
+            return _plain(cell.item())
         case bool():
             return str(cell).lower()
         case int() | float() | datetime.datetime():
@@ -557,11 +559,10 @@ def rows_of_frame(frame: pd.DataFrame, dataset: Dataset) -> Rows:
 
 def rows_of_table(whole: Table, dataset: Dataset, provenance: Mapping[str, Any]) -> Rows:
     """Return the typed rows of a table of which all columns were read."""
-    columns, header = dataset.needed_columns, list(whole.header)
+    columns = dataset.needed_columns
     named = [*columns.needed, *dataset.cleaning.drop_where]
-    places = _places(whole.file, header, named, columns.may_lack, columns)
-    table = replace(whole, cells=whole.cells[[header[place] for place in places]])
-    return typed_rows(table, dataset, provenance, lambda: whole.cells)
+    _places(whole.file, list(whole.header), named, columns.may_lack, columns)
+    return typed_rows(whole, dataset, provenance, lambda: whole.cells)
 
 
 def typed_rows(
