@@ -15,7 +15,6 @@ from recorded_numbers import (
     ROOT,
     ZEROS,
     at,
-    behind_at,
     beside_curators,
     kept,
     ours_at,
@@ -97,7 +96,6 @@ def found() -> str:
         ahead=(signs_of(single) == 1).sum(),
         behind=(signs_of(single) == -1).sum(),
         states=single["stream"].nunique(),
-        readings=behind_at(0.5),
         failing=failing.sum(),
     )
 

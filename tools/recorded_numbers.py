@@ -35,7 +35,7 @@ from dpol.studies.ledger.claims.gains import reported_ratios
 from dpol.studies.paper1.table_2 import HEADERS
 from dpol.studies.paper2.lazy.compute import close_gap
 from dpol.studies.paper2.lazy.settings import CLOSE, GAP, STOCHASTIC
-from dpol.studies.verdicts import ABOVE, AHEAD, BELOW, OPPOSITE, bounded, verdict_on
+from dpol.studies.verdicts import ABOVE, AHEAD, OPPOSITE, bounded, verdict_on
 
 ROOT = Path(__file__).parents[1]
 SYSTEM, READ = ["algorithm", "noise"], ["treatment", "read_as"]
@@ -193,12 +193,6 @@ def verdict_of(run: str, row: pd.Series, other: tuple[str, str] = STRONGEST) -> 
         over = recorded(run, "spread").set_index("mu").loc[row["mu"]]
         wide, units = (over["difference"], over["half_width"]), over["units"].split()[-1]
     return bounded(row[f"to_{to}_verdict"], readings, wide, units)
-
-
-def behind_at(mu: float) -> str:
-    """Say at how many readings of Central Texas our method is below the strongest rival."""
-    found = [verdict_at(it, cell_of(ours_at("central-texas", mu)), STRONGEST) for it in READINGS]
-    return f"{found.count(BELOW)} of {len(found)}"
 
 
 def real_data() -> str:
