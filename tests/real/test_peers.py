@@ -1,7 +1,7 @@
 """Compare factorisations and audits with jax-privacy, and with published counters.
 
 jax-privacy is not in the development environment, but in a folder of its own (400 MB), which
-CONTRIBUTING.md says how to fill from `requirements/peers.txt`.
+.ci/run fills from `requirements/peers.txt`.
 """
 
 from __future__ import annotations
