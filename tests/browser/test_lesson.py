@@ -47,14 +47,11 @@ def test_the_lesson_has_the_numbers_of_the_run() -> None:
     replay = lesson_rows()
     weeks = replay["period"].dt.strftime("%Y-%m-%d")
     rounds = replay.loc[weeks == "2021-01-15", "round"].iloc[0] + range(10)
-    low, high = (replay[replay["mu"] == mu] for mu in MUS)
+    low = replay[replay["mu"] == MUS[0]]
     best = low[low["oracle"] & low["round"].isin(rounds)]
     assert best["name"].tolist() == [SAN_JUAN, *[AMG] * 9]
     first, *_, last = 100 * best["gain"].iloc[1:]
     scale = 100 * best["noise_scale"].iloc[0]
-    nine = [own[(own["name"] == AMG) & own["round"].isin(rounds[1:])] for own in (low, high)]
-    of_one = [100 * (rows["noise_scale"] ** 2).mean() ** 0.5 for rows in nine]
-    noisy = [100 * rows["noisy_gain"].mean() for rows in nine]
     (opening,) = low.loc[low["round"] == 1, "period"].unique()
     for sentence in (
         f"the week of {opening:%Y-%m-%d} at μ = 1",
@@ -62,11 +59,6 @@ def test_the_lesson_has_the_numbers_of_the_run() -> None:
         f"The standard deviation is {scale:.1f} per 100 beds",
         f"1.96 × {scale:.1f} = {1.96 * scale:.1f} to each side",
         f"four times as long: {4 * 1.96 * scale:.1f}, more",
-        f"has a standard deviation of {of_one[0]:.1f} per 100 beds at μ = 1",
-        f"It is {of_one[0] / 3:.1f} per 100 beds at μ = 1 and {of_one[1] / 3:.1f} at μ = 0.25",
-        f"The truth was {100 * nine[0]['gain'].mean():.1f} on average",
-        f"have the mean {noisy[0]:.1f} at μ = 1 and {noisy[1]:.1f} at μ = 0.25",
-        f"16 times the weeks: {16 * 9}, more than the {replay['round'].max()} of the run",
         f"fell from {first:.0f} to {last:.0f}",
     ):
         assert sentence in TEACH
