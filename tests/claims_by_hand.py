@@ -18,6 +18,7 @@ def claim_by_hand(
         "place": "Theorem 1",
         "statement": "is so",
         "computed": "by hand",
+        "check": "experts:cliques",
     }
     words["over"] = {"n": (2, 3)}
     words |= {name: more.pop(name) for name in Statement.model_fields.keys() & more.keys()}

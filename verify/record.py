@@ -106,7 +106,7 @@ RECORDED = {
     "order": ["stream", "mu", "column", "other", "difference", "lower", "upper", "verdict"],
     "claims": [
         *("paper", "statement", "claim", "computed", "ground", "claimed", "relation", "measured"),
-        *("lower", "upper", "verdict", "settings", "tried", "not_varied", "kind", "root", "mend"),
+        *("lower", "upper", "verdict", "settings", "tried", "kind", "root", "mend"),
         *("counterexample", "note", "ours", "on_data"),
     ],
 }  # fmt: skip

@@ -60,7 +60,7 @@ FORMULAS: list[tuple[str, str, str, Mapping[str, float], float]] = [
         "δ + (1 + e^ε)((1 + e^ε)Σλ + δ)",
         "δ + (1 + e^ε) ((1 + e^ε) λ + δ)",
         COMPOSED,
-        float(lemmas.mended_delta(np.array(0.2), 0.01, np.array(0.5))),
+        lemmas.mended_delta(0.2, 0.01, 0.5),
     ),
     (
         PAPERS,

@@ -29,7 +29,7 @@ from dpol.show.table import Group, Table, TableCell, TableSection
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import answer_table
 from dpol.studies.ledger.audits.drawn import audits_table
-from dpol.studies.ledger.claims.drawn import claims_table, open_claims_table
+from dpol.studies.ledger.claims.drawn import claims_table
 from dpol.studies.paper1.table_2 import Verdict
 from dpol.studies.registry import load_studies
 from dpol.studies.showing import frames_of
@@ -231,7 +231,6 @@ def write_run(folder: Path) -> None:
     compared = {name: frames[name] for name in ("standings", "summary")}
     tables |= {
         "claims": claims_table({"claims": claims()}, None),
-        "claims-open": open_claims_table({"claims": claims()}, None),
         "audits": audits_table({"audits": audits()}, None),
         "league": league_table(compared, facts),
         "answer": answer_table(compared, facts),

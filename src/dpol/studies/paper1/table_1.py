@@ -50,8 +50,7 @@ TABLE_1 = (
         regret="not in our copy",
         against=_FIXED,
         ground=f"Table 1 of “{LAZY}” has sqrt(T log n) + sqrt(n) log(n)/ε",
-        ledger=("section 4, tree baseline",),
-        remark="its noise is checked, its rate is not",
+        remark="audits attack its noise; its rate is not checked",
     ),
     RegretRate(
         algorithm="RW-FTPL",
@@ -59,7 +58,7 @@ TABLE_1 = (
         privacy=_LOCAL,
         against=_FIXED,
         ground=_SUMMARY,
-        ledger=("section 3, regret of RW-FTPL",),
+        ledger=("Table 1, RW-FTPL",),
         played="ftpl",
     ),
     RegretRate(
@@ -77,7 +76,7 @@ TABLE_1 = (
         privacy=f"{_LOCAL}; amplified, central",
         against=_FIXED,
         ground=_SUMMARY,
-        ledger=("Corollary 2", "Corollary 2, factor", "section 3.1.2, Figure 1"),
+        ledger=("Corollary 2", "section 3.1.2, Figure 1"),
         played="adabatch",
     ),
     RegretRate(
@@ -86,7 +85,7 @@ TABLE_1 = (
         privacy=_LOCAL,
         against="best learner",
         ground=_SUMMARY,
-        ledger=("Theorem 3", "section 3.2.1, worst case", "section 3.2.1, best case"),
+        ledger=("Theorem 3", "section 3.2.1, best case"),
         remark="Theorem 3 has a row for each kind of learners",
     ),
 )

@@ -55,13 +55,3 @@ def test_cliques_give_the_variances_of_all_actions() -> None:
     assert variances == by_clique
     assert max(variances) == 2.0  # two cliques of two
     assert len(list(experts.partitions(13, 13))) == 101
-
-
-def test_lemma_2_is_exact_for_components_far_apart() -> None:
-    """Both components are tested at one log likelihood ratio c."""
-    weights, mus, c = np.array([0.3, 0.7]), np.array([1.0, 0.5]), np.linspace(-1, 1, 9)[:, None]
-    centres = np.array([-8.0, 8.0])
-    curve = experts.hidden_trade_off(weights, centres, centres + mus)
-    alpha = stats.norm.sf(c / mus + mus / 2) @ weights
-    beta = stats.norm.cdf(c / mus - mus / 2) @ weights
-    np.testing.assert_allclose(np.interp(alpha, *curve), beta, atol=1e-4)

@@ -7,7 +7,7 @@ from itertools import chain
 
 import pandas as pd
 
-from dpol.studies.ledger.audits.adabatch import audit_adabatch, audit_reactions
+from dpol.studies.ledger.audits.adabatch import audit_adabatch
 from dpol.studies.ledger.audits.core import Audit, verdicts
 from dpol.studies.ledger.audits.experts import audit_noises
 from dpol.studies.ledger.audits.labels import audit_messages
@@ -17,10 +17,10 @@ from dpol.studies.study import Inputs
 POINT = AuditPoint
 AUDITS: Mapping[Attacked, tuple[Callable[[Audits, int], Iterator[Audit]], ...]] = {
     "noises": (audit_noises,),
-    "actions": (audit_adabatch, audit_reactions, audit_messages),
+    "actions": (audit_adabatch, audit_messages),
 }
 """Functions from settings and root seed to audits, by what they attack."""
-SAMPLED = 49
+SAMPLED = 37
 """Number of sampled bounds of the study, which share the error that the settings allow."""
 
 

@@ -37,8 +37,6 @@ class Subject:
         unit: whose data differ between them.
         requested: the parameter that the settings ask for, whatever the mechanism says.
         recorded: the parameter that the mechanism's record claims.
-        covered: whether the guarantee covers these inputs. If not, outputs that exceed it break
-            nothing.
     """
 
     mechanism: str
@@ -49,7 +47,6 @@ class Subject:
     unit: str
     requested: float
     recorded: float
-    covered: bool = True
 
     @property
     def claimed(self) -> float:
@@ -59,9 +56,8 @@ class Subject:
     def row(self, statistic: str, result: AuditResult) -> Row:
         """Return the row of an audit by a statistic of the outputs, with the verdict."""
         row = vars(self) | vars(result) | {"statistic": statistic}
-        claims = {name: row.pop(name) for name in ("requested", "covered")}
-        bound = {name: row[name] for name in ("lower_bound", "recorded")}
-        return row | {"verdict": verdict_on(**bound, **claims)}
+        asked = {"requested": row.pop("requested"), "recorded": self.recorded}
+        return row | {"verdict": verdict_on(lower_bound=result.lower_bound, **asked)}
 
 
 def replicates_of(settings: Audits) -> tuple[range, range]:

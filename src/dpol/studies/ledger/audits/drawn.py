@@ -1,38 +1,19 @@
-"""The tables of audits: the claims, and what the outputs prove."""
+"""The table of audits: the claims, and what the outputs prove."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-import pandas as pd
-
-from dpol.privacy.auditing import OUTSIDE, exceeds
+from dpol.privacy.auditing import exceeds
 from dpol.show.table import Column, Line, Mark, Table, TableCell, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved
 from dpol.studies.study import Facts, Frames
 
 _VERDICTS = {
     "violated": ("refuted", Mark("refuted", "bad")),
-    OUTSIDE: (OUTSIDE, Mark("outside", "open")),
     "consistent": ("stands", Mark("stands", "good")),
 }
-_CLOSEST = 5
-"""Standing claims that the short table shows."""
-
-
-def closest_audits(frames: Frames, facts: Facts) -> Table:
-    """Build the table of audits that refute, lie outside the guarantee, or come closest."""
-    audits = frames["audits"]
-    shares = audits["lower_bound"] / audits["claimed"]
-    ordered = audits.loc[shares.sort_values(ascending=False, kind="stable").index]
-    of = {verdict: ordered[ordered["verdict"] == verdict] for verdict in _VERDICTS}
-    caption = (
-        f"{len(audits)} audits: {len(of['violated'])} refuted, {len(of[OUTSIDE])} outside the"
-        f" guarantee; and the {_CLOSEST} others closest to their claims"
-    )
-    shown = pd.concat([of["violated"], of[OUTSIDE], of["consistent"].head(_CLOSEST)])
-    return _table(audits, caption, shown)
 
 
 def audits_table(frames: Frames, facts: Facts) -> Table:
@@ -44,37 +25,26 @@ def audits_table(frames: Frames, facts: Facts) -> Table:
         f" {row['statistic']}."
         for row in audits.to_dict("records")
     )
-    footers = f"Adjacent: {adjacency}.", *dict.fromkeys(ran)
-    return _table(audits, "Audits", audits, footers)
-
-
-def _table(
-    audits: pd.DataFrame,
-    caption: str,
-    shown: pd.DataFrame,
-    footers: tuple[str, ...] = (),
-) -> Table:
     return Table(
-        caption=caption,
+        caption=f"{len(audits)} audits: {(audits['verdict'] == 'violated').sum()} refuted",
         corner=("mechanism",),
         headers=(
             *(Column("variant", prose=True), Column("unit", prose=True)),
             *("claimed", "proved", "share"),
             *(Column("how", prose=True), Column("verdict", prose=True)),
         ),
-        sections=(one_section(map(_line, shown.to_dict("records"))),),
+        sections=(one_section(map(_line, audits.to_dict("records"))),),
         footers=(
             "Claimed: the requested parameter, or the mechanism’s record if that claims less.",
-            "Outside the guarantee: the outputs exceed a parameter that does not hold for these"
-            " inputs. This refutes nothing.",
             "Proved: a lower bound on the parameter, or the parameter itself if it was computed."
             f" All bounds hold together with {joint_confidence(audits['confidence'])} confidence."
             " A claim that stands is not proved: an audit sees only its statistic, on its inputs.",
             "Event: chosen on one half of the runs, counted on the other; nothing is assumed."
             " Covariance: assumes Gaussian noise.",
-            *footers,
+            f"Adjacent: {adjacency}.",
+            *dict.fromkeys(ran),
         ),
-        numbers=shown,
+        numbers=audits,
         filtered="audits",
     )
 

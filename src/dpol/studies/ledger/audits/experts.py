@@ -29,13 +29,8 @@ FIRST, LAST = 0, 5
 """One person moves between these two of six hospitals."""
 BEDS = "audit: beds", [[2, 2, 2, 2, 4, 2]] * 5, 2.0
 """Five rounds of six hospitals. One is larger than the others, so that the noises differ."""
-PREFIX = "prefix sums"
 CURATORS: tuple[tuple[TreeFTPL | ReleasedSums, str, str], ...] = (
-    (TreeFTPL("min-noise"), PREFIX, ISOTROPIC.name),
-    (TreeFTPL("min-regret"), PREFIX, ISOTROPIC.name),
-    (TreeFTPL("min-noise"), PREFIX, CAPACITY.name),
-    (MatrixFTPL(), PREFIX, ISOTROPIC.name),
-    (MatrixFTPL(), PREFIX, CAPACITY.name),
+    (TreeFTPL(), "prefix sums", ISOTROPIC.name),
     (MatrixFTPL(decay=0.8), "decayed sums", CAPACITY.name),
     (NoisyMax(window=3), "fresh window sums", CAPACITY.name),
 )
@@ -134,7 +129,7 @@ def audit_curator(
     settings: Audits,
     seed: int,
     algorithm: TreeFTPL | ReleasedSums,
-    sums: str = PREFIX,
+    sums: str = "prefix sums",
     noise: str = CAPACITY.name,
     stay: int = 1,
 ) -> Iterator[Audit]:

@@ -48,68 +48,51 @@ def audit_messages(settings: Audits, seed: int) -> Iterator[Audit]:
         variant = f"{clipping.rule} sensitivity"
         subject = _subject(sampled, _EXP3, variant, "all pairs of 3 labels", code)
         yield by_computation(subject, sampled.exact_loss)
-    yield from audit_sampled(settings, seed, SampledClient(exact, _EPSILON))
-    for clipping in (exact, published):
-        client = VectorClient(clipping, _EPSILON, DELTA)
-        yield from audit_vector(settings, seed, client)
-    yield from audit_response(settings, seed, ResponseClient(_N_LABELS, _EPSILON))
-    yield from audit_membership(settings, seed, MembershipClient(counterexample_class(), _EPSILON))
+    clients = SampledClient(exact, _EPSILON), VectorClient(exact, _EPSILON, DELTA)
+    for client in (*clients, VectorClient(published, _EPSILON, DELTA)):
+        yield audit_likelihoods(settings, seed, client)
+    yield audit_response(settings, seed, ResponseClient(_N_LABELS, _EPSILON))
+    yield audit_membership(settings, seed, MembershipClient(counterexample_class(), _EPSILON))
     yield audit_scheffe(ScheffeClient(counterexample_class(), _EPSILON))
 
 
-# ---- private EXP3 --------------------------------------------------------------------------------
-
-
-def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterator[Audit]:
-    """Audit EXP3 messages about two labels."""
-    clipping, variant = client.clipping, f"{client.clipping.rule} sensitivity"
-    subject = _subject(client, _EXP3, variant)
-    messages = _messages(settings, seed, client, (0, 2))
+def audit_likelihoods(settings: Audits, seed: int, client: SampledClient | VectorClient) -> Audit:
+    """Audit messages of private EXP3 or WMA about two labels."""
+    clipping, messages = client.clipping, _messages(settings, seed, client, (0, 2))
+    variant = f"{clipping.rule} sensitivity"
+    values = [np.clip(sent.values[0], -_LARGEST, _LARGEST) for sent in messages]
+    if isinstance(client, VectorClient):
+        variant += f", {clipping.rule} composition"
+        subject = _subject(client, "private WMA, message", variant)
+        fitted = with_fitted_direction(*values)
+        event = "an event of a linear combination of all values"
+        return by_event(subject, event, [fitted], "epsilon", client.delta)
     columns = []
-    for sent in messages:
+    for sent, value in zip(messages, values, strict=True):
         chosen = sent.index[0][:, None] == np.arange(clipping.sensitivity.shape[1])
-        value = np.clip(sent.values[0], -_LARGEST, _LARGEST)[:, None]
         # Above or below a threshold, for one index.
-        sides = [np.where(chosen, value, side) for side in (-2 * _LARGEST, 2 * _LARGEST)]
+        sides = [np.where(chosen, value[:, None], side) for side in (-2 * _LARGEST, 2 * _LARGEST)]
         columns.append(np.concatenate(sides, axis=1))
-    yield by_event(subject, "an event of the index and the value", [columns], "epsilon")
+    subject = _subject(client, _EXP3, variant)
+    return by_event(subject, "an event of the index and the value", [columns], "epsilon")
 
 
-# ---- private WMA ---------------------------------------------------------------------------------
-
-
-def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[Audit]:
-    """Audit WMA messages about two labels."""
-    clipping = client.clipping
-    variant = f"{clipping.rule} sensitivity, {clipping.rule} composition"
-    subject = _subject(client, "private WMA, message", variant)
-    values = [sent.values[0] for sent in _messages(settings, seed, client, (0, 2))]
-    fitted = with_fitted_direction(*(np.clip(value, -_LARGEST, _LARGEST) for value in values))
-    event = "an event of a linear combination of all values"
-    yield by_event(subject, event, [fitted], "epsilon", client.delta)
-
-
-# ---- responses -----------------------------------------------------------------------------------
-
-
-def audit_response(settings: Audits, seed: int, client: LabelClient) -> Iterator[Audit]:
+def audit_response(settings: Audits, seed: int, client: LabelClient) -> Audit:
     """Audit randomised response about the first and the last label."""
     ends = 0, _N_LABELS - 1
     inputs = f"the first and the last of {_N_LABELS} labels"
     subject = _subject(client, "randomised response", f"{_N_LABELS} labels", inputs)
     messages = _messages(settings, seed, client, ends)
     columns = [(sent.values[0][:, None] == ends).astype(float) for sent in messages]
-    event = "whether the message is one of the two"
-    yield by_event(subject, event, [columns], "epsilon")
+    return by_event(subject, "whether the message is one of the two", [columns], "epsilon")
 
 
-def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Iterator[Audit]:
+def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Audit:
     """Audit answers about a label in one of two sets."""
     subject = _subject(client, "membership response", "public random set")
     messages = _messages(settings, seed, client, (0, 2))
     columns = [(sent.values[0] == (sent.index[0] == 0)).astype(float) for sent in messages]
-    event = "whether the answer speaks for the first set"
-    yield by_event(subject, event, [columns], "epsilon")
+    return by_event(subject, "whether the answer speaks for the first set", [columns], "epsilon")
 
 
 def audit_scheffe(client: ScheffeClient) -> Audit:

@@ -25,7 +25,7 @@ class Audits(Settings):
     runs: Annotated[int, Field(ge=100, le=100_000)] = 20_000
     """Runs of a mechanism on each of two adjacent inputs.
 
-    Ten messages about a label count as one run. An adaptive adversary plays at most 4,000 runs."""
+    Ten messages about a label count as one run."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Joint confidence of all sampled lower bounds."""
 

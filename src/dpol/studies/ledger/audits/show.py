@@ -13,16 +13,10 @@ SECTIONS = (
         results=("audits",),
         tables=(
             Exhibit(
-                name="audits-closest",
-                made_by="dpol.studies.ledger.audits.drawn:closest_audits",
-                title="What the outputs prove",
-                place="folded",
-            ),
-            Exhibit(
                 name="audits",
                 made_by="dpol.studies.ledger.audits.drawn:audits_table",
-                title="Audits of privacy",
-                place="file",
+                title="What the outputs prove",
+                place="folded",
             ),
         ),
     ),

@@ -10,7 +10,7 @@ from dpol.studies.study import Facts, Job, Study
 
 def jobs(settings: Audits, facts: Facts) -> dict[str, Job[AuditPoint]]:
     """Return a job for the audits of noises, and one for those of actions and messages."""
-    return {kind: Job(points=((kind, settings),), seconds=16.0) for kind in get_args(Attacked)}
+    return {kind: Job(points=((kind, settings),), seconds=12.0) for kind in get_args(Attacked)}
 
 
 STUDY = Study(

@@ -7,11 +7,13 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from types import ModuleType
+from typing import Any, Literal, cast
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from dpol.core.intervals import mean_interval, share_interval
 from dpol.core.randomness import Floats, seed_sequence
@@ -34,9 +36,6 @@ Kind = Literal[
 """What is wrong with a statement that fails."""
 OF_SUBSTANCE: tuple[Kind, ...] = ("false", "hypothesis missing")
 """Kinds that headlines count and name. The others are easily put right."""
-_REASONS = "for time|proportional, as .+|hardest because .+|no matter, because .+"
-Reason = Annotated[str, Field(pattern=f"^[^:]+: ({_REASONS}|the statement's own, .+)$")]
-"""The member of a set that a check tries alone, and one of five kinds of reasons for it."""
 At = Mapping[str, Hashable]
 """The member that was tried of each set, a frozenset of several, or a range of so many drawn."""
 _GREEK = dict(
@@ -74,18 +73,19 @@ CLAIM_COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["cl
 class Statement(BaseModel):
     """A statement in words: an entry of statements.yaml, and the title of its paper.
 
-    `statement`, `computed`, `witness` and `note` may hold fields in braces, which take the numbers
-    of a finding: `claimed`, `measured`, `case`, `settings` (of all findings), `spare` (`claimed`
-    over the upper end of the interval), and its own `numbers`.
+    `statement`, `computed`, `witness`, `note` and `mend` may hold fields in braces, which take the
+    numbers of a finding: `claimed`, `measured`, `case`, `settings` (of all findings), `spare`
+    (`claimed` over the upper end of the interval), and its own `numbers`. A field of another name
+    is a function of the check's module, and takes the formula that it states.
 
     Args:
         paper: title of the paper.
         place: number of the statement in the paper, or where it stands.
         statement: the statement in one line.
+        check: `module:function` of this package; the function returns its findings, and perhaps
+            those of other statements.
         over: the sets of which the check tries several members, with the ends of the range that it
             tries; None for members without an order.
-        fixed: the other sets that the statement is about all of, each with the member that the
-            check tries, and why no other.
         relation: how the measured number should compare with the claimed one.
         computed: what is computed, with its sizes.
         ground: what a statement of a paper rests on. Our copy of the experts' paper lost its
@@ -108,8 +108,8 @@ class Statement(BaseModel):
     paper: str
     place: str
     statement: str
+    check: str
     over: dict[str, tuple[float, float] | None]
-    fixed: dict[str, Reason] = {}
     relation: Relation = "<="
     computed: str
     ground: Ground = "text"
@@ -122,6 +122,16 @@ class Statement(BaseModel):
     kind: Kind | None = None
     root: str = ""
     mend: str = ""
+
+    @property
+    def module(self) -> ModuleType:
+        """The module of the check."""
+        return import_module(f"{__package__}.{self.check.partition(':')[0]}")
+
+    @property
+    def function(self) -> ClaimCheck:
+        """The check, which maps a root seed, or the summary of a run, to findings."""
+        return cast(ClaimCheck, getattr(self.module, self.check.partition(":")[2]))
 
 
 @dataclass(frozen=True)
@@ -195,9 +205,7 @@ def _tried(members: set[Any], named: bool) -> str:
 
 
 Findings = Iterator[Finding]
-ClaimCheck = Callable[[int], Findings]
-"""A function that computes the findings of some statements from the root seed. A module of checks
-ends with `CHECKS`, all that it has."""
+ClaimCheck = Callable[[Any], Findings]
 
 
 def stated(bound: Callable[..., object]) -> str:
@@ -207,6 +215,17 @@ def stated(bound: Callable[..., object]) -> str:
     """
     (found,) = re.findall("`(.+?)`", str(bound.__doc__).partition("\n")[0])
     return str(found)
+
+
+class _Formulas(dict[str, Any]):
+    """Numbers by name; a name without a number is a function that states a formula."""
+
+    def __init__(self, module: ModuleType) -> None:
+        super().__init__()
+        self.module = module
+
+    def __missing__(self, name: str) -> str:
+        return stated(vars(self.module)[name])
 
 
 @dataclass(frozen=True)
@@ -259,14 +278,15 @@ class Claim:
             return ClaimVerdict.SEEN
         return ClaimVerdict.LOOSE if loose else ClaimVerdict.HOLDS
 
-    def text(self, of: Literal["statement", "computed", "witness", "note"]) -> str:
+    def text(self, of: Literal["statement", "computed", "witness", "note", "mend"]) -> str:
         """Return a text of the statement, filled with the numbers of the finding.
 
         Raises:
-            KeyError: the text names a number that the finding does not have.
+            KeyError: the text names a number that the finding does not have, and no function.
         """
         finding = self.finding
-        named = {
+        named = _Formulas(self.statement.module)
+        named |= {
             "claimed": finding.claimed,
             "measured": finding.measured,
             "case": finding.setting,
@@ -293,12 +313,10 @@ class Claim:
             "slack": finding.measured / finding.claimed if finding.claimed else finding.measured,
             "verdict": self.verdict.value,
             "counterexample": self.text("witness") if fails else "",
-            **{name: about.get(name) or "" for name in ("kind", "root", "mend")},
+            **{name: about.get(name) or "" for name in ("kind", "root")},
+            "mend": self.text("mend") if about else "",
             "note": self.text("note"),
             "tried": "; ".join(f"{_symbol(name)}: {it}" for name, it in self.tried.items()),
-            "not_varied": "; ".join(
-                f"{_symbol(name)}: {why}" for name, why in self.statement.fixed.items()
-            ),
         }
         row = vars(self.statement) | vars(finding) | derived
         return {column: row[column] for column in CLAIM_COLUMNS}

@@ -25,9 +25,8 @@ _MARKS: Mapping[str, Mark] = {
     ClaimVerdict.SEEN: Mark("seen", "good"),
     ClaimVerdict.VACUOUS: Mark("vacuous", "open"),
 }
+_ORDER = [*ClaimVerdict]
 _SLIP = Mark("easily put right", "open")
-_OPEN = (ClaimVerdict.FAILS, ClaimVerdict.NOT_SEEN, ClaimVerdict.NOT_PROVED, ClaimVerdict.UNDECIDED)
-"""Verdicts of rows that fail or are open, worst first."""
 ON_DATA = "What the papers saw on their data, on the data of this run"
 OWN = "Our statements †"
 _FOOTERS = (
@@ -62,32 +61,18 @@ def claims_table(frames: Frames, facts: Facts) -> Table:
 
     Rows that fail or are open come first in their section.
     """
-    return _ledger(frames["claims"], "All rows of the ledger", short=False)
-
-
-def open_claims_table(frames: Frames, facts: Facts) -> Table:
-    """Build the short ledger: rows that fail or are open, without notes on how they were computed.
-
-    A section still counts all its rows.
-    """
-    return _ledger(frames["claims"], "Rows of the ledger that fail or are open", short=True)
-
-
-def _ledger(frame: pd.DataFrame, caption: str, *, short: bool) -> Table:
+    frame = frames["claims"]
     ours, on_data = frame["ours"].astype(bool), frame["on_data"].astype(bool)
     theirs = frame[~ours & ~on_data].groupby("paper", sort=False)
     parts = {cited(str(paper)): rows for paper, rows in theirs}
     parts |= {ON_DATA: frame[~ours & on_data], OWN: frame[ours]}
     sections = []
     for title, rows in parts.items():
-        parted = [rows[rows["verdict"] == verdict] for verdict in _OPEN]
-        if not short:
-            parted.append(rows[~rows["verdict"].isin(_OPEN)])
-        lines = [_line(row, short=short) for part in parted for row in part.to_dict("records")]
-        if lines:
-            sections.append(one_section(lines, title, _counts(rows)))
+        lines = rows.sort_values("verdict", key=lambda it: it.map(_ORDER.index), kind="stable")
+        if len(rows):
+            sections.append(one_section(map(_line, lines.to_dict("records")), title, _counts(rows)))
     return Table(
-        caption=caption,
+        caption="All rows of the ledger",
         corner=("paper", "statement"),
         headers=(
             Column("claim", prose=True),
@@ -97,7 +82,7 @@ def _ledger(frame: pd.DataFrame, caption: str, *, short: bool) -> Table:
         sections=tuple(sections),
         footers=_FOOTERS,
         numbers=frame,
-        filtered="lines" if short else "statements",
+        filtered="statements",
     )
 
 
@@ -112,20 +97,18 @@ def _counts(rows: pd.DataFrame) -> str:
     return f"{counted(len(rows), 'row')}: {each}{roots}"
 
 
-def _line(row: dict[Any, Any], *, short: bool) -> Line:
+def _line(row: dict[Any, Any]) -> Line:
     sampled = row["confidence"] < 1
     below = [f"{_number(row['lower'])} to {_number(row['upper'])}"] if sampled else []
     if row["measured_is"] != "number":
         below.append(str(row["measured_is"]))
     without = () if pd.isna(row["trivial"]) else (f"without it: {_number(row['trivial'])}",)
     # Statements of the other papers all rest on their text.
-    about = {"Tried": row["tried"], "Ground": row["ground"] if row["paper"] == EXPERTS else ""}
+    ground = row["ground"] if row["paper"] == EXPERTS else ""
+    about = {"Tried": row["tried"], "Ground": ground, "Computed": row["computed"]}
     reasons = {"Counterexample": row["counterexample"], "Put right by": row["mend"]}
-    if not short:
-        about["Computed"] = row["computed"]
-        note = "" if row["note"] in row["counterexample"] else row["note"]
-        reasons |= {"Root": row["root"], "Note": note, "Settings": row["settings"]}
-        reasons["Not varied"] = row["not_varied"]
+    note = "" if row["note"] in row["counterexample"] else row["note"]
+    reasons |= {"Root": row["root"], "Note": note, "Settings": row["settings"]}
     slip = row["verdict"] == ClaimVerdict.FAILS and row["kind"] not in OF_SUBSTANCE
     return marked(row["statement"], row["ours"]), (
         TableCell(row["claim"], _notes(about)),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -17,86 +16,24 @@ from dpol.core.randomness import Floats
 from dpol.core.rounding import at_most
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.convex.accounting import ConvexGame, theorem_3_12
-from dpol.lazy.exact import exact_epsilon, neighbours, output_masses, worst_epsilon
-from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
+from dpol.lazy.exact import exact_epsilon, neighbours, worst_epsilon
+from dpol.lazy.parameters import AccountedParameters, theorem_3_10
 from dpol.lazy.transform import LazyParameters
 from dpol.lazy.weights import WeightsMeasure
-from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.ledger.claims.core import DELTA, At, Finding, Findings, generator, stated
+from dpol.studies.ledger.claims.core import DELTA, At, Finding, Findings, generator
 
 # ---- multiplicative weights ------------------------------------------------------------------
 
 
 def log_ratios(seed: int) -> Findings:
-    """Check log ratios of multiplicative weights: one more loss, another loss, two redraws."""
+    """Check the log ratio of two redraws by multiplicative weights after another loss."""
     eta, rng = 0.1, generator(seed, "cumulative losses")
     measure = WeightsMeasure(3, eta)
     corners = np.array(list(itertools.product((0, 1), repeat=3)), dtype=float)
     for state in rng.uniform(0, 20 / eta, (400, 3)):
         logs = np.log([measure.probabilities(measure.absorb(state, loss)) for loss in corners])
-        step = float(np.abs(logs - np.log(measure.probabilities(state))).max())
-        neighbour = float(np.abs(logs[:, None] - logs[None]).max())
-        at: At = {"laws": tuple(state.tolist()), "losses": range(len(corners))}
-        yield Finding("one-more-loss", eta, step, at=at)
-        yield Finding("another-loss", 2 * eta, neighbour, at=at)
-        numbers = {"eta": eta, "each": neighbour}
-        yield Finding("later-batches", eta, 2 * neighbour, numbers=numbers)
-
-
-def keep_ratio(seed: int) -> Findings:
-    """Check the ratio by which L2P keeps a point, from the measure before and after a batch."""
-    eta, d, rng = 0.1, 3, generator(seed, "kept points")
-    measure = WeightsMeasure(d, eta)
-    corners = np.array(list(itertools.product((0.0, 1.0), repeat=d)))
-    for B in (1, 5):
-        for state, loss in itertools.product(rng.uniform(0, 20 / eta, (100, d)), B * corners):
-            after = measure.probabilities(measure.absorb(state, loss))
-            moved = np.log(after / measure.probabilities(state))
-            kept = measure.log_ratio(loss, np.arange(d, dtype=np.int32))
-            most = max(float(np.ptp(each)) / (B * eta) for each in (moved, kept))
-            at: At = {"B": B, "laws": tuple(state.tolist()), "losses": tuple(loss.tolist())}
-            yield Finding("keep-ratio", 2.0, round(most, 9), at=at, numbers={"d": d})
-        # One expert has all the weight and loses 1/2: a round moves the others by eta, up and down.
-        twice, state = WeightsMeasure(d, 2 * eta), np.array([0.0, 20 / eta, 20 / eta])
-        after = twice.probabilities(twice.absorb(state, B * np.array([0.5, 0.0, 1.0])))
-        most = float(np.ptp(np.log(after / twice.probabilities(state)))) / (B * eta)
-        case = f"B = {B}, weights at twice the rate"
-        yield Finding("keep-ratio", 2.0, round(most, 9), case, at={"B": B}, numbers={"d": d})
-
-
-def indicator(_: int) -> Findings:
-    """Check the log ratio of the one indicator that depends on the differing loss."""
-    for eta, p, B in itertools.product((1e-3, 0.01, 0.1), (0.01, 0.1, 0.5, 0.9), (1, 5)):
-        gap = np.linspace(-B, B, 2 * B + 1)
-        # Two losses of one round move the difference of two experts' losses by up to 2.
-        kept = (1 - p) ** 2 * np.minimum(1, np.exp(-2 * B * eta - eta * gap))
-        one, other = kept[:, None], kept[None]
-        allowed = np.abs(gap[:, None] - gap[None]) <= 2
-        loss = np.maximum(np.log(one / other), np.log1p(-one) - np.log1p(-other))
-        at: At = {"eta": eta, "p": p, "B": B}
-        yield Finding("differing-batch", 2 * eta / p, float(loss[allowed].max()), at=at)
-
-
-# ---- the transformation ----------------------------------------------------------------------
-
-
-def marginals(_: int) -> Findings:
-    """Check the enumerated distribution of x_s against the measure."""
-    d, rest = 3, 3
-    index = list(itertools.product(itertools.product((0.0, 1.0), repeat=d), repeat=rest))
-    for B, eta, p in itertools.product((1, 2), (0.03, 0.3), (0.2, 0.8)):
-        rule = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=2.0)
-        sums = B * np.array(index)
-        masses = output_masses(sums, rule).reshape(-1, *([d] * (rest + 1)))
-        off = 0.0
-        for s in range(rest + 1):
-            others = tuple(1 + r for r in range(rest + 1) if r != s)
-            nu = np.exp(-eta * sums[:, :s].sum(axis=1))
-            nu /= nu.sum(axis=1, keepdims=True)
-            off = max(off, float(np.abs(masses.sum(axis=others) - nu).sum(axis=1).max() / 2))
-        numbers = {"d": d, "batches": rest + 1, "normaliser": rule.normaliser}
-        at: At = {"losses": range(len(sums)), "B": B, "eta": eta, "p": p}
-        yield Finding("marginal", 0.0, off, at=at, numbers=numbers, settings=len(sums))
+        each = float(np.abs(logs[:, None] - logs[None]).max())
+        yield Finding("later-batches", eta, 2 * each, numbers={"eta": eta, "each": each})
 
 
 # ---- privacy ---------------------------------------------------------------------------------
@@ -170,34 +107,6 @@ def batching(_: int) -> Findings:
         yield Finding(name, 2.0, least, numbers=numbers, settings=len(etas))
 
 
-def batched_bound(seed: int) -> Findings:
-    """Check the regret of L2P for experts against log(d)/eta + eta T B / 8."""
-    rng, T = generator(seed, "losses of experts"), 400
-    for d, B, eta in itertools.product((2, 10), (1, 4, 20), (0.01, 0.1, 0.5)):
-        bound = regret_of_batches(T, d, B, eta)
-        numbers = {"T": T, "bound": stated(regret_of_batches)}
-        for label, losses in games_of_experts(rng, T, d, B).items():
-            regret = expected_loss(losses, eta, B) - float(losses.sum(axis=0).min())
-            at: At = {"losses": label, "d": d, "B": B, "eta": eta}
-            yield Finding("batched-regret", bound, regret, at=at, numbers=numbers)
-
-
-def regret_of_batches(T: int, d: int, B: int, eta: float) -> float:
-    """Return our bound on the regret of L2P and the dartboard: `log(d)/η + η T B/8`."""
-    return math.log(d) / eta + eta * T * B / 8
-
-
-def games_of_experts(rng: np.random.Generator, T: int, d: int, B: int) -> dict[str, Floats]:
-    """Return the (T, d) losses of three games: in turn, by coins, and one good expert."""
-    in_turn = np.zeros((T, d))
-    in_turn[:, :2] = np.tile(np.repeat(np.eye(2), B, axis=0), (T // B, 1))[:T]
-    return {
-        "in turn": in_turn,
-        "coins": (rng.random((T, d)) < np.linspace(0.1, 0.9, d)).astype(float),
-        "one good": np.tile(np.arange(d) > 0, (T, 1)).astype(float),
-    }
-
-
 _ORDERS_OF_T = 16, 24
 """Powers of ten between which the growth of regret over rate is computed."""
 
@@ -214,7 +123,7 @@ def rate_of_experts(_: int) -> Findings:
         growth = _over_rate(high, a) / _over_rate(low, a)
         growth *= (math.log(high / DELTA) / math.log(low / DELTA)) ** 2
         numbers = {"a": a, "low": low, "high": high, "at_low": _over_rate(low, a)}
-        numbers |= {"at_high": _over_rate(high, a), "order": _passes_one(a)}
+        numbers["at_high"] = _over_rate(high, a)
         power = round(math.log(growth) / math.log(high / low), 2)  # logarithms still move it
         yield Finding("rate-of-experts", 0.0, power, f"ε = T^(-{a:g})", numbers=numbers)
 
@@ -236,11 +145,6 @@ def in_turn(T: float, epsilon: float, n_experts: int, delta: float = DELTA) -> f
     return T / 4 * math.tanh(parameters.eta * parameters.batch_size / 2)
 
 
-def _passes_one(a: float) -> float:
-    """Return the smallest power of ten, to 0.1, at which regret exceeds the rate; inf above 24."""
-    return next((k / 10 for k in range(80, 241) if _over_rate(10 ** (k / 10), a) > 1), math.inf)
-
-
 def free_privacy(_: int) -> Findings:
     """Check the growth of regret over sqrt(T log d) at eps = T^(-1/4), d = T, logarithms apart.
 
@@ -260,58 +164,20 @@ def free_privacy(_: int) -> Findings:
         yield Finding(name, 0.0, round(grown, 2), numbers=numbers)
 
 
-def proven_rate(_: int) -> Findings:
-    """Check the powers of T and epsilon in our best proven regret if privacy costs over sqrt(T).
-
-    By hand: the redraws cost eta^2 T p / B with p = eta / epsilon, so eta = epsilon (B / T)^(1/3)
-    apart from logarithms. Then 1/eta + eta T B is smallest at B = epsilon^(-6/5) T^(-1/5). The free
-    epsilon is claimed for d = poly(T): d = T, where regret without privacy is sqrt(T log(T)).
-    """
-    rounds, epsilons = [10**k for k in range(8, 13)], np.geomspace(1e-5, 1e-2, 5).tolist()
-    # The number of experts d is the last of each game.
-    games = {
-        "proven-rate-rounds": [(LazyGame(T, DELTA), 1e-2, 10) for T in rounds],
-        # At a larger delta the smallest epsilon would be nearly free.
-        "proven-rate-epsilon": [(LazyGame(10**12, 1e-12), each, 10) for each in epsilons],
-        "free-proven": [(LazyGame(T, DELTA), T ** (-1 / 6), T) for T in rounds],
-    }
-    for name, power, base, varied in (
-        ("proven-rate-rounds", 2 / 5, rounds, "T"),
-        ("proven-rate-epsilon", -3 / 5, epsilons, "epsilon"),
-        ("free-proven", 1 / 2, rounds, "T d"),
-    ):
-        # Where d is the same in all games, the division moves no slope.
-        bounds = [
-            choose_parameters(game, epsilon=epsilon, n_experts=d).objective / math.sqrt(math.log(d))
-            for game, epsilon, d in games[name]
-        ]
-        x, y = np.log(base), np.log(bounds)
-        slope, start = np.polyfit(x, y, 1)
-        numbers = {"off": at_most(100 * math.expm1(np.abs(y - start - slope * x).max()), digits=2)}
-        at = dict.fromkeys(varied.split(), frozenset(map(float, base)))
-        yield Finding(name, power, float(slope), at=at, numbers=numbers, settings=len(x))
-
-
-# ---- lower bound -----------------------------------------------------------------------------
-
 EPOCHS_POWER = 4 / 3
 """The adversary of Theorem 4.2 changes the best expert (T epsilon)^(4/3) times."""
 
 
 def rate_of_lower_bound(_: int) -> Findings:
-    """Check the growth of the best expert's advantage in games of Theorem 4.2's adversary."""
+    """Check the growth of the best expert's lead in games of Theorem 4.2's adversary."""
     horizons = [10**4, 10**5, 10**6, 10**7]
     for d in (2, 10, 300):
-        advantages = []
-        for T in horizons:
-            epsilon = T**-0.5
-            epochs = round((T * epsilon) ** EPOCHS_POWER)
-            advantages.append(T / epochs * mean_lead(epochs, d))
-        slope = np.polyfit(np.log(horizons), np.log(advantages), 1)[0]
+        epochs = [round((T * T**-0.5) ** EPOCHS_POWER) for T in horizons]
+        leads = [T / E * mean_lead(E, d) for T, E in zip(horizons, epochs, strict=True)]
+        slope = float(np.polyfit(np.log(horizons), np.log(leads), 1)[0])
         at: At = {"T": frozenset(horizons), "d": d}
-        about: dict[str, Any] = {"at": at, "settings": len(horizons)}
-        about["numbers"] = {"over": advantages[-1] / horizons[-1] ** (2 / 3)}
-        yield Finding("rate-of-lower-bound", 2 / 3, float(slope), **about)
+        numbers = {"over": leads[-1] / horizons[-1] ** (2 / 3)}
+        yield Finding("rate-of-lower-bound", 2 / 3, slope, at=at, numbers=numbers, settings=4)
 
 
 def mean_lead(epochs: int, d: int) -> float:
@@ -322,69 +188,41 @@ def mean_lead(epochs: int, d: int) -> float:
     return float(epochs / 2 - (k[0] + (above**d).sum()))
 
 
-SHARPNESS = 0.5
-"""The exponential mechanism with exp(-SHARPNESS epsilon loss) is epsilon-DP up to 1/2."""
-
-
-def repeated_loss(_: int) -> Findings:
-    """Check Lemma 4.4 for the exponential mechanism."""
-    for d, T, share in itertools.product((2, 10, 1000), (1, 10, 100), (0.01, 0.1, 1.0)):
-        epsilon = share / T
-        zeros = np.arange(d + 1)
-        log_binomial = special.gammaln(d + 1) - special.gammaln(zeros + 1)
-        chance = np.exp(log_binomial - special.gammaln(d - zeros + 1)) / 2.0**d
-        decay = math.exp(-SHARPNESS * epsilon * T)
-        lost = (d - zeros) * decay / ((d - zeros) * decay + zeros)
-        gain = T / 2 - T * float(chance @ lost)
-        at: At = {"d": d, "T": T, "epsilon": epsilon}
-        yield Finding("repeated-loss", T * T * epsilon / 2, gain, at=at, trivial=T / 2)
-
-
 EPSILONS = (0.1, 0.25, 1.0)
 DELTAS = (1e-3, 1e-12)
 """Other delta of rows on our accounting, beside `DELTA`."""
 
 
-def by_theorem_3_2(
-    name: str,
-    parameters: AccountedParameters,
-    *,
-    B: float,
-    T: int,
-    delta: float,
-    epsilon: float,
-    at: At,
-) -> Findings:
-    """Check Theorem 3.2 on the parameters of another theorem, which promises `epsilon`.
+def _value(
+    name: str, parameters: AccountedParameters, B: float, T: int, epsilon: float, at: At
+) -> Finding:
+    """Compute Theorem 3.2 on the parameters of another theorem, which promises `epsilon`.
 
-    Its value, with delta_0 = 0, is computed whether or not its preconditions hold.
+    With delta_0 = 0, whether or not its preconditions hold.
     """
-    eta, p, log_term = parameters.eta, parameters.fake_switch, math.log(2 * T / delta)
-    yield Finding(f"{name}-precondition", 1.0, eta * B * log_term / p, at=at)
+    eta, p, log_term = parameters.eta, parameters.fake_switch, math.log(2 * T / DELTA)
     spread, first = T * eta**2 * p / B, 2 * eta / p
     value = first + eta + 1.5 * spread * log_term + log_term * math.sqrt(6 * spread)
-    numbers = {"own": value, "first": first / epsilon}
-    yield Finding(f"{name}-value", 1.0, value / epsilon, at=at, numbers=numbers)
+    return Finding(
+        name, 1.0, value / epsilon, at=at, numbers={"own": value, "first": first / epsilon}
+    )
 
 
 # ---- experts ---------------------------------------------------------------------------------
 
 
 def preset_of_experts(_: int) -> Findings:
-    """Check the parameters of Theorem 3.10 on a grid."""
+    """Check the parameters of Theorem 3.10 on a grid; by Theorem 3.2 at one delta."""
     grid = (10**3, 10**4, 10**6), EPSILONS, (10, 300, 10_000), (DELTA, *DELTAS)
-    for of in itertools.product(*grid):
-        every = of[-1] == DELTA  # at other deltas, only our own accounting
-        yield from (it for it in of_theorem_3_10(*of) if every or it.name == "experts-privacy")
-
-
-def of_theorem_3_10(T: int, epsilon: float, d: int, delta: float) -> Findings:
-    """Check Theorem 3.2 and our own accounting on the parameters of Theorem 3.10."""
-    parameters = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=d)
-    at: At = {"T": T, "epsilon": epsilon, "d": d, "delta": delta}
-    of: dict[str, Any] = {"T": T, "delta": delta, "epsilon": epsilon, "at": at}
-    yield from by_theorem_3_2("experts", parameters, B=parameters.batch_size, **of)
-    yield Finding("experts-privacy", 1.0, parameters.epsilon / epsilon, at=at)
+    for T, epsilon, d, delta in itertools.product(*grid):
+        parameters = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=d)
+        at: At = {"T": T, "epsilon": epsilon, "d": d, "delta": delta}
+        yield Finding("experts-privacy", 1.0, parameters.epsilon / epsilon, at=at)
+        if delta == DELTA:
+            B, log_term = parameters.batch_size, math.log(2 * T / delta)
+            needed = parameters.eta * B * log_term / parameters.fake_switch
+            yield Finding("experts-precondition", 1.0, needed, at=at)
+            yield _value("experts-value", parameters, B, T, epsilon, at)
 
 
 # Probabilities p of a fake switch; 0 is the limit of small p.
@@ -454,8 +292,7 @@ def preset_of_convex(_: int) -> Findings:
         parameters = theorem_3_12(game, epsilon=epsilon)
         printed = 1 / (2 * epsilon * math.log(1 / DELTA))
         at: At = {"T": T, "epsilon": epsilon, "B": printed}
-        of: dict[str, Any] = {"T": T, "delta": DELTA, "epsilon": epsilon, "at": at}
-        yield from by_theorem_3_2("convex", parameters, B=printed, **of)
+        yield _value("convex-value", parameters, printed, T, epsilon, at)
         rate = parameters.beta / parameters.regulariser
         # eta = 2 rate + sqrt(8 rate log(2 / delta_0)), solved for delta_0.
         smallest = 2 * math.exp(-(max(parameters.eta - 2 * rate, 0.0) ** 2) / (8 * rate))
@@ -468,48 +305,11 @@ def accounting_of_convex(_: int) -> Findings:
     for d, T, delta, epsilon in itertools.product(*sizes, (DELTA, *DELTAS), EPSILONS):
         game = ConvexGame(n_rounds=T, dimension=d, diameter=1.0, lipschitz=1.0, delta=delta)
         reached = theorem_3_12(game, epsilon=epsilon).epsilon
-        at: At = {"T": T, "delta": delta, "epsilon": epsilon}
-        yield Finding(f"convex-privacy-{d}", 1.0, reached / epsilon, at=at)
-
-
-def redraw_of_convex(seed: int) -> Findings:
-    """Check densities on an interval with one more loss, or with another loss."""
-    rng = generator(seed, "convex losses")
-    for draw in range(30):
-        beta, weight = math.exp(rng.uniform(-2, 1)), math.exp(rng.uniform(-1, 3))
-        half = float(math.exp(rng.uniform(-1, 2)))
-        x = np.linspace(-half, half, 4001)
-        base = beta * (_convex(rng, x) + weight * x**2)
-        losses = [_convex(rng, x), x, -x]
-        each = special.softmax(-np.array([base + beta * loss for loss in (0 * x, *losses)]), axis=1)
-        rate, case = beta / weight, f"β = {beta:.3g}, λ = {weight:.3g}, D = {2 * half:.3g}, L = 1"
-        at: At = {"losses": f"draw {draw}", "rate": f"{rate:.3g}"}
-        for delta in (1e-2, 1e-5):
-            limit = 2 * rate + math.sqrt(8 * rate * math.log(2 / delta))
-            added = _distance(each[:1].repeat(3, axis=0), each[1:], delta)
-            of_draw = f"{case}, δ0 = {delta:g}"
-            tried = {**at, "delta": delta}
-            yield Finding("convex-one-more-loss", limit, added, of_draw, at=tried)
-            replaced = _distance(each[[1, 2]], each[[2, 3]], delta)
-            mu = mu_of_epsilon(replaced, delta) if replaced > 0 else 0.0
-            yield Finding("convex-redraw", math.sqrt(2 * rate), mu, case, at=at)
-
-
-def _convex(rng: np.random.Generator, x: Floats) -> Floats:
-    """Draw a convex loss with Lipschitz constant at most 1: the largest of three lines."""
-    slopes, offsets = rng.uniform(-1, 1, 3), rng.uniform(-1, 1, 3)
-    return np.asarray((slopes[:, None] * x + offsets[:, None]).max(axis=0))
+        at: At = {"d": d, "T": T, "delta": delta, "epsilon": epsilon}
+        yield Finding("convex-privacy", 1.0, reached / epsilon, at=at)
 
 
 def _distance(one: Floats, other: Floats, delta: float) -> float:
     """Return the largest epsilon at delta of pairs of distributions, in both orders."""
     both = exact_epsilon(one, other, delta), exact_epsilon(other, one, delta)
     return float(np.max(both))
-
-
-CHECKS = (
-    log_ratios, keep_ratio, indicator, marginals, published_over_sound,
-    exact_privacy, batching, batched_bound, rate_of_experts, free_privacy, proven_rate,
-    rate_of_lower_bound, repeated_loss, preset_of_experts, experts_as_stated, preset_of_convex,
-    accounting_of_convex, redraw_of_convex,
-)  # fmt: skip

@@ -10,16 +10,10 @@ SECTIONS = (
         results=("claims",),
         tables=(
             Exhibit(
-                name="claims-open",
-                made_by="dpol.studies.ledger.claims.drawn:open_claims_table",
-                title="Claims that fail or are open",
-                place="folded",
-            ),
-            Exhibit(
                 name="claims",
                 made_by="dpol.studies.ledger.claims.drawn:claims_table",
-                title="The whole ledger",
-                place="file",
+                title="Each claim, and what fails",
+                place="folded",
             ),
         ),
     ),

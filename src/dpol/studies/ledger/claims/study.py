@@ -11,12 +11,12 @@ from dpol.studies.study import Facts, Job, Study
 def jobs(settings: Claims, facts: Facts) -> dict[str, Job[Paper]]:
     """Return a job for each paper, and one for the first paper's claims about this run."""
     labelled: dict[str, Job[Paper]] = {
-        paper: Job(points=(paper,), seconds=14.0) for paper in get_args(Paper)
+        paper: Job(points=(paper,), seconds=6.0) for paper in get_args(Paper)
     }
     labelled["experts-in-this-run"] = Job(
         points=("experts",),
-        inputs={"summary": "summary.parquet", "totals": "totals.parquet"},
-        seconds=3.0,
+        inputs={"summary": "summary.parquet"},
+        seconds=1.0,
     )
     return labelled
 
