@@ -15,6 +15,5 @@ CENTRAL = [member for member in MEMBERS if member.algorithm.model == "central"]
 @pytest.mark.parametrize("member", CENTRAL, ids=lambda member: member.label)
 def test_its_actions_do_not_refute_its_guarantee(member: Member) -> None:
     found = actions_do_not_refute_the_record(member)
-    # The choices of lazy algorithms show little; the ledger has their exact losses.
-    lazy = member.label in ("l2p", "dartboard")
-    assert found.startswith("cannot tell" if lazy else "holds, proves")
+    # The choices of L2P show little; the ledger has its exact losses.
+    assert found.startswith("cannot tell" if member.label == "l2p" else "holds, proves")

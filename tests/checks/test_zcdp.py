@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import dpol
-from checks.broken import zcdp_of
+from checks.sound import zcdp_of
 from dpol.checks.check import check
 from dpol.privacy.losses import mu_of_zcdp
 
-NAME = "checks.broken:SoundInZcdp"
+NAME = "checks.sound:InZcdp"
 ENTRY = {"algorithm": NAME, "label": "mine"}
 
 

@@ -18,7 +18,6 @@ from dpol.checks.algorithms import (
     game,
     random_stream,
     source_for,
-    without_ties,
 )
 from dpol.checks.settings import stream_of
 from dpol.experts import registry
@@ -39,7 +38,7 @@ from dpol.experts.registry import (
     simplicity_of,
 )
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.noise import CENTRAL_NOISES, NOISES, privatize
+from dpol.noise import CENTRAL_NOISES, NOISES, NoisyGains, privatize
 from replicates import many
 from steps import FixedBank
 
@@ -78,8 +77,6 @@ def test_labels_are_all_different():
 @every_member
 @pytest.mark.parametrize("check", CHECKS)
 def test_every_algorithm_passes_the_checks(member, check):
-    if member.label.endswith("floor-0") and check == "no privacy is the limit":
-        pytest.skip("has a limit of its own, below")
     CHECKS[check](member)
 
 
@@ -169,7 +166,27 @@ def test_a_noise_that_no_curator_has_is_refused(noise):
         RawGains(STREAM, 0.5, noise=noise)
 
 
-# --- Limits that need more than equal actions ---
+# --- No privacy is the limit ---
+
+
+def without_ties(algorithm, mu, seed=1):
+    """Games with the same initial noise at any mu; without it, round 1 is tied."""
+    source = source_for(algorithm, random_stream(30, 4), mu, seed=seed)
+    if not isinstance(source, NoisyGains):
+        return source
+    initial = 0.1 * np.random.default_rng(0).random(source.initial.shape[1])
+    return dataclasses.replace(source, initial=np.broadcast_to(initial, source.initial.shape))
+
+
+@every_member
+def test_at_a_huge_mu_it_plays_as_without_privacy(member):
+    """From round 2 on; those with a limit of their own, and what is random without noise, apart."""
+    near, limit, other = (
+        game(member, without_ties(member.algorithm, mu, seed))
+        for mu, seed in ((1e12, 1), (math.inf, 1), (math.inf, 2))
+    )
+    if (limit == other)[:, 1:].all() and not member.label.endswith("floor-0"):
+        np.testing.assert_array_equal(near[:, 1:], limit[:, 1:])
 
 
 @pytest.mark.parametrize("label", ["rw-meta-floor-0", "rw-meta-short-floor-0"])

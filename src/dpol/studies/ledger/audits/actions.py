@@ -15,9 +15,8 @@ from dpol.privacy.guarantee import Guarantee
 from dpol.studies.ledger.audits.core import Audit, Subject, by_event, combinations
 from dpol.studies.ledger.audits.inputs import Setting, delta_of
 
-Play = Callable[[Setting, GainStream, int, int, float], tuple[Floats, Guarantee]]
-"""Maps a setting, one of its streams, R, a seed, and a share of the right noise, to outputs
-(R, T, n) and to the record of the right noise."""
+Play = Callable[[Setting, GainStream, int, int], tuple[Floats, Guarantee]]
+"""Maps a setting, one of its streams, R and a seed to outputs (R, T, n) and to the record."""
 # Outputs that count besides combinations, and quantiles at which a number is an event.
 _COLUMNS, _QUANTILES = 8, (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
 
@@ -89,11 +88,11 @@ class AuditedGames:
         return by_event(subject, "an event of the actions", statistics, parameter, self.delta)
 
 
-def played(play: Play, setting: Setting, count: int, seed: int, share: float = 1.0) -> AuditedGames:
-    """Play `count` games on each stream of a setting, with a share of the right noise."""
+def played(play: Play, setting: Setting, count: int, seed: int) -> AuditedGames:
+    """Play `count` games on each stream of a setting."""
     seeds = map(int, seed_sequence(seed, ("audit", count)).generate_state(2))
     games = zip(setting.streams(), seeds, strict=True)
-    made = [play(setting, stream, count, own, share) for stream, own in games]
+    made = [play(setting, stream, count, own) for stream, own in games]
     one, other = setting.experts
     apart = [outputs[..., one] - outputs[..., other] for outputs, _ in made]
     sums = (np.arange(setting.stream.n_rounds) >= setting.rounds[0]).astype(float)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+import pandas as pd
+
 from dpol.privacy.auditing import exceeds
 from dpol.show.table import Column, Line, Mark, Table, TableCell, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved
@@ -18,7 +20,7 @@ _VERDICTS = {
 
 def audits_table(frames: Frames, facts: Facts) -> Table:
     """Build the table of each mechanism's claim, what its outputs prove, and the verdict."""
-    audits = frames["audits"]
+    audits: pd.DataFrame = frames["audits"]
     adjacency = "; ".join(dict.fromkeys(audits["adjacency"]))
     ran = (
         f"{row['mechanism']}, {row['method']}: {row['inputs']}. Code: {row['code']}. Statistic:"
