@@ -17,7 +17,7 @@ SAMPLED = {"interval": (511.06, 541.02), "confidence": 0.9999}
 FALSE = {"kind": "false", "root": "Theorem 4", "mend": "n = 1"}
 CONSTANT = {"kind": "constant", "root": "equation (2)", "mend": "1 for 0"}
 CLAIMS = (
-    claim_by_hand(2.0, "<=", 1.5, note="n = 2"),
+    replace(claim_by_hand(2.0, "<=", 1.5, note="n = 2"), tried={"n": "2 to 1,000,000 (4)"}),
     claim_by_hand(12345.6, ">=", 30000.0, place="Lemma 2", ours=True),
     claim_by_hand(0.0, "<=", 0.25, paper="Two", witness="x = 1", note="why", **CONSTANT),
     claim_by_hand(
@@ -54,7 +54,7 @@ def test_papers_are_sections_and_failures_come_first() -> None:
 def test_every_cell() -> None:
     table = table_of(*CLAIMS)
     assert lines(table)["Theorem 1"] == (
-        TableCell("is so", ("Computed: by hand.",)),
+        TableCell("is so", ("Tried: n: 2 to 1,000,000 (4).", "Computed: by hand.")),
         TableCell("≤ 2"),
         TableCell("1.5"),
         TableCell("0.75"),
@@ -88,12 +88,6 @@ def test_every_cell() -> None:
             mark=FAILS,
         ),
     )
-
-
-def test_a_row_says_what_was_tried() -> None:
-    row = replace(claim_by_hand(), tried={"n": "2 to 1,000,000 (4)", "laws": "20"})
-    cells = lines(table_of(row))["Theorem 1"]
-    assert cells[0].notes[0] == "Tried: n: 2 to 1,000,000 (4); laws: 20."
 
 
 def test_findings_on_data_and_our_statements_stand_apart_and_are_never_red() -> None:

@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
+from string import Formatter
 from types import ModuleType
 from typing import Any, Literal, cast
 
@@ -217,17 +218,6 @@ def stated(bound: Callable[..., object]) -> str:
     return str(found)
 
 
-class _Formulas(dict[str, Any]):
-    """Numbers by name; a name without a number is a function that states a formula."""
-
-    def __init__(self, module: ModuleType) -> None:
-        super().__init__()
-        self.module = module
-
-    def __missing__(self, name: str) -> str:
-        return stated(vars(self.module)[name])
-
-
 @dataclass(frozen=True)
 class Claim:
     """A statement with a finding: measured `relation` claimed?
@@ -284,9 +274,8 @@ class Claim:
         Raises:
             KeyError: the text names a number that the finding does not have, and no function.
         """
-        finding = self.finding
-        named = _Formulas(self.statement.module)
-        named |= {
+        template, finding = str(getattr(self.statement, of)), self.finding
+        numbers: dict[str, Any] = {
             "claimed": finding.claimed,
             "measured": finding.measured,
             "case": finding.setting,
@@ -294,7 +283,9 @@ class Claim:
             "spare": finding.claimed / (finding.bounds[1] or math.nan),
             **finding.numbers,
         }
-        return str(getattr(self.statement, of)).format_map(named)
+        asked = {name for _, name, *_ in Formatter().parse(template) if name} - numbers.keys()
+        formulas = {name: stated(vars(self.statement.module)[name]) for name in asked}
+        return template.format_map(numbers | formulas)
 
     def as_row(self) -> dict[str, Any]:
         """Return the row of the ledger, with `CLAIM_COLUMNS`."""
