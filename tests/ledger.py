@@ -45,7 +45,7 @@ def compute() -> tuple[dict[str, list[Finding]], Uses]:
     uses: Uses = defaultdict(list)
     asked = [it for it in study.statements().values() if not it.on_data]
     with recording(uses, "claims"):
-        for check in {it.check: it.function for it in asked}.values():
+        for check in dict.fromkeys(it.check for it in asked):
             for finding in check(SEED):
                 findings[finding.name].append(finding)
     return findings, uses

@@ -15,7 +15,8 @@ from dpol.core.schemas import read_frame
 from dpol.core.yaml_files import read_yaml
 from dpol.show.words import DARTBOARD, DISTRIBUTIONS, EXPERTS, LAZY
 from dpol.studies.games.collect import schema
-from dpol.studies.ledger.claims.core import Claim, Finding, Statement, decided
+from dpol.studies.ledger.claims import dartboard, experts, gains, labels, lazy, lemmas
+from dpol.studies.ledger.claims.core import Claim, ClaimCheck, Finding, Statement, decided
 from dpol.studies.ledger.claims.settings import Paper
 from dpol.studies.study import Inputs
 
@@ -27,6 +28,15 @@ PAPERS = {
     "labels": DISTRIBUTIONS,
 }
 """Titles by label. Each paper is a point of the study."""
+MODULES = {
+    "dartboard": dartboard,
+    "experts": experts,
+    "gains": gains,
+    "labels": labels,
+    "lazy": lazy,
+    "lemmas": lemmas,
+}
+"""Modules of checks."""
 STATEMENTS = Path(__file__).with_name("statements.yaml")
 
 
@@ -40,11 +50,16 @@ def statements() -> Mapping[str, Statement]:
     """
     by_paper = cast(dict[str, dict[str, dict[str, Any]]], read_yaml(STATEMENTS))
     entries = {
-        name: {"paper": PAPERS[paper], **fields}
+        name: {"paper": PAPERS[paper], **fields, "check": _loaded(fields["check"])}
         for paper, of_paper in by_paper.items()
         for name, fields in of_paper.items()
     }
     return TypeAdapter(dict[str, Statement]).validate_python(entries)
+
+
+def _loaded(check: str) -> ClaimCheck:
+    module, _, name = check.partition(":")
+    return cast(ClaimCheck, getattr(MODULES[module], name))
 
 
 def claims(paper: str, *, seed: int) -> list[Claim]:
@@ -66,7 +81,7 @@ def decide(asked: Mapping[str, Statement], by: Any) -> list[Claim]:
             that the run does not play have no row.
     """
     found: dict[str, list[Finding]] = {name: [] for name in asked}
-    for check in progress({it.check: it.function for it in asked.values()}.values(), "claims"):
+    for check in progress(dict.fromkeys(it.check for it in asked.values()), "claims"):
         for finding in check(by):
             found[finding.name].append(finding)
     return [decided(asked[name], its) for name, its in found.items() if its]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
 from string import Formatter
-from types import ModuleType
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -37,6 +36,8 @@ Kind = Literal[
 """What is wrong with a statement that fails."""
 OF_SUBSTANCE: tuple[Kind, ...] = ("false", "hypothesis missing")
 """Kinds that headlines count and name. The others are easily put right."""
+Findings = Iterator["Finding"]
+ClaimCheck = Callable[[Any], Findings]
 At = Mapping[str, Hashable]
 """The member that was tried of each set, a frozenset of several, or a range of so many drawn."""
 _GREEK = dict(
@@ -83,8 +84,8 @@ class Statement(BaseModel):
         paper: title of the paper.
         place: number of the statement in the paper, or where it stands.
         statement: the statement in one line.
-        check: `module:function` of this package; the function returns its findings, and perhaps
-            those of other statements.
+        check: function that maps a root seed, or the summary of a run, to its findings, and perhaps
+            to those of other statements; `module:function` in the file.
         over: the sets of which the check tries several members, with the ends of the range that it
             tries; None for members without an order.
         relation: how the measured number should compare with the claimed one.
@@ -109,7 +110,7 @@ class Statement(BaseModel):
     paper: str
     place: str
     statement: str
-    check: str
+    check: ClaimCheck
     over: dict[str, tuple[float, float] | None]
     relation: Relation = "<="
     computed: str
@@ -123,16 +124,6 @@ class Statement(BaseModel):
     kind: Kind | None = None
     root: str = ""
     mend: str = ""
-
-    @property
-    def module(self) -> ModuleType:
-        """The module of the check."""
-        return import_module(f"{__package__}.{self.check.partition(':')[0]}")
-
-    @property
-    def function(self) -> ClaimCheck:
-        """The check, which maps a root seed, or the summary of a run, to findings."""
-        return cast(ClaimCheck, getattr(self.module, self.check.partition(":")[2]))
 
 
 @dataclass(frozen=True)
@@ -203,10 +194,6 @@ def _tried(members: set[Any], named: bool) -> str:
     """Say how many members were tried, and their range if they are numbers."""
     ends = " to ".join(dict.fromkeys(map(_digits, () if named else (min(members), max(members)))))
     return f"{ends} ({len(members):,})" if ends else f"{len(members):,}"
-
-
-Findings = Iterator[Finding]
-ClaimCheck = Callable[[Any], Findings]
 
 
 def stated(bound: Callable[..., object]) -> str:
@@ -284,7 +271,8 @@ class Claim:
             **finding.numbers,
         }
         asked = {name for _, name, *_ in Formatter().parse(template) if name} - numbers.keys()
-        formulas = {name: stated(vars(self.statement.module)[name]) for name in asked}
+        beside = vars(sys.modules[self.statement.check.__module__])
+        formulas = {name: stated(beside[name]) for name in asked}
         return template.format_map(numbers | formulas)
 
     def as_row(self) -> dict[str, Any]:
