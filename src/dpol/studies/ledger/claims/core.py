@@ -36,8 +36,6 @@ Kind = Literal[
 """What is wrong with a statement that fails."""
 OF_SUBSTANCE: tuple[Kind, ...] = ("false", "hypothesis missing")
 """Kinds that headlines count and name. The others are easily put right."""
-Findings = Iterator["Finding"]
-ClaimCheck = Callable[[Any], Findings]
 At = Mapping[str, Hashable]
 """The member that was tried of each set, a frozenset of several, or a range of so many drawn."""
 _GREEK = dict(
@@ -70,60 +68,6 @@ DELTA = 1e-6
 
 CLAIM_COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["claims"].columns)
 """Columns of the ledger (docs/reference/tables.md)."""
-
-
-class Statement(BaseModel):
-    """A statement in words: an entry of statements.yaml, and the title of its paper.
-
-    `statement`, `computed`, `witness`, `note` and `mend` may hold fields in braces, which take the
-    numbers of a finding: `claimed`, `measured`, `case`, `settings` (of all findings), `spare`
-    (`claimed` over the upper end of the interval), and its own `numbers`. A field of another name
-    is a function of the check's module, and takes the formula that it states.
-
-    Args:
-        paper: title of the paper.
-        place: number of the statement in the paper, or where it stands.
-        statement: the statement in one line.
-        check: function that maps a root seed, or the summary of a run, to its findings, and perhaps
-            to those of other statements; `module:function` in the file.
-        over: the sets of which the check tries several members, with the ends of the range that it
-            tries; None for members without an order.
-        relation: how the measured number should compare with the claimed one.
-        computed: what is computed, with its sizes.
-        ground: what a statement of a paper rests on. Our copy of the experts' paper lost its
-            formulas, so every statement of that paper must say so; for the others it is the text.
-        measured_is: whether the number itself is measured, or a bound on it. An upper bound
-            cannot refute that the number is small, and a lower bound cannot prove it.
-        rounding: relative accuracy of the computation.
-        witness: the numbers of the worst case: the counterexample if the claim fails.
-        note: what else a reader must know.
-        ours: whether the statement is ours, not the paper's.
-        on_data: whether it is a finding on the data of a run, which other data need not show. It
-            can be seen or not seen, but never refuted.
-        kind: what is wrong with a statement that fails.
-        root: the slip behind the failure, in words. Statements with the same slip share it.
-        mend: what puts it right.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    paper: str
-    place: str
-    statement: str
-    check: ClaimCheck
-    over: dict[str, tuple[float, float] | None]
-    relation: Relation = "<="
-    computed: str
-    ground: Ground = "text"
-    measured_is: MeasuredIs = "number"
-    rounding: float = 1e-9
-    witness: str = "{case}: measured {measured:.6g}, claimed {claimed:.6g}"
-    note: str = ""
-    ours: bool = False
-    on_data: bool = False
-    kind: Kind | None = None
-    root: str = ""
-    mend: str = ""
 
 
 @dataclass(frozen=True)
@@ -180,6 +124,64 @@ class Finding:
     def bounds(self) -> tuple[float, float]:
         """The interval; `measured` at both ends if nothing was sampled."""
         return self.interval or (self.measured, self.measured)
+
+
+Findings = Iterator[Finding]
+ClaimCheck = Callable[[Any], Findings]
+
+
+class Statement(BaseModel):
+    """A statement in words: an entry of statements.yaml, and the title of its paper.
+
+    `statement`, `computed`, `witness`, `note` and `mend` may hold fields in braces, which take the
+    numbers of a finding: `claimed`, `measured`, `case`, `settings` (of all findings), `spare`
+    (`claimed` over the upper end of the interval), and its own `numbers`. A field of another name
+    is a function of the check's module, and takes the formula that it states.
+
+    Args:
+        paper: title of the paper.
+        place: number of the statement in the paper, or where it stands.
+        statement: the statement in one line.
+        check: function that maps a root seed, or the summary of a run, to its findings, and perhaps
+            to those of other statements; `module:function` in the file.
+        over: the sets of which the check tries several members, with the ends of the range that it
+            tries; None for members without an order.
+        relation: how the measured number should compare with the claimed one.
+        computed: what is computed, with its sizes.
+        ground: what a statement of a paper rests on. Our copy of the experts' paper lost its
+            formulas, so every statement of that paper must say so; for the others it is the text.
+        measured_is: whether the number itself is measured, or a bound on it. An upper bound
+            cannot refute that the number is small, and a lower bound cannot prove it.
+        rounding: relative accuracy of the computation.
+        witness: the numbers of the worst case: the counterexample if the claim fails.
+        note: what else a reader must know.
+        ours: whether the statement is ours, not the paper's.
+        on_data: whether it is a finding on the data of a run, which other data need not show. It
+            can be seen or not seen, but never refuted.
+        kind: what is wrong with a statement that fails.
+        root: the slip behind the failure, in words. Statements with the same slip share it.
+        mend: what puts it right.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    paper: str
+    place: str
+    statement: str
+    check: ClaimCheck
+    over: dict[str, tuple[float, float] | None]
+    relation: Relation = "<="
+    computed: str
+    ground: Ground = "text"
+    measured_is: MeasuredIs = "number"
+    rounding: float = 1e-9
+    witness: str = "{case}: measured {measured:.6g}, claimed {claimed:.6g}"
+    note: str = ""
+    ours: bool = False
+    on_data: bool = False
+    kind: Kind | None = None
+    root: str = ""
+    mend: str = ""
 
 
 def _digits(number: float) -> str:
