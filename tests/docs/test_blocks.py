@@ -39,7 +39,7 @@ def test_every_mark_is_of_a_block() -> None:
     ("name", "right", "wrong"),
     [
         ("README.md", "17.1 ± 0.3", "18.1 ± 0.3"),
-        ("README.md", "5 statements of the papers", "6 statements of the papers"),
+        ("README.md", "5 statements are false", "6 statements are false"),
         ("docs/explanation/papers.md", "has clearly less than L2P", "has clearly more than L2P"),
         ("config/README.md", "| integer (`100`)", "| integer (`10`)"),
     ],
