@@ -62,15 +62,11 @@ class Headings:
     sections: Mapping[str, list[str] | str]
 
 
-Mentions = Mapping[str, Mapping[str, list[str]]]
-
-
 @cache
-def _listed() -> tuple[Mapping[str, list[Exhibit]], Mapping[str, Headings], Mentions]:
+def _listed() -> tuple[Mapping[str, list[Exhibit]], Mapping[str, Headings]]:
     made = dict(read_yaml(Path(__file__).with_name("exhibits.yaml")))
     of = TypeAdapter(dict[str, Headings]).validate_python(made.pop("headings"))
-    mentions: Mentions = made.pop("mentions")
-    return TypeAdapter(dict[str, list[Exhibit]]).validate_python(made), of, mentions
+    return TypeAdapter(dict[str, list[Exhibit]]).validate_python(made), of
 
 
 def exhibits() -> Mapping[str, list[Exhibit]]:
@@ -81,11 +77,6 @@ def exhibits() -> Mapping[str, list[Exhibit]]:
 def headings() -> Mapping[str, Headings]:
     """Return the headings and the numbered statements of each of the three papers."""
     return _listed()[1]
-
-
-def mentions() -> Mentions:
-    """Return the numbered statements that each file of the package names, in order, by paper."""
-    return _listed()[2]
 
 
 def named(place: str) -> list[str]:
