@@ -28,9 +28,7 @@ Parameter = Literal["mu", "epsilon"]
 """Parameter of a claim: `mu` of Gaussian DP, or `epsilon`."""
 Method = Literal["event", "covariance", "exact"]
 """Method of a bound: `audit_runs`, `audit_covariance`, or a computed loss."""
-Verdict = Literal["consistent", "violated", "outside the guarantee"]
-OUTSIDE: Verdict = "outside the guarantee"
-"""The verdict on outputs that exceed a parameter on inputs that its guarantee does not cover."""
+Verdict = Literal["consistent", "violated"]
 # Kind of event: a column of the statistics, its sign, and which input the event speaks for.
 _Side = tuple[int, int, bool]
 
@@ -76,30 +74,23 @@ class AuditResult:
         return verdict_on(self.lower_bound, requested=self.claimed)
 
 
-def verdict_on(
-    lower_bound: float, *, requested: float, recorded: float | None = None, covered: bool = True
-) -> Verdict:
+def verdict_on(lower_bound: float, *, requested: float, recorded: float | None = None) -> Verdict:
     """Return the verdict on the claim of a mechanism: the smaller of requested and recorded.
 
     Args:
         lower_bound: what its outputs prove.
         requested: the parameter that was asked for.
         recorded: the parameter that its record claims; None for what was requested.
-        covered: whether its guarantee covers the inputs.
 
     Returns:
-        `violated` if the outputs exceed the claim, or the record admits more than was requested;
-        `outside the guarantee` if the outputs exceed it on inputs that are not covered.
+        `violated` if the outputs exceed the claim, or the record admits more than was requested.
 
     >>> verdict_on(0.9, requested=1.0), verdict_on(0.9, requested=1.0, recorded=0.8)
     ('consistent', 'violated')
     """
     recorded = requested if recorded is None else recorded
-    if exceeds(recorded, requested):
-        return "violated"
-    if not exceeds(lower_bound, min(requested, recorded)):
-        return "consistent"
-    return "violated" if covered else OUTSIDE
+    wrong = exceeds(recorded, requested) or exceeds(lower_bound, min(requested, recorded))
+    return "violated" if wrong else "consistent"
 
 
 def exceeds(value: float, claimed: float) -> bool:
