@@ -35,7 +35,6 @@ def answer_widget(frames: Frames, facts: Facts) -> Widget:
     lines = lines_of(standings)
     data = {
         "start": first_level(standings, facts),
-        "privacy": guesses_title(standings),
         "levels": [
             {
                 "mu": f"{mu:g}",
@@ -51,7 +50,8 @@ def answer_widget(frames: Frames, facts: Facts) -> Widget:
         ],
     }
     widget = load_template("answer.html.j2", "dpol.report").render(
-        kind="question" if facts.asks_several else "stream"
+        kind="question" if facts.asks_several else "stream",
+        privacy=guesses_title(standings),
     )
     return data, {"widget": widget}
 

@@ -14,7 +14,7 @@
   // `over`: the name of the line under the pointer.
   const state = { level: data.start, panel: panels[0], over: null };
   const ROOM = 600; // width from which numbers have room beside the lines
-  const EDGE = { left: 44, right: 0, top: 12, bottom: 44 };
+  const EDGE = { left: 44, right: 0, top: 12, bottom: 26 };
   const [GAP, LETTER] = [14, 7]; // between names of lines; the width of a letter of theirs
 
   const percent = (share) => `${(100 * share).toFixed(1).replace("-0.0", "0.0")}%`;
@@ -65,8 +65,6 @@
       const tick = title.includes("∞") ? "none" : `${guesses}%`;
       add(svg, "text", { x: x(k), y: height - EDGE.bottom + 18, "text-anchor": "middle" }, tick);
     });
-    const name = { x: (EDGE.left + width) / 2, y: height - 6, "text-anchor": "middle" };
-    add(svg, "text", name, data.privacy);
     const beside = (point) => places(lines().map((it) => y(point(it)?.[0] ?? 0)), height - EDGE.bottom);
     const ends = beside((it) => it.points.findLast(Boolean));
     for (const [i, line] of lines().entries()) {
