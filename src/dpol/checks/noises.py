@@ -125,8 +125,8 @@ def scale_is_public(noise: Noise, seed: int) -> None:
             full = replace(stream, gains=gains * stream.gain_range)
             if (scale != _scale(noise, full, mu)).any():
                 raise CheckError(
-                    f"its scale depends on the gains at {in_words(stream, mu)}; it is public, so it"
-                    " must not"
+                    f"its scale depends on the gains at {in_words(stream, mu)}; compute it from"
+                    " public facts alone, such as capacities"
                 )
 
 

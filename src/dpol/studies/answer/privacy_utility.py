@@ -222,6 +222,6 @@ def _footers(standings: pd.DataFrame, facts: Facts) -> Iterator[str]:
         yield "The strongest rival of a level is the best other family that guarantees the same."
     if CURATOR in names:
         yield (
-            "The best curator of a level is the best family but our method’s. It may be a local rule:"
-            " a curator, who sees raw numbers, can add noise to them and play any rule."
+            "The best curator of a level is the best family but our method’s. It may be a local"
+            " rule: a curator, who sees raw numbers, can add noise to them and play any rule."
         )
