@@ -46,7 +46,7 @@ _SETTING = ["algorithm", "family", "exhibit", "column", "variant", "noise", "lev
 
 
 def schema(name: str) -> Schema:
-    """Return the schema of a table of the main study."""
+    """Return the schema of a table of the main study, from `results.yaml`."""
     return schemas_in(__package__)[name]
 
 
