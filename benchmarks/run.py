@@ -1,6 +1,6 @@
 """Measure speed and memory: `make bench`. It writes results.json and results.md beside this file.
 
-python run.py                   # every part, in some ten minutes
+python run.py                   # every part, in some four minutes
 python run.py rw_meta starts    # these parts; the others keep their numbers
 """
 
