@@ -80,7 +80,7 @@ found.sorted = await tab.evaluate(() =>
 await tab.reload();
 
 // The filter of the ledger: by verdict, also sorted, by words, and back.
-const ledger = "[aria-label='Rows of the ledger that fail or are open'] table";
+const ledger = "[aria-label='All rows of the ledger'] table";
 if (await tab.locator(ledger).count()) {
   found.filter = await tab.evaluate((own) => {
     const table = document.querySelector(own);

@@ -107,10 +107,10 @@ def test_the_ledger_is_filtered_by_verdict_and_words(by_hand: Path, width: int) 
     (chosen,) = verdict["pressed"]
     assert chosen != "all"
     assert set(verdict["marks"]) == {chosen} != set(before["marks"])
-    assert verdict["count"] == f"{len(verdict['marks'])} of {len(before['marks'])} lines"
+    assert verdict["count"] == f"{len(verdict['marks'])} of {len(before['marks'])} statements"
     assert verdict["labels"] == 1, "each row has all labels"
     assert (ordered["marks"], ordered["count"]) == (verdict["marks"], verdict["count"])
-    assert (none["marks"], none["count"]) == ([], f"0 of {len(before['marks'])} lines")
+    assert (none["marks"], none["count"]) == ([], f"0 of {len(before['marks'])} statements")
     assert after == before
 
 
