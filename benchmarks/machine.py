@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import re
 import resource
 import time
 from collections.abc import Callable
@@ -48,16 +47,6 @@ def children_seconds() -> float:
     """Return the processor time of all ended child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def peak_mb() -> float:
-    """Return the largest memory of this process so far (Linux).
-
-    `ru_maxrss` would begin with the peak of the process that started this one.
-    """
-    found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text(encoding="utf-8"))
-    assert found is not None
-    return int(found[1]) / 1024
 
 
 def in_own_process(work: Callable[[], Any]) -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import yaml
-from machine import ROOT, Measured, children_seconds, in_own_process, peak_mb
+from machine import ROOT, Measured, children_seconds, in_own_process
 
 from dpol.config.experiment import load_experiment
 from dpol.core.schemas import write_frame
@@ -25,7 +25,7 @@ from dpol.data.stream import GainStream, write_stream
 from dpol.experts.registry import make_members
 from dpol.plan import Plan, inputs_of
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.reruns.notes import read_notes
+from dpol.reruns.notes import peak_mb, read_notes
 from dpol.studies.games.scores import Played, score_tables
 from dpol.studies.games.study import STUDY
 from dpol.studies.jobs import write_results
