@@ -54,13 +54,12 @@ def read_counts(name: str) -> pd.DataFrame:
 
 def overlapping(sundays: pd.DataFrame, fridays: pd.DataFrame) -> pd.DataFrame:
     """Return the Sundays with the counts of both overlapping Fridays, and the hospital's beds."""
-    fridays = fridays.assign(beds=fridays.groupby("hospital_pk")[BEDS].transform("median"))
     for side, days in (("before", -2), ("after", 5)):
-        own = fridays[["hospital_pk", "week", "count", "beds"]]
-        own = own.assign(week=own["week"] - pd.Timedelta(days=days)).rename(columns={"count": side})
-        own = own if side == "before" else own.drop(columns="beds")
+        own = fridays[["hospital_pk", "week", "count"]].rename(columns={"count": side})
+        own["week"] -= pd.Timedelta(days=days)
         sundays = sundays.merge(own, on=["hospital_pk", "week"], how="left")
-    return sundays
+    beds = fridays.groupby("hospital_pk")[BEDS].median()
+    return sundays.assign(beds=sundays["hospital_pk"].map(beds))
 
 
 def counted(rows: pd.DataFrame) -> dict[str, Any]:
