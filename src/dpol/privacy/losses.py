@@ -544,7 +544,7 @@ def _sum_of_kind(draw: Draw, count: int, step: float) -> tuple[float, Floats, fl
                 total = added(masses, total)
             return 0.0, total, draw.e / fine
         error, logs = _first_shown([(masses, count)], math.ceil(reach / draw.e * fine))
-        if error <= _SMALL:
+        if error <= _SMALL or fine == draw.steps:
             break
     return error * max(1.0, count / _POWERED), logs, draw.e / fine
 
