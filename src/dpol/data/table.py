@@ -476,12 +476,12 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
         lines.append((f"  column {bad.texts.name}, which needs ", bad.wanted, ":"))
         texts = bad.texts.astype(object)
         most = texts.value_counts(sort=True)
-        for text, size in most[:3].items():
+        for text, size in (shown := most[:3]).items():
             row = texts.index[(texts == text).to_numpy()][0]
             held = repr(shortened(str(text))) if text != "" else "nothing"
             lines.append(f"    {held}: {counted(int(size), 'cell')}, first in row {row}")
-        if len(most) > 3:
-            lines.append(f"    and {counted(len(most) - 3, 'other text')}")
+        if more := len(most) - len(shown):
+            lines.append(f"    and {counted(more, 'other text')}")
     raise DataError(in_lines([*lines, *dict.fromkeys(bad.remedy for bad in columns if bad.remedy)]))
 
 
