@@ -65,11 +65,6 @@ def rounds_of_selection(n_hypotheses: int, epsilon: float, distance: float) -> i
     return 3 + bisect_left(range(3, sys.maxsize), True, key=within)
 
 
-def kept_by_response(n_labels: int, epsilon: float) -> float:
-    """Return `kept` of randomised response on M labels, the factor that shrinks differences."""
-    return math.expm1(epsilon) / (math.expm1(epsilon) + n_labels)
-
-
 def kept_by_design(n_hypotheses: int, epsilon: float) -> float:
     """Return `tanh(ε/2)/sqrt(K - 1)`, kept of noisy membership of sets from a D-optimal design.
 
