@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,19 +93,26 @@ class Uniforms(ReplicateGenerators):
     used: NDArray[np.intp]
 
     def of(self, rows: Iterable[int]) -> Uniforms:
-        return replace(self, rows=self.rows[np.asarray(rows)])
+        return Uniforms(self.generators, self.rows[np.asarray(rows)], self.ahead, self.used)
 
     def uniforms(self, count: int) -> Floats:
-        for row in self.rows[self.used[self.rows] + count > _AHEAD]:
-            rest = self.ahead[row, self.used[row] :]
-            drawn = self.generators[row].random(_AHEAD - len(rest))
-            self.ahead[row], self.used[row] = np.concatenate([rest, drawn]), 0
-        places = self.used[self.rows, None] + np.arange(count)
-        self.used[self.rows] += count
+        places = self._next(count)[:, None] + np.arange(count)
         return np.asarray(self.ahead[self.rows[:, None], places])
 
     def uniform(self) -> Floats:
-        return self.uniforms(1)[:, 0]
+        return np.asarray(self.ahead[self.rows, self._next(1)])
+
+    def _next(self, count: int) -> NDArray[np.intp]:
+        """Return where each replicate's next numbers begin, which are used from now on."""
+        first = self.used[self.rows]
+        if (short := first + count > _AHEAD).any():
+            for row in self.rows[short]:
+                rest = self.ahead[row, self.used[row] :]
+                drawn = self.generators[row].random(_AHEAD - len(rest))
+                self.ahead[row], self.used[row] = np.concatenate([rest, drawn]), 0
+            first = self.used[self.rows]
+        self.used[self.rows] = first + count
+        return first
 
 
 def replicate_generators(

@@ -179,7 +179,7 @@ def _redrawn(
     redraw: NDArray[np.bool_],
     generators: ReplicateGenerators,
 ) -> Points:
-    rows = np.flatnonzero(redraw)
+    (rows,) = redraw.nonzero()
     if not len(rows):
         return points
     points = points.copy()
