@@ -49,34 +49,20 @@ class Exhibit:
     aside: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Headings:
-    """What a paper is made of; see exhibits.yaml.
-
-    Args:
-        numbered: its numbered statements, tables, figures and algorithms, as `named` reads them.
-        sections: the exhibits of each heading, or the reason why it has none.
-    """
-
-    numbered: tuple[str, ...]
-    sections: Mapping[str, list[str] | str]
-
-
 @cache
-def _listed() -> tuple[Mapping[str, list[Exhibit]], Mapping[str, Headings]]:
+def _listed() -> tuple[Mapping[str, list[str]], Mapping[str, list[Exhibit]]]:
     made = dict(read_yaml(Path(__file__).with_name("exhibits.yaml")))
-    of = TypeAdapter(dict[str, Headings]).validate_python(made.pop("headings"))
-    return TypeAdapter(dict[str, list[Exhibit]]).validate_python(made), of
+    return made.pop("numbered"), TypeAdapter(dict[str, list[Exhibit]]).validate_python(made)
 
 
 def exhibits() -> Mapping[str, list[Exhibit]]:
     """Return the exhibits of each paper, in its order."""
-    return _listed()[0]
-
-
-def headings() -> Mapping[str, Headings]:
-    """Return the headings and the numbered statements of each of the three papers."""
     return _listed()[1]
+
+
+def numbered() -> Mapping[str, list[str]]:
+    """Return what is numbered in each of the three papers: statements, tables, figures, algorithms."""
+    return _listed()[0]
 
 
 def named(place: str) -> list[str]:
@@ -168,15 +154,13 @@ def _checks(exhibit: Exhibit, theirs: Mapping[str, Statement]) -> dict[str, Stat
     return {row: each for row, each in theirs.items() if places & {each.place, *named(each.place)}}
 
 
-def check_headings(paper: str, rows: Iterable[Exhibit]) -> None:
-    """Check that every heading and numbered statement of a paper has its exhibits.
+def check_numbered(paper: str, rows: Iterable[Exhibit]) -> None:
+    """Check that each numbered statement of a paper has its exhibit.
 
     Raises:
-        ValueError: a heading names an exhibit that is not there, or a numbered statement has none.
+        ValueError: one has none.
     """
-    of = headings()[paper]
-    wanted = {name for each in of.numbered for name in named(each)}
-    wanted |= {it for its in of.sections.values() if isinstance(its, list) for it in its}
+    wanted = {name for each in numbered()[paper] for name in named(each)}
     there = {name for row in rows for name in (row.name, *named(row.name))}
     strange = {it for it in wanted - there if not any(name.startswith(f"{it} (") for name in there)}
     if strange:
@@ -189,7 +173,7 @@ def page() -> str:
     Raises:
         ImportError: a module that exhibits.yaml names does not exist.
         AttributeError: a module lacks a name.
-        ValueError: a figure, a table or a paper does not exist, or a heading has no exhibit.
+        ValueError: a figure, a table or a paper does not exist, or a statement has no exhibit.
     """
     parts = []
     for paper, title in PAPERS.items():
@@ -198,7 +182,7 @@ def page() -> str:
         for row in rows:
             computed = [", ".join(f"`{target}`" for target in row.computed)] if row.computed else []
             lines.append(f"- **{row.name}**: {'; '.join([*computed, *row.seen])}")
-        if paper in headings():
-            check_headings(paper, rows)
+        if paper in numbered():
+            check_numbered(paper, rows)
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)

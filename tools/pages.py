@@ -2,7 +2,8 @@
 
 A page marks such a part, a *block*, with `<!-- written by tools/FILE.py:FUNCTION -->` and
 `<!-- /FUNCTION -->`. The function returns the text, and its docstring begins with the path of the
-page. Results, numbers and comparisons alike, stand in blocks; prose asks, defines and links.
+page. A block of `tools/tables.yaml:NAME` has rows of a recorded CSV. Results, numbers and
+comparisons alike, stand in blocks; prose asks, defines and links.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import tables
+
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r"(<!-- written by tools/(\w+)\.py:(\w+) -->\n).*?(<!-- /\3 -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- written by tools/([\w.]+):(\w+) -->\n).*?(<!-- /\3 -->)", re.DOTALL)
 MEASURED = re.compile(r"<!-- (dry runs|faults).*?<!-- (?:/\1|end of \1) -->", re.DOTALL)
 """Tables that a test measures for minutes and writes itself."""
-WHOLE = {"config/schema.json": ("manual", "schema")}
+WHOLE = {"config/schema.json": ("manual.py", "schema")}
 """Files that a function writes whole."""
 LISTED = (
     *("README.md", "CONTRIBUTING.md", "SECURITY.md"),
@@ -33,9 +36,11 @@ def tracked(*patterns: str) -> list[str]:
 
 
 @cache
-def text_of(module: str, function: str) -> str:
-    """Return what a function of tools/ writes today."""
-    write: Callable[[], str] = getattr(importlib.import_module(module), function)
+def text_of(file: str, name: str) -> str:
+    """Return what a function of a file of tools/ writes today, or the table of this name."""
+    if file == "tables.yaml":
+        return tables.written(name)
+    write: Callable[[], str] = getattr(importlib.import_module(file.removesuffix(".py")), name)
     return write()
 
 
@@ -45,7 +50,7 @@ def read(name: str) -> str:
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
-    """Return the module and the function of each block of a page."""
+    """Return the file and the function or table of each block of a page."""
     return [(mark[2], mark[3]) for mark in BLOCK.finditer(page)]
 
 

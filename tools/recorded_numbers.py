@@ -7,37 +7,30 @@ table are those of its rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import get_args
 
 import pandas as pd
 from manual import TEMPLATES
+from tables import ROOT, table
 
 from dpol.core.rounding import at_most
-from dpol.core.words import listed
 from dpol.privacy.account import best_guess
-from dpol.show.entries import BATCHES, algorithm_entry, noise_entry
+from dpol.show.entries import noise_entry
 from dpol.show.reported import FILLINGS
 from dpol.studies.bounds import STRONGEST, cell_of, kept_at, verdict_at
 from dpol.studies.comparison.standings import OUR_METHOD, THE_BASELINE
 from dpol.studies.games.names import (
-    BEST_LINEAR,
-    LINEAR,
     META,
     MIN_NOISE,
-    MIN_REGRET,
     PAPER_NOISE,
 )
 from dpol.studies.ledger.claims.core import Kind
 from dpol.studies.ledger.claims.gains import reported_ratios
 from dpol.studies.paper1.table_2 import HEADERS
-from dpol.studies.paper2.lazy.compute import close_gap
-from dpol.studies.paper2.lazy.settings import CLOSE, GAP, STOCHASTIC
 from dpol.studies.verdicts import ABOVE, AHEAD, OPPOSITE, bounded, verdict_on
 
-ROOT = Path(__file__).parents[1]
 SYSTEM, READ = ["algorithm", "noise"], ["treatment", "read_as"]
 FILLED = pd.read_csv(FILLINGS)
 READINGS = kept_at(FILLED)
@@ -66,13 +59,6 @@ def rows(run: str, name: str, query: str = "index == index") -> pd.DataFrame:
     return found
 
 
-def table(header: Sequence[str], lines: Iterable[Sequence[str]], words: int = 1) -> str:
-    """Return a Markdown table whose columns after the first `words` are aligned to the right."""
-    line = f"|{'---|' * words}{'---:|' * (len(header) - words)}"
-    head, *body = (f"| {' | '.join(cells)} |" for cells in (header, *lines))
-    return "".join(f"{row}\n" for row in (head, line, *body))
-
-
 def amount(value: float, half_width: float, digits: int = 1) -> str:
     """Return a number with half the width of its interval, if it has one."""
     bar = f" ± {half_width:.{digits}f}" if half_width > 1e-9 else ""
@@ -97,11 +83,6 @@ def level(mu: float) -> str:
 def at_levels(mus: Iterable[float]) -> list[str]:
     """Return the heads of columns of levels."""
     return [f"μ = {level(mu)}" for mu in mus]
-
-
-def at(mus: Iterable[float]) -> str:
-    """Return levels as a sentence lists them."""
-    return listed([*map(level, levels(mus))] or ["none"], most=9)
 
 
 def said(name: str, **values: object) -> str:
@@ -219,22 +200,7 @@ def real_data() -> str:
     return said("real_data", table=made, rows=len(lines), beside=beside)
 
 
-def later_weeks() -> str:
-    """verify/runs/README.md: three states without the weeks on which designs were chosen."""
-    of = recorded("states", "later_weeks").set_index(["system", "mu"])
-    mus, lines = levels(of.index.unique("mu")), []
-    for data, column in {
-        "fifteen states": "gain_share",
-        "three states later": "later_share",
-    }.items():
-        for name, system in {"our method †": "ours", "strongest rival": "strongest"}.items():
-            cells = (f"{100 * of.loc[(system, mu), column]:.1f}" for mu in mus)
-            lines.append((data, name, *cells))
-    return table(("data", "system", *at_levels(mus)), lines, words=2)
-
-
 ZEROS = recorded("robustness", "zeros").fillna({"question": "", "stream": ""})
-HIDDEN = pd.read_csv(ROOT / "verify" / "runs" / "hidden.csv", dtype={"group": str})
 QUESTIONS = {
     ("states", "share"): "fifteen states",
     ("states", "large"): "fifteen states, 50 beds or more",
@@ -248,17 +214,6 @@ def signs_of(of: pd.DataFrame) -> pd.Series:
     key = [of["stream"], of["mu"]]
     ahead, behind = of["lead_least"] > 0, of["lead_most"] < 0
     return ahead.groupby(key).all().astype(int) - behind.groupby(key).all()
-
-
-def hidden_zeros() -> str:
-    """data/hospitals/README.md: how many zeros of the states' tables hide counts."""
-    names, lines = [*HIDDEN["table"].unique()[2:]], []
-    of = HIDDEN[HIDDEN["by"].isin(["all", "quarter", "beds"])].fillna({"group": "all"})
-    for (by, group), own in of.groupby(["by", "group"], sort=False):
-        counts = own.set_index("table")[["hidden", "weeks"]].astype(int)
-        cells = ("{} of {}".format(*counts.loc[it]) if it in counts.index else "" for it in names)
-        lines.append((f"{group} beds" if by == "beds" else str(group), *cells))
-    return table(("zeros", *names), lines)
 
 
 def zeros() -> str:
@@ -359,22 +314,6 @@ def rivals() -> str:
     return table(("RW-Meta compared with", *columns, "μ guaranteed / requested"), lines)
 
 
-LAZY = "adversary != 'alternating' and T == 10_000 and epsilon >= 1"
-"""The second paper's games of the pages."""
-
-
-def lazy_regret() -> str:
-    """verify/runs/README.md: regret of L2P and its rivals on stochastic losses, at two gaps."""
-    games, lines = rows("simulated", "lazy", LAZY), []
-    for (losses, d, epsilon), every in games.groupby(["adversary", "d", "epsilon"], sort=False):
-        found = every[["mean_regret", "ci_half_width"]].to_numpy()
-        cells = (amount(mean, half, digits=0) for mean, half in found)
-        gap = {STOCHASTIC: f"{GAP:g}", CLOSE: f"{close_gap(10_000, d):.3f}"}[losses]
-        lines.append((f"{gap}, {d}, {epsilon:g}", *cells, f"{every['uniform_regret'].iloc[0]:.0f}"))
-    names = (algorithm_entry(it).marked for it in every["algorithm"])
-    return table(("gap, d, ε", *names, "uniform random"), lines)
-
-
 def table_2() -> str:
     """README.md: two columns of the first paper's Table 2 on Central Texas, and their ratio."""
     every = rows("central-texas", "summary", f"noise == '{PAPER_NOISE}'")
@@ -390,40 +329,6 @@ def table_2() -> str:
         lines.append((name, right, *(amount(*it) for it in gains), ratio))
     heads = "μ", "attacker right, at most", HEADERS[META], HEADERS[MIN_NOISE], "ratio (paper)"
     return table(heads, lines)
-
-
-def papers_columns(gains: pd.DataFrame) -> pd.Series:
-    """Return the total gains of the paper's four columns, by stream, algorithm and level."""
-    names = gains["algorithm"].where(gains["family"] != LINEAR, BEST_LINEAR)
-    keys = [gains["stream"], names, gains["mu"]]
-    return gains["mean_gain"].where(gains["noise"] == PAPER_NOISE).groupby(keys).max()
-
-
-def figure_1() -> str:
-    """docs/how-to/verify.md: the error of the paper's Figure 1 where both rates are equal."""
-    every = rows("central-texas", "amplification", "bound == 'borell-tis'")
-    lines = []
-    for (n, mu), curves in every.groupby(["n", "mu"]):
-        errors = 100 * curves[["false_negative", "false_negative_half_width"]].to_numpy()
-        lines.append((f"{n}", level(mu), *(f"{amount(*it)}%" for it in errors)))
-    kinds = (BATCHES[kind].long for kind in every["kind"].unique())
-    return table(("experts", "μ", *kinds), lines, words=0)
-
-
-def treatments() -> str:
-    """verify/runs/README.md: Table 2 on Central Texas, by what one does about unmeasured cells."""
-    papers = FILLED.query(f"noise == '{PAPER_NOISE}' and read_as == 2")
-    lines, columns = [], (META, MIN_NOISE, MIN_REGRET, LINEAR)
-    for treatment, own in papers.groupby("treatment", sort=False):
-        first, cells = own.iloc[0], []
-        for family in columns:
-            of = own[own["family"] == family].sort_values("mu", ascending=False)
-            pairs = of[["mean_gain", "ci_half_width"]].to_numpy()
-            cells.append("<br>".join(amount(*pair) for pair in pairs))
-        bounds = (f"{first[f'{name}_gain']:.1f}" for name in ("uniform", "best_fixed", "oracle"))
-        lines.append((treatment, f"{first['n_experts']}; {', '.join(bounds)}", *cells))
-    heads = (HEADERS[BEST_LINEAR if it == LINEAR else it] for it in columns)
-    return table(("treatment", "hospitals; uniform, best fixed, oracle", *heads), lines)
 
 
 def roots(ledger: pd.DataFrame) -> pd.DataFrame:

@@ -162,8 +162,8 @@ def test_a_function_that_computes_a_theorem_names_it() -> None:
 
 
 def test_every_statement_of_a_paper_has_a_number_of_that_paper() -> None:
-    for paper, heads in exhibits.headings().items():
-        there = {it for each in heads.numbered for it in exhibits.named(each)}
+    for paper, its in exhibits.numbered().items():
+        there = {it for each in its for it in exhibits.named(each)}
         for each in STATEMENTS.values():
             if each.paper == compute.PAPERS[paper] and not each.ours:
                 assert set(numbered(each.place)) <= there, each.place
