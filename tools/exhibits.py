@@ -61,7 +61,7 @@ def exhibits() -> Mapping[str, list[Exhibit]]:
 
 
 def numbered() -> Mapping[str, list[str]]:
-    """Return what is numbered in each of the three papers: statements, tables, figures, algorithms."""
+    """Return what is numbered in each of the three papers, such as theorems and figures."""
     return _listed()[0]
 
 
