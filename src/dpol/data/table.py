@@ -16,7 +16,7 @@ import json
 import re
 import unicodedata
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -220,9 +220,10 @@ def _places(
 ) -> list[int]:
     if not any(header):
         raise DataError(f"{path}: holds no table; {AGAIN}")
-    there = [name for name in others if header.count(name) == 1]
+    times = Counter(header)
+    there = [name for name in others if times[name] == 1]
     wanted = header if columns is None else [*dict.fromkeys([*columns, *there])]
-    if missing := [name for name in wanted if name not in header]:
+    if missing := [name for name in wanted if name not in times]:
         remedy = keyed(
             "Name the right ones in {columns}; or set {dataset.read.sep}, or"
             " {dataset.read.skiprows} to the rows above the header.{lines}",
@@ -237,7 +238,7 @@ def _places(
             remedy,
         )
     named = [name for name in dict.fromkeys(wanted) if name]
-    if twice := [name for name in named if header.count(name) > 1]:
+    if twice := [name for name in named if times[name] > 1]:
         raise DataError(
             f"{path}: several columns named {', '.join(twice)}; rename all but one"
             + (tidy.of_columns([], twice, of.entity, of.period, of.count) if of else "")
