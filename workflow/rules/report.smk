@@ -1,4 +1,5 @@
-SNAKEFILE = Path(workflow.source_path("../Snakefile"))
+# Read now: Snakemake may remove its copy before the last lines of a call.
+SNAKEFILE = Path(workflow.source_path("../Snakefile")).read_text(encoding="utf-8")
 # The page reads the whole config, which may name every study.
 SHOWING = [
     *(study.showing for study, _ in plan.studies),
@@ -31,7 +32,7 @@ rule render_report:
         played=[*PLAYED, *expand(STREAM, stream=settings.played), RAW],
         packages=[*plan.packages.values()],
         config_text=lambda wildcards: plan.text,
-        snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),
+        snakefile=lambda wildcards: SNAKEFILE,
     message:
         "Writing the report: {output.page}"
     script:
