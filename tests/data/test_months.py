@@ -22,7 +22,7 @@ def test_months_that_overlap_or_begin_later_are_refused() -> None:
     )
     of[-1]["week"] = "2021-05-02"
     message = refused(of, dataset(periods={"months": 3}))
-    assert "needs the first day of a month, since" in message
+    assert "needs the first day of a month:" in message
     assert "'2021-05-02': 1 cell, first in row 10" in message
     assert 'dt.to_period("M").dt.start_time' in message
 

@@ -111,6 +111,7 @@ def test_the_page_tells_every_rule_with_the_cells_of_every_stream() -> None:
     assert f"Entities that play: {SELECTIONS['counts']}." in page
     assert "- stream S: periods missing: 1 between 2021-01-15 and 2021-01-29" in page.splitlines()
     assert "- 33 of 35 rows play" in page.splitlines()
+    assert page.endswith("(understood.svg)\n"), "the picture stands beside the page"
     cells = dict.fromkeys(RULES, 0) | {"zero_counts": 3}
     idle = page_of(report(cells=cells)).partition("None of these: ")[2].partition("\n")[0]
     assert {rule for rule, text in RULES.items() if text not in idle} == {"zero_counts"}

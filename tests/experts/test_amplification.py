@@ -214,6 +214,12 @@ MIXTURES = {
 EACH = pytest.mark.parametrize("mixture", MIXTURES.values(), ids=MIXTURES)
 
 
+@pytest.mark.parametrize("sizes", [[0, 1], [2, 2], [3, 1]])
+def test_sizes_that_do_not_increase_are_refused(sizes):
+    with pytest.raises(ValueError, match="sizes must be at least 1 and increase"):
+        BatchMixture(1.0, np.array(sizes), np.array([0.5, 0.5]))
+
+
 @pytest.mark.parametrize(
     ("name", "spread"), each_and_corners([*MIXTURES], (0.0, 0.01, 0.3, 1.0, 3.0))
 )

@@ -213,6 +213,12 @@ def test_achieved_mu_of_unequal_noise_is_that_of_the_least_noisy_expert(given_ga
     assert achieved_mu(given_gains, np.zeros((2, 3))) == math.inf
 
 
+def test_noisy_gains_cannot_be_changed(hospitals):
+    noisy = privatize(hospitals, "capacity", 1.0, seed=1, replicates=2)
+    assert not noisy.gains.flags.writeable
+    assert not noisy.noise_scale.flags.writeable
+
+
 def test_noisy_gains_say_what_they_were_drawn_from(hospitals):
     noisy = private(hospitals, "capacity", 0.5, seed=3, replicates=[4, 2])
     assert noisy.seeds == Seeds(seed=3, stream="test", noise="capacity", mu=0.5, replicates=(4, 2))

@@ -135,3 +135,8 @@ def test_the_imports_of_dpol_are_those_that_import_linter_sees() -> None:
         assert reach(module) == {module}.union(
             *(reach(it) for it in direct | {module.rpartition(".")[0]} if it)
         ), module
+
+
+def test_a_file_that_is_no_code_belongs_to_the_modules_beside_it_that_name_it() -> None:
+    readers = [it for it, files in files_by_reader().items() if ROOT / "data/rules.yaml" in files]
+    assert readers == ["dpol.data.cleaning"]

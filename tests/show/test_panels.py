@@ -116,6 +116,12 @@ def test_finite_intervals_are_drawn() -> None:
     assert {(0.0, 1.5), (0.0, 2.5), (1.0, 3.0), (2.0, 2.75), (2.0, 3.25)} == set(map(tuple, band))
 
 
+def test_shares_are_written_in_percent() -> None:
+    ax = Figure().subplots()
+    panels.set_percent(ax.yaxis)
+    assert ax.yaxis.get_major_formatter()(0.25, 0) == "25%"
+
+
 def test_levels_are_side_by_side_and_no_privacy_is_shaded() -> None:
     (ax,) = draw(1).axes
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["none", "69.1%", "55%"]

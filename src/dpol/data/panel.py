@@ -133,9 +133,9 @@ def _undated(every: Rows, rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadC
         yield BadCells(timed.dt.strftime("%Y-%m-%d %H:%M:%S").rename(name), wanted, remedy)
     if periods.months:
         late = by_row.loc[(by_row["period"].dt.day > 1).to_numpy(), "period"]
-        wanted = keyed("the first day of a month, since {dataset.periods.months} is set")
         remedy = tidy.told("month", week=name)[1:]
-        yield BadCells(late.dt.strftime("%Y-%m-%d").rename(name), wanted, remedy)
+        texts = late.dt.strftime("%Y-%m-%d").rename(name)
+        yield BadCells(texts, "the first day of a month", remedy)
 
 
 def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:

@@ -44,6 +44,7 @@ def curve(rows: pd.DataFrame) -> np.ndarray:
 
 def test_a_panel_has_the_papers_lines(figure: Figure, made: dict[str, pd.DataFrame]) -> None:
     assert_legible(figure)
+    assert "range of the 12 linear models" in legend_texts(figure)
     rows = made["cumulative"]
     rows = rows[rows["noise"].isin(["isotropic", "none"])]
     cells = itertools.product(FACTS.streams, LEVELS)

@@ -70,6 +70,7 @@ def dots(ax: Axes, colour: str) -> Points:
 def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> None:
     for (sweep, kind, y), ax in zip(PANELS[name], drawn(name).axes, strict=True):
         low, high = ax.get_xlim()
+        assert ax.get_ylim()[0] < ax.get_ylim()[1]
         looks = {key: LOOKS[key] for key in LOOKS if name == "selection" or key in LEARNERS}
         for learner, (colour, _) in looks.items():
             (line,) = lines(ax, colour, "-")

@@ -112,13 +112,13 @@ def test_a_row_by_hand(costs):
     gains = np.zeros((40, 3))
     gains[::2, 0] = gains[1::2, 1] = 1
     stream = synthetic_stream("two-rivals", gains)
-    game = study.noisy_game(stream, 1.0, SEED, range(30))
+    game = study.noisy_game(stream, 0.2, SEED, range(30))
     played, sizes = play_batches(RWAdaBatch(0.4, "reflection"), *game)
     totals = [
         np.array([sum(gains[t, row[t]] for t in range(40)) for row in actions])
         for actions in (play_rounds(RandomWalkFTPL(), *game), played)
     ]
-    row = costs.set_index(["stream", "n", "mu", "bound"]).loc[("two-rivals", 3, 1, "reflection")]
+    row = costs.set_index(["stream", "n", "mu", "bound"]).loc[("two-rivals", 3, 0.2, "reflection")]
     regrets = row[["ftpl_regret", "adabatch_regret"]].tolist()
     assert regrets == pytest.approx([20 - total.mean() for total in totals])
     assert row["ci_comparisons"] == 3 * len(costs)
@@ -126,7 +126,7 @@ def test_a_row_by_hand(costs):
     for name, values in samples.items():
         expected = float(half_width(values, 0.95, 3 * len(costs)))
         assert row[f"{name}_half_width"] == pytest.approx(expected)
-    eta = math.sqrt(3)
+    eta = math.sqrt(3) / 0.2
     bound = (eta + 2 / eta) * math.sqrt(2 * 40 * math.log(3))
     assert (row["ftpl_bound"], row["adabatch_bound"]) == pytest.approx((bound, 1.2 * bound))
     assert row["mean_batch"] == pytest.approx(sizes.mean())
