@@ -223,8 +223,8 @@ def _stream_of(
     log_warnings(rows.file, report)
     (cleaned,) = report["streams"]
     left_out = report["rows_dropped"] or report["rows_outside"] or cleaned["dropped"]
-    lines = [text for text in cleaned["understood"] if left_out and " play" in text]
-    lines += changes(cleaned)
+    who_plays = cleaned["understood"][: 1 + bool(cleaned["dropped"])]
+    lines = [*(who_plays if left_out else ()), *changes(cleaned)]
     for line in lines:
         LOGGER.warning("%s: stream %s: %s", rows.file, label, line)
     return replace(stream, provenance=stream.provenance | {PUBLIC: dataset.public})
