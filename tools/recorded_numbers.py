@@ -216,31 +216,6 @@ def signs_of(of: pd.DataFrame) -> pd.Series:
     return ahead.groupby(key).all().astype(int) - behind.groupby(key).all()
 
 
-def zeros() -> str:
-    """verify/runs/README.md: our method beside the strongest rival where zeros hide counts."""
-    lines = []
-    for (run, question), data in QUESTIONS.items():
-        every = ZEROS[(ZEROS["run"] == run) & (ZEROS["question"] == question)]
-        over, own = every[every["stream"] == ""], every[every["stream"] != ""]
-        for mu, at in over.groupby("mu", sort=False):
-            cells = [
-                minus("; ".join(f"{100 * share:.1f}" for share in at[name]))
-                for name in ("baseline", "rival_share", "ours")
-            ]
-            ends = (
-                f"{100 * it.lead:.1f}"
-                + f" ({100 * it.lead_least:.1f} to {100 * it.lead_most:.1f})" * (it.hidden > 0)
-                for it in at.itertuples()
-            )
-            signs = signs_of(own[own["mu"] == mu])
-            counts = "; ".join(str((signs == sign).sum()) for sign in (1, -1))
-            ahead = "yes" if at["verdict"].eq(ABOVE).all() else "no"
-            first = data if mu == math.inf else ""
-            lines.append((first, level(mu), *cells, minus("; ".join(ends)), ahead, counts))
-    heads = "data", "μ", "RW-Meta", "strongest rival", "our method †", "lead", "ahead in all draws"
-    return table((*heads, "states: ahead; behind"), lines, words=2)
-
-
 def losses() -> str:
     """docs/explanation/ours.md: every recorded table in which the strongest rival is better."""
     return "".join(_lost(where, own) for where, own in _compared())
