@@ -98,6 +98,13 @@ def test_patients_come_in_two_waves_a_year() -> None:
 # Defects
 
 
+def test_one_hospital_of_a_group_joins_late_and_one_closes(table: pd.DataFrame) -> None:
+    for _, rows in table.groupby("state"):
+        weeks = rows.groupby("hospital_pk")["collection_week"].agg(["min", "max"])
+        assert (weeks["min"] > weeks["min"].min()).sum() == 1
+        assert (weeks["max"] < weeks["max"].max()).sum() == 1
+
+
 def test_patients_of_all_ages_are_at_least_the_adults(table: pd.DataFrame) -> None:
     shown = numbers(table[COUNTS][~table[COUNTS].isin([HIDDEN, *MISSING]).any(axis=1)])
     assert (shown[COUNTS[0]] >= shown[COUNTS[1]]).all()

@@ -110,6 +110,15 @@ def small() -> pd.DataFrame:
     return study_lazy(config(), seed=5)
 
 
+def test_weights_without_privacy_have_the_rate_for_adversaries():
+    """It is √(8 log d / T), for losses in [0, 1]."""
+    own = small().query("algorithm == @WEIGHTS and adversary == 'alternating'")
+    losses, eta = plain.matrix(TurnLosses(24, 3, 100)), math.sqrt(8 * math.log(3) / 24)
+    expected = expected_by_hand(losses, functools.partial(plain.weights, eta=eta))
+    regret = expected - losses.sum(axis=0).min()
+    assert own["mean_regret"].to_numpy() == pytest.approx([regret] * 2, rel=1e-9)
+
+
 def test_every_setting_has_its_rows_with_their_record_of_privacy():
     table = small().set_index("algorithm")
     lazy = ("l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", *DARTBOARDS, *FREE)
