@@ -81,6 +81,16 @@ def test_a_frame_is_read_as_its_file_and_typed_cells_stay_typed(file: Path) -> N
     assert (thousands.gains == whole.gains).all(), "no sign is read into typed cells"
 
 
+def test_line_breaks_in_cells_are_no_rows_of_a_large_file(tmp_path: Path) -> None:
+    """Arrow reads 16 MB at once."""
+    note = '"' + 50 * "two\n" + 'lines"'
+    whole = "".join(f"A,{number},{note}\n" for number in range(100_000))
+    assert len(whole) > 20e6
+    (tmp_path / "large.csv").write_text(f"site,number,note\n{whole}")
+    numbers = read_file(tmp_path / "large.csv", columns=["number"]).cells["number"]
+    assert numbers.astype(str).tolist() == [*map(str, range(100_000))]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

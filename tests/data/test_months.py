@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from data.drawn import dataset, of_period, refused
 from dpol.data.settings import Periods
+from dpol.data.understood import period_of
 
 
 def month(number: int, months: int = 1) -> str:
@@ -32,6 +35,10 @@ def test_last_days_of_months_are_refused_with_the_line_that_makes_first_days() -
     said = refused(of, dataset(periods={"months": 1}))
     assert "'2021-01-31': 2 cells, first in row 2" in said
     assert 'dt.to_period("M").dt.start_time' in said
+
+
+def test_a_year_has_twelve_months() -> None:
+    assert period_of(pd.Series(pd.date_range("2019-01-01", periods=4, freq="YS"))) == {"months": 12}
 
 
 def test_a_period_has_one_length() -> None:

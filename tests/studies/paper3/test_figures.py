@@ -115,6 +115,14 @@ def test_the_rate_of_theorem_5_starts_at_the_mean_of_exp3_and_changes_as_its_bou
             assert y / rate[0][1] == pytest.approx(bound / bounds[0][1])
 
 
+def test_the_slopes_beside_a_selection_are_a_quarter_and_a_half() -> None:
+    """From 1,000 to 30,000 rounds, a line of slope -1/2 falls to a part of 30^-0.5."""
+    for ax in drawn("selection").axes:
+        for dashes, slope in ((THEOREM, 1 / 4), (GUIDE, 1 / 2)):
+            (first, top), *_, (last, bottom) = guides_of(ax)[dashes]
+            assert bottom / top == pytest.approx((last / first) ** -slope)
+
+
 def test_the_finding_compares_the_ends_of_each_sweep_with_the_bound() -> None:
     """With 1,000 and 30,000 rounds, a bound of 3 T^0.9 is multiplied by 30^0.9 = 21."""
     first, *_, last = expected("rounds", "random", "exp3", "exact")
