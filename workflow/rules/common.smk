@@ -17,8 +17,6 @@ from dpol.studies.registry import EVERY_RUN, load_studies
 # One thread per job: Snakemake runs jobs in parallel, and results do not depend on cores.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
-# Arrow's own allocator keeps memory that is free.
-os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 if found := re.search(r"[^\w@%+=:,./-]", sys.executable):
     # Snakemake runs scripts with this path, without quotes.
