@@ -121,6 +121,7 @@ def test_the_slopes_beside_a_selection_are_a_quarter_and_a_half() -> None:
         for dashes, slope in ((THEOREM, 1 / 4), (GUIDE, 1 / 2)):
             (first, top), *_, (last, bottom) = guides_of(ax)[dashes]
             assert bottom / top == pytest.approx((last / first) ** -slope)
+            assert ax.get_ylim()[0] < bottom < top < ax.get_ylim()[1]
 
 
 def test_the_finding_compares_the_ends_of_each_sweep_with_the_bound() -> None:
