@@ -19,9 +19,9 @@ from recorded_numbers import (
     signs_of,
     standings,
     systems,
-    table,
     verdict_of,
 )
+from tables import table
 
 from dpol.core.rounding import at_most
 from dpol.data.stream import GainStream

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import get_args
 
 import pandas as pd
 from manual import TEMPLATES
-from tables import ROOT, table
+from tables import minus, read, rows, table
 
 from dpol.core.rounding import at_most
 from dpol.privacy.account import best_guess
@@ -39,35 +38,20 @@ KEPT = {"gain_share": 1, "gain_share_half_width": -1}
 """Columns of a share, with the sign of the other's in a difference."""
 
 
-@cache
+def file_of(run: str, name: str) -> str:
+    """Return the file of a result table of a recorded run."""
+    return f"verify/runs/{run}/{name}.csv"
+
+
 def recorded(run: str, name: str) -> pd.DataFrame:
     """Return a result table of a recorded run."""
-    frame = pd.read_csv(ROOT / "verify" / "runs" / run / f"{name}.csv")
-    texts = frame.columns.intersection(["question", "stream", "role"])
-    return frame.assign(**frame[texts].astype(object).fillna(""))
-
-
-def rows(run: str, name: str, query: str = "index == index") -> pd.DataFrame:
-    """Return the rows of a query, of which there must be some: all of none have any property.
-
-    Raises:
-        LookupError: there is no such row.
-    """
-    found = recorded(run, name).query(query)
-    if found.empty:
-        raise LookupError(f"verify/runs/{run}/{name}.csv has no row with {query}")
-    return found
+    return read(file_of(run, name))
 
 
 def amount(value: float, half_width: float, digits: int = 1) -> str:
     """Return a number with half the width of its interval, if it has one."""
     bar = f" ± {half_width:.{digits}f}" if half_width > 1e-9 else ""
     return f"{value:.{digits}f}{bar}"
-
-
-def minus(text: str) -> str:
-    """Return a text with minus signs for hyphens."""
-    return text.replace("-", "−")
 
 
 def levels(of: Iterable[float]) -> list[float]:
@@ -200,7 +184,7 @@ def real_data() -> str:
     return said("real_data", table=made, rows=len(lines), beside=beside)
 
 
-ZEROS = recorded("robustness", "zeros").fillna({"question": "", "stream": ""})
+ZEROS = recorded("robustness", "zeros")
 QUESTIONS = {
     ("states", "share"): "fifteen states",
     ("states", "large"): "fifteen states, 50 beds or more",
@@ -264,7 +248,7 @@ def beside_curators(run: str) -> pd.DataFrame:
     A row per stream, noise and level with noise from μ = 0.25 that the noise keeps; of several
     algorithms of a kind, the best counts, in hindsight.
     """
-    own = rows(run, "standings", "stream != '' and 0.25 <= mu < inf")
+    own = rows(file_of(run, "standings"), "stream != '' and 0.25 <= mu < inf")
     key = ["stream", "noise", "mu"]
     meta = own[own["algorithm"] == META].set_index(key)["gain_per_round"]
     central = own[own["model"] == "central"].groupby(["family", *key])["gain_per_round"].max()
@@ -279,7 +263,7 @@ def rivals() -> str:
         for noise in (PAPER_NOISE, "capacity")
     }
     families = dict.fromkeys(name for ratios in columns.values() for name in ratios.dropna(axis=1))
-    central = rows("beyond", "summary", f"noise == '{PAPER_NOISE}' and 0.25 <= mu < inf")
+    central = rows(file_of("beyond", "summary"), f"noise == '{PAPER_NOISE}' and 0.25 <= mu < inf")
     parts, lines = (central["guaranteed_mu"] / central["mu"]).groupby(central["family"]), []
     for family in families:
         found = [ratios.get(family, pd.Series(dtype=float)).dropna() for ratios in columns.values()]
@@ -291,7 +275,7 @@ def rivals() -> str:
 
 def table_2() -> str:
     """README.md: two columns of the first paper's Table 2 on Central Texas, and their ratio."""
-    every = rows("central-texas", "summary", f"noise == '{PAPER_NOISE}'")
+    every = rows(file_of("central-texas", "summary"), f"noise == '{PAPER_NOISE}'")
     reported, lines = reported_ratios(META, MIN_NOISE), []
     for mu in levels(reported.index.unique("mu")):
         cells = every[every["mu"] == mu].set_index("algorithm").loc[[META, MIN_NOISE]]

@@ -10,12 +10,13 @@ import pandas as pd
 import pytest
 import record
 import recorded_numbers
+import tables
 
 from dpol.show.reported import FILLINGS
 
 
 def test_the_page_of_benchmarks_shows_the_last_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = recorded_numbers.ROOT / "benchmarks"
+    folder = tables.ROOT / "benchmarks"
     monkeypatch.syspath_prepend(folder)
     found = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     made = importlib.import_module("run").page(found)

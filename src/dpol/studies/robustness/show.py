@@ -1,4 +1,4 @@
-"""The study draws nothing: `tools/recorded_numbers.py` tabulates its recorded results."""
+"""The study draws nothing: programs in `tools` tabulate its recorded results."""
 
 from __future__ import annotations
 
