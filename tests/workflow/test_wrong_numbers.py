@@ -309,7 +309,7 @@ def begun_after(log: Path, time: float) -> bool:
 def test_a_change_during_a_call_shows_in_no_file_beside_the_former(
     other: str, rule: str, folder: Path, fresh: Callable[[str], Path]
 ) -> None:
-    """Whatever a call leaves is of the run before, of the other one, or of that of the change."""
+    """Whatever a call leaves beside a page is of the run before, or of that of the change."""
     process = start(folder, "--forceall")
     log, began = folder / RUN / f"logs/{LOGS.get(rule, rule)}.log", time.time()
     while process.poll() is None and not begun_after(log, began):
@@ -352,6 +352,20 @@ def test_two_calls_from_two_folders_show_one_run(
     for it, expected in zip((folder, beside), runs, strict=True):
         if not call(it, "--forceall").returncode:
             assert shown(folder) == expected
+
+
+@pytest.mark.parametrize("rule", ["games_results", "comparison_point", "games_shown"])
+def test_a_killed_call_leaves_no_page_beside_other_numbers(rule: str, folder: Path) -> None:
+    OTHERS["seed"](folder)
+    before = shown(folder)
+    process = start(folder)
+    log, began = folder / RUN / f"logs/{LOGS.get(rule, rule)}.log", time.time()
+    while process.poll() is None and not begun_after(log, began):
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert shown(folder) != before
+    assert "report/index.html" not in shown(folder)
 
 
 @pytest.mark.parametrize("rule", ["clean_stream", "games_point", "comparison_point", "games_shown"])

@@ -64,6 +64,8 @@ def job_log(
             for files in (read_files, [*map(Path, outputs)])
         )
         note_of(log).unlink(missing_ok=True)
+        # Other numbers may come: the page stands only beside those that it shows.
+        (folder / "report/index.html").unlink(missing_ok=True)
         for file in made:
             remove_temporary(file)
         code, contents = asks.get("code", {}), asks.get("contents", [])
