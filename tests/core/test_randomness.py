@@ -5,7 +5,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpol.core.randomness import ReplicateGenerators, replicate_generators, seed_sequence
+from dpol.core.randomness import (
+    CoinsAhead,
+    ReplicateGenerators,
+    replicate_generators,
+    seed_sequence,
+)
 
 KEY = ("CA", "isotropic", 0.5)
 parts = st.lists(
@@ -74,14 +79,18 @@ def test_replicates_and_purposes_are_uncorrelated_unit_normals(checks):
     assert not checks.columns_are_unit_normals(columns)
 
 
-@given(st.lists(st.tuples(st.sets(st.integers(0, 3), min_size=1), st.integers(1, 400))))
-def test_uniform_numbers_drawn_ahead_are_the_same(draws):
-    """Of some replicates at a time, and beyond the end of a block."""
+@given(
+    st.lists(
+        st.tuples(st.sets(st.integers(0, 3), min_size=1), st.integers(1, 400), st.floats(0, 1))
+    )
+)
+def test_coins_drawn_ahead_are_the_same(draws):
+    """Of some replicates at a time, beyond the end of a block, whether all or few are used."""
     plain = replicate_generators(1, KEY, range(4), "coins")
-    ahead = replicate_generators(1, KEY, range(4), "coins").only_uniform()
-    for rows, count in draws:
-        some = sorted(rows)
+    ahead = CoinsAhead(replicate_generators(1, KEY, range(4), "coins"))
+    for rows, count, share in draws:
+        some, used = np.array(sorted(rows)), int(share * count)
         np.testing.assert_array_equal(
-            ahead.of(some).uniforms(count), plain.of(some).uniforms(count)
+            ahead.next(some, count)[:, :used], plain.of(some).uniforms(used)
         )
-        np.testing.assert_array_equal(ahead.of(some).uniform(), plain.of(some).uniform())
+        ahead.used[some] += used

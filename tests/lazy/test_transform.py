@@ -9,9 +9,10 @@ import pytest
 import lazy_plain as plain
 import replicates
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.lazy import stochastic_losses
 from dpol.lazy.stochastic_losses import GapLosses, PairedLosses
 from dpol.lazy.transform import LazyParameters, advance, play_measure, start
-from dpol.lazy.weights import PairedWeights, WeightsMeasure
+from dpol.lazy.weights import WeightsMeasure, play_weights
 
 NORMALISERS = (2.0, 1.0)
 
@@ -42,15 +43,26 @@ def test_every_replicate_is_the_plain_version_on_the_same_uniforms(normaliser, B
         assert [(s.played[r], s.shadow[r]) for s in states] == points
 
 
-@pytest.mark.parametrize("shadow", [True, False])
-def test_replicates_with_losses_of_their_own_play_as_if_alone(shadow):
-    """The measure of paired losses beside the shared one, a replicate at a time."""
-    losses = PairedLosses(tuple(GapLosses(200, 5, 0.2, 7, r) for r in range(6)))
-    parameters = LazyParameters(3, 0.4, 0.1, shadow=shadow)
+@pytest.mark.parametrize("room", [100, 10**9])
+@pytest.mark.parametrize(
+    ("size", "fake", "more"),
+    [
+        (1, 0.02, {}),
+        (3, 0.1, {}),
+        (1, 0.02, {"shadow": False, "limit": 3}),
+        (64, 0.5, {"normaliser": 2.0}),
+        (500, 1.0, {}),
+    ],
+)
+def test_replicates_with_losses_of_their_own_play_as_if_alone(size, fake, more, room, monkeypatch):
+    """From redraw to redraw as batch by batch, beyond a block of coins, in any memory."""
+    monkeypatch.setattr(stochastic_losses, "MOST_SUMS", room)
+    losses = PairedLosses(tuple(GapLosses(500, 5, 0.2, 7, r) for r in range(6)))
+    measure, parameters = WeightsMeasure(5, 0.4), LazyParameters(size, 0.4, fake, **more)
     coins = partial(replicate_generators, 3, ("paired",), purpose="coins")
-    together = play_measure(PairedWeights(5, 0.4), parameters, losses, coins(replicates=range(6)))
+    together = play_weights(measure, parameters, losses, coins(replicates=range(6)))
     for r, sequence in enumerate(losses.sequences):
-        alone = play_measure(WeightsMeasure(5, 0.4), parameters, sequence, coins(replicates=[r]))
+        alone = play_measure(measure, parameters, sequence, coins(replicates=[r]))
         assert [part[r] for part in together] == [part[0] for part in alone]
 
 

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 SeedKey = tuple[str | int | float, ...]
 """The purpose of a generator, such as (stream, level)."""
 _AHEAD = 1024
-"""Uniform numbers that are drawn at once from a generator that draws no others."""
+"""Uniform numbers in a block of `CoinsAhead`."""
 
 
 def seed_sequence(seed: int, key: SeedKey) -> np.random.SeedSequence:
@@ -71,48 +71,29 @@ class ReplicateGenerators:
         """Draw one uniform number in [0, 1) per replicate, shape (R,)."""
         return np.array([generator.random() for generator in self.generators])
 
-    def only_uniform(self) -> Uniforms:
-        """Return generators that draw only uniform numbers, the same as these, but faster."""
-        every, ahead = np.arange(self.n_replicates), np.empty((self.n_replicates, _AHEAD))
-        return Uniforms(self.generators, every, ahead, np.full_like(every, _AHEAD))
 
-
-@dataclass(frozen=True, eq=False)
-class Uniforms(ReplicateGenerators):
-    """Generators of replicates that draw uniform numbers in blocks, and numbers of no other kind.
+class CoinsAhead:
+    """Uniform numbers in [0, 1) of R replicates, drawn in blocks, and looked at before use.
 
     Args:
-        generators: generators of all replicates.
-        rows: (k,) different replicates that draw.
-        ahead: (R, 1024) numbers that are drawn ahead.
-        used: (R,) how many of them are used; `of` shares both.
+        generators: one for each replicate; they must draw nothing else.
+
+    Attributes:
+        used: (R,) how many numbers of the block in hand are used; the caller moves it on.
     """
 
-    rows: NDArray[np.intp]
-    ahead: Floats
-    used: NDArray[np.intp]
+    def __init__(self, generators: ReplicateGenerators) -> None:
+        self.used = np.full(generators.n_replicates, _AHEAD)
+        self._generators = generators.generators
+        self._block = np.empty((generators.n_replicates, _AHEAD))
 
-    def of(self, rows: Iterable[int]) -> Uniforms:
-        return Uniforms(self.generators, self.rows[np.asarray(rows)], self.ahead, self.used)
-
-    def uniforms(self, count: int) -> Floats:
-        places = self._next(count)[:, None] + np.arange(count)
-        return np.asarray(self.ahead[self.rows[:, None], places])
-
-    def uniform(self) -> Floats:
-        return np.asarray(self.ahead[self.rows, self._next(1)])
-
-    def _next(self, count: int) -> NDArray[np.intp]:
-        """Return where each replicate's next numbers begin, which are used from now on."""
-        first = self.used[self.rows]
-        if (short := first + count > _AHEAD).any():
-            for row in self.rows[short]:
-                rest = self.ahead[row, self.used[row] :]
-                drawn = self.generators[row].random(_AHEAD - len(rest))
-                self.ahead[row], self.used[row] = np.concatenate([rest, drawn]), 0
-            first = self.used[self.rows]
-        self.used[self.rows] = first + count
-        return first
+    def next(self, rows: NDArray[np.intp], count: int) -> Floats:
+        """Return the (k, count) next numbers of k different replicates; count is at most 1024."""
+        for row in rows[self.used[rows] + count > _AHEAD]:
+            rest = self._block[row, self.used[row] :]
+            drawn = self._generators[row].random(_AHEAD - len(rest))
+            self._block[row], self.used[row] = np.concatenate([rest, drawn]), 0
+        return np.asarray(self._block[rows[:, None], self.used[rows, None] + np.arange(count)])
 
 
 def replicate_generators(

@@ -21,5 +21,5 @@ from .transform import Measure as Measure
 from .transform import advance as advance
 from .transform import play_measure as play_measure
 from .transform import start as start
-from .weights import PairedWeights as PairedWeights
 from .weights import WeightsMeasure as WeightsMeasure
+from .weights import play_weights as play_weights

@@ -148,11 +148,28 @@ class PairedLosses:
         if self.replicates is not None:
             check_whole("replicates", self.replicates)
 
-    def batches(self, size: int) -> Iterator[Stretch]:
-        """Yield consecutive batches of `size` rounds; the last may be shorter."""
-        check_whole("size", size)
-        T = self.sequences[0].n_rounds
-        return self.between([*range(0, T, size), T])
+    def batches(self, size: int) -> Iterator[Sums]:
+        """Yield the (R, k + 1, d) total losses before and after k consecutive batches.
+
+        A batch has `size` rounds; the last may be shorter. All batches come at once if there is
+        memory for the sums of all rounds.
+        """
+        T, most = self.sequences[0].n_rounds, self._most_rounds
+        edges = [*range(0, T, check_whole("size", size)), T]
+        if most >= T:
+            yield self._whole if size == 1 else self._whole[:, edges]
+            return
+        sums = self._at(edges)
+        last = next(sums)
+        for first in range(1, len(edges), many := max(1, most // 20)):
+            some = np.empty(
+                (len(last), len(edges[first : first + many]) + 1, last.shape[1]), last.dtype
+            )
+            some[:, 0] = last
+            for k in range(1, some.shape[1]):
+                some[:, k] = next(sums)
+            yield some
+            last = some[:, -1]
 
     def between(self, edges: Iterable[int]) -> Iterator[Stretch]:
         """Yield the stretches between rounds, in increasing order."""

@@ -20,8 +20,7 @@ from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard
 from dpol.lazy.leaders import NOISY_LEADERS, doubling_edges, play_blocks, play_leaders
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.stochastic_losses import GapLosses, PairedLosses, TurnLosses
-from dpol.lazy.transform import play_measure
-from dpol.lazy.weights import PairedWeights
+from dpol.lazy.weights import WeightsMeasure, play_weights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.settings import DELTA
 from dpol.studies.jobs import read_points
@@ -160,8 +159,7 @@ def _alone(
         chosen = _parameters(T, d, algorithm, epsilon)
         if chosen is None:
             return {}
-        measure = PairedWeights(d, chosen.eta)
-        total, moved = play_measure(measure, chosen, losses, coins.only_uniform())
+        total, moved = play_weights(WeightsMeasure(d, chosen.eta), chosen, losses, coins)
         mechanism = (LazyWeights if chosen.shadow else ShrinkingDartboard).mechanism
         reached = chosen.epsilon, DELTA
     guarantee = central_guarantee(mechanism, 1.0, "L-infinity, loss", epsilon_delta=reached)
