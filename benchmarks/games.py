@@ -187,7 +187,7 @@ def time_learners(n: int = N) -> list[Measured]:
 def time_scaling() -> list[Measured]:
     """Measure how the time of a job that plays grows, without reading and writing."""
     members = [member for name in SUITE for member in make_members(name)]
-    settings = {"noise": "capacity", "mu": 0.25, "seed": 1, "memory_mb": 1_500}
+    settings = {"noise": "capacity", "mu": 0.25, "seed": 1}
     found = []
     for axis, (name, points) in enumerate(SIZES.items()):
         works = [

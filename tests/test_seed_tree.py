@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import defaultdict
 from importlib import import_module
@@ -105,7 +104,7 @@ def recorded(experiment, whole_ledger, random_stream, tmp_path_factory):
             if "stream" not in job.inputs:
                 continue  # it only compares games
             files = {name: folder / path for name, path in job.inputs.items()}
-            inputs = Inputs(seed=config.seed, memory_mb=math.inf, files=files)
+            inputs = Inputs(seed=config.seed, files=files)
             with recording(uses, "suites"):
                 for point in job.points:
                     import_module(study.computing).run(point, inputs)

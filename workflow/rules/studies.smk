@@ -29,11 +29,6 @@ rule games_point:
     priority: GAMES_FIRST
     conda:
         "../envs/dpol.yaml"
-    # Not among params: a change of memory must not rerun jobs.
-    resources:
-        job_memory_mb=settings.job_memory_mb,
-        # Memory to reserve: 500 MB for Snakemake around the script, and more at each attempt.
-        mem_mb=lambda wildcards, attempt: attempt * (settings.job_memory_mb + 500),
     params:
         code=lambda wildcards: code_of_job(
             "study_point", "dpol.studies.games.compute", *code_of([game_at(wildcards)])
@@ -79,10 +74,6 @@ for study, block in plan.studies:
             priority: first
             conda:
                 "../envs/dpol.yaml"
-            # As for games.
-            resources:
-                job_memory_mb=settings.job_memory_mb,
-                mem_mb=lambda wildcards, attempt: attempt * (settings.job_memory_mb + 500),
             params:
                 code=lambda wildcards, study=study, jobs=jobs: code_of_job(
                     "study_point", study.computing, *code_of([jobs[wildcards.place]])

@@ -11,7 +11,6 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
         snakemake.params.points,
         Inputs(
             seed=snakemake.params.seed,
-            memory_mb=snakemake.resources.job_memory_mb,
             files={name: Path(path) for name, path in snakemake.input.items()},
         ),
         files=dict(snakemake.output.items()),

@@ -95,7 +95,10 @@ class Game:
 class Config(Settings):
     """One experiment; `WHOLE` adds a block for each study."""
 
-    LEFT = {"points_per_job": "each job plays one suite at one level on one stream"}
+    LEFT = {
+        "points_per_job": "each job plays one suite at one level on one stream",
+        "job_memory_mb": "a job needs little memory; a profile reserves it (mem_mb)",
+    }
 
     run: Label
     """Name of the run; its results are in `results/<run>/`."""
@@ -119,10 +122,6 @@ class Config(Settings):
     """Keep every round of every run in `games/**/rounds.parquet`.
 
     No table or figure needs these files."""
-    job_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 1500
-    """Memory of a job that plays a suite, in MB.
-
-    A job plays as many replicates at a time as fit (at least one). Results do not depend on it."""
     report: Report = Report()
 
     def whole(self) -> dict[str, Any]:

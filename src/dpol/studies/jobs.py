@@ -171,7 +171,7 @@ def compute(
             read = {name: folder / path for name, path in job.inputs.items()} if folder else {}
             if len(read) < len(job.inputs) or not all(path.exists() for path in read.values()):
                 continue
-            inputs = Inputs(seed=seed, memory_mb=1000, files=read)
+            inputs = Inputs(seed=seed, files=read)
             own = {name: Path(made, place, f"{name}.parquet") for name in written}
             write_points(study.package, job.plain, inputs, own)
             for name, path in {**read, **own}.items():

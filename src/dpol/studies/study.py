@@ -80,12 +80,10 @@ class Inputs:
 
     Args:
         seed: root of all randomness.
-        memory_mb: RAM that the job may use, in MB; no result depends on it.
         files: files that the point reads, by the point's names for them.
     """
 
     seed: int
-    memory_mb: float
     files: Mapping[str, Path] = field(default_factory=dict)
 
 

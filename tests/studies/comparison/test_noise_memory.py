@@ -53,7 +53,7 @@ def played_on(
     with TemporaryDirectory() as folder:
         write_stream(stream, file := Path(folder, "nm.parquet"))
         point = MemoryPoint(readers=readers, weeks=weeks, replicates=replicates)
-        return play_memories(point, Inputs(seed=seed, memory_mb=1000, files={"stream": file}))
+        return play_memories(point, Inputs(seed=seed, files={"stream": file}))
 
 
 def compared(

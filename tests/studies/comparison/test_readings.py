@@ -104,7 +104,7 @@ def test_ours_and_each_rival_play_only_where_the_reading_may_matter(
     def play(reading: str) -> pd.DataFrame:
         (point,) = planned[f"one@{reading}"].points
         assert isinstance(point, ReadingPoint)
-        inputs = Inputs(seed=5, memory_mb=1e3, files={**files, "read": files[reading]})
+        inputs = Inputs(seed=5, files={**files, "read": files[reading]})
         return play_reading(replace(point, replicates=4), inputs)
 
     played = pd.concat([play("ones"), play("nines")], ignore_index=True)

@@ -31,7 +31,6 @@ snakemake = Facts(
     input=Files(stream="stream.parquet"),
     output=Files({name: f"{name}.parquet" for name in ("scores", "curves", "rounds")}),
     params=Params(study="dpol.studies.games", seed=1, points=[point]),
-    resources=Facts(job_memory_mb=1000),
 )
 runpy.run_path(sys.argv[1], {"snakemake": snakemake})
 assert "pandas" not in sys.modules

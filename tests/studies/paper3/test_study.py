@@ -47,7 +47,7 @@ def rows_of(study, setting, seed, stream=None):
         files = {} if stream is None else {"stream": Path(folder, "stream.parquet")}
         for path in files.values():
             write_stream(stream, path)
-        inputs = Inputs(seed=seed, memory_mb=1000, files=files)
+        inputs = Inputs(seed=seed, files=files)
         return run(point, inputs)["labels"]
 
 

@@ -47,7 +47,7 @@ def played(
     point = RobustnessPoint(settings=settings, confidence=0.95, **at)
     with TemporaryDirectory() as folder:
         files = {it: Path(folder, f"{it}.parquet") for it in load_study("robustness").results}
-        inputs = Inputs(seed=config().seed, memory_mb=1000)
+        inputs = Inputs(seed=config().seed)
         write_points(PACKAGE, Job(points=(point,)).plain, inputs, files)
         tables = {it: pd.read_parquet(file) for it, file in files.items()}
     assert all(own.empty for other, own in tables.items() if other != name)

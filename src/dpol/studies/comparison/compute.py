@@ -97,7 +97,6 @@ def play_reading(point: ReadingPoint, inputs: Inputs) -> pd.DataFrame:
                 mu=float(str(mu)),
                 seed=inputs.seed,
                 replicates=range(point.replicates),
-                memory_mb=inputs.memory_mb,
             )
         played, *others = games
         for other in others:

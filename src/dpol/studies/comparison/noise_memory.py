@@ -46,7 +46,6 @@ def play_memories(point: MemoryPoint, inputs: Inputs) -> pd.DataFrame:
                 mu=mu,
                 seed=inputs.seed,
                 replicates=replicates,
-                memory_mb=inputs.memory_mb,
             )
             noise = find_noise(name)
             memory = memory_of(noise, staying, mu, "designed")
