@@ -97,7 +97,8 @@ def check_whole(name: str, value: Any, least: int = 1, most: float = math.inf) -
     Raises:
         ValueError: the value is outside, or not a whole number; true and false are not numbers.
     """
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    # As for Real.
+    whole = isinstance(value, (int, Integral)) and not isinstance(value, bool)
     if whole and least <= value <= (min(most, sys.float_info.max) if least else most):
         return int(value)
     where = f"from {least} to {most}" if whole and value > most else f"of at least {least}"
