@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, product
+from itertools import combinations, product
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, create_model
@@ -19,7 +19,6 @@ from dpol.core.settings import Label, Settings, Several
 from dpol.core.shipped import place_of
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Streams
-from dpol.experts.registry import make_members
 from dpol.experts.suites import SUITES
 from dpol.privacy.settings import DELTA, Mu
 from dpol.studies.comparison.settings import Comparison, ComparisonSettings
@@ -159,8 +158,7 @@ class Config(Settings):
 
     @property
     def _lacks_of_table_2(self) -> str:
-        entries = chain(*(suite.entries for suite in self.suites.values()))
-        return lacks_of_table_2((make_members(entry), noises) for noises, entry in entries)
+        return lacks_of_table_2(self.suites.values())
 
     @property
     def played(self) -> dict[str, Game]:

@@ -24,12 +24,10 @@ from dpol.show.rendering import render
 from dpol.show.style import write_below
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import draw_privacy_utility
-from dpol.studies.comparison.settings import StandingsPoint
-from dpol.studies.comparison.standings import standings
-from dpol.studies.games.collect import tabulate
+from dpol.studies.comparison.ranked import rank
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.settings import GamesSettings, Report
-from dpol.studies.study import Facts, schemas_in
+from dpol.studies.study import Facts
 
 _AROUND = 2
 """Systems that are printed above and below one with a star."""
@@ -133,13 +131,9 @@ def league(
     ]
     titles, simulated = {stream.label: stream.label}, bool(stream.provenance.get("simulated"))
     facts = Facts(titles, simulated, confidence, levels=tuple(levels))
-    settings = GamesSettings(report=Report(algorithms=labels, confidence=confidence))
-    played = tabulate([games], {stream.label: stream}, settings, facts)
-    questions = {stream.label: ""}
-    point = StandingsPoint(ours=None, questions=questions, apart=False, confidence=confidence)
-    columns = [*schemas_in("dpol.studies.comparison")["standings"].columns]
-    ranked = standings(played["summary"], played["totals"], point)[columns]
-    return League(ranked, played["summary"], facts, warning_of(stream.private, COMPUTED))
+    settings = GamesSettings(report=Report(algorithms=labels))
+    made = rank([games], [stream], settings, facts)
+    return League(made["standings"], made["summary"], facts, warning_of(stream.private, COMPUTED))
 
 
 def league_of_run(run: Run) -> League:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,6 @@ from dpol.studies.games.names import (
     UNIFORM,
 )
 from dpol.studies.games.replay import dates, replay_rows
-from dpol.studies.games.scores import Played, score_tables
 from dpol.studies.games.settings import GamesSettings
 from dpol.studies.study import Facts, FileLists, schemas_in
 
@@ -59,18 +58,6 @@ def collect(files: FileLists, settings: GamesSettings, facts: Facts) -> dict[str
     streams = {stream.label: stream for stream in map(read_stream, files["stream"])}
     jobs = ([_read(Path(it)) for it in files[name]] for name in ("scores", "curves"))
     joined = join_blocks(*join_jobs(*jobs))
-    return results_from(*joined, streams, settings, facts)
-
-
-def tabulate(
-    suites: Iterable[Sequence[Played]],
-    streams: Mapping[str, GainStream],
-    settings: GamesSettings,
-    facts: Facts,
-) -> dict[str, pd.DataFrame]:
-    """Build the result tables of games that are played in this process, suite by suite."""
-    jobs = [score_tables(games) for games in suites]
-    joined = join_jobs(*([job[name] for job in jobs] for name in ("scores", "curves")))
     return results_from(*joined, streams, settings, facts)
 
 

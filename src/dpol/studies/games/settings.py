@@ -250,13 +250,15 @@ def columns_in_paper(members: Sequence[Member], noise: str) -> list[tuple[str, b
     return columns
 
 
-def lacks_of_table_2(suites: Iterable[tuple[Sequence[Member], Sequence[str]]]) -> str:
-    """Say how the suites, each with its noises, differ from the paper's Table 2; empty if nowhere.
+def lacks_of_table_2(suites: Iterable[Suite]) -> str:
+    """Say how the suites differ from the paper's Table 2; empty if nowhere.
 
-    >>> lacks_of_table_2([([*make_members("ridge"), *make_members("rw-meta")], ["isotropic"])])
+    >>> lacks_of_table_2([Suite(algorithms=["ridge", "rw-meta"])])
     'tree-ftpl-min-noise and tree-ftpl-min-regret: no suite plays them'
     """
-    played, reasons = [*suites], dict[str, list[str]]()
+    entries = [entry for suite in suites for entry in suite.entries]
+    played = [(make_members(entry), noises) for noises, entry in entries]
+    reasons = dict[str, list[str]]()
     for papers, _ in papers_members():
         own = [(it, noises) for made, noises in played for it in made if it.label == papers.label]
         here = [it for it, noises in own if PAPER_NOISE in noises]

@@ -14,11 +14,9 @@ import pandas as pd
 from dpol.data.stream import build_stream
 from dpol.experts.registry import make_members
 from dpol.noise import NO_NOISE
-from dpol.studies.comparison.settings import StandingsPoint
-from dpol.studies.comparison.standings import standings
-from dpol.studies.games.collect import tabulate
+from dpol.studies.comparison.ranked import rank
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.names import LINEAR, PAPERS
+from dpol.studies.games.names import CELL, LINEAR, PAPERS
 from dpol.studies.games.settings import GamesSettings, Report, lacks_of_table_2
 from dpol.studies.robustness.settings import TREATMENTS, Fillings, RobustnessPoint, Table
 from dpol.studies.robustness.systems import panel_of
@@ -29,8 +27,7 @@ def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd
     """Play all suites at all levels; rows of local systems and of the columns of Table 2."""
     table, suites = filled(block.table, point.of, point.read_as), point.settings.suites
     panel = panel_of(table)
-    streams = {label: build_stream(panel, label, 1.0, {}) for label in table.streams}
-    members = {label: suite.members for label, suite in suites.items()}
+    streams = [build_stream(panel, label, 1.0, {}) for label in table.streams]
     played = (
         play_suite(
             stream,
@@ -41,27 +38,19 @@ def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd
             replicates=range(block.replicates),
         )
         for suite in suites.values()
-        for stream, (noise, entries), mu in product(
-            streams.values(), suite.by_noise.items(), block.mus
-        )
+        for stream, (noise, entries), mu in product(streams, suite.by_noise.items(), block.mus)
         if noise != NO_NOISE or mu == math.inf
     )
-    entries = chain(*(suite.entries for suite in suites.values()))
-    lacks = lacks_of_table_2((make_members(entry), noises) for noises, entry in entries)
-    report = Report().resolved(members, suites)
-    main = GamesSettings(suites=suites, report=report, plays_table_2=not lacks)
-    titles = {label: label for label in streams}
-    facts = Facts(titles, simulated=False, confidence=point.confidence, levels=tuple(block.mus))
-    tables = tabulate(played, streams, main, facts)
-    asked = StandingsPoint(
-        ours=point.settings.system,
-        questions=dict.fromkeys(streams, ""),
-        apart=False,
-        confidence=point.confidence,
+    members = {label: suite.members for label, suite in suites.items()}
+    settings = GamesSettings(
+        report=Report().resolved(members, suites),
+        plays_table_2=not lacks_of_table_2(suites.values()),
     )
-    key = ["stream", "algorithm", "noise", "mu"]
-    compared = standings(tables["summary"], tables["totals"], asked)[[*key, "role", "strongest"]]
-    rows = tables["summary"].merge(compared, on=key, validate="one_to_one")
+    titles = dict.fromkeys(table.streams, "")
+    facts = Facts(titles, simulated=False, confidence=point.confidence, levels=tuple(block.mus))
+    tables = rank(played, streams, settings, facts, ours=point.settings.system)
+    compared = tables["standings"][[*CELL, "role", "strongest"]]
+    rows = tables["summary"].merge(compared, on=CELL, validate="one_to_one")
     rows = rows.assign(treatment=TREATMENTS[point.of][0], read_as=point.read_as)
     # Of the linear models the best is kept, which Table 2 shows.
     of = ["stream", "family", "noise", "mu"]
