@@ -12,12 +12,11 @@ import pandas as pd
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import GainStream
-from dpol.experts.games import play
 from dpol.noise import find_noise
 from dpol.noise.noisy_gains import NoisyGains, Seeds, privatize, released
-from dpol.studies.comparison.standings import OUR_METHOD, THE_LEVEL, is_system, strongest
+from dpol.studies.comparison.standings import OUR_METHOD, strongest
 from dpol.studies.robustness.settings import Part, RobustnessPoint
-from dpol.studies.robustness.systems import local_systems, totals_of
+from dpol.studies.robustness.systems import gained_by, local_systems
 from dpol.studies.study import Inputs
 from dpol.studies.verdicts import verdicts_on
 
@@ -149,21 +148,14 @@ def play_worlds(block: Part, point: RobustnessPoint, inputs: Inputs) -> pd.DataF
 
 def _rows_of(world: str, block: Part, point: RobustnessPoint) -> pd.DataFrame:
     empty, gains = streams_of(world, block.replicates)
-    rows = local_systems(point.settings.suites, empty, point.mu).assign(stream=world)
-    rows = rows[rows["guarantee"] == THE_LEVEL]
+    rows = local_systems(point.settings, empty, point.mu).assign(stream=world)
     names = rows["noise"].unique()
     games = {it: noisy_world(world, point.mu, block.replicates, it) for it in names}
-    kept = []
-    for noise, member in rows[["noise", "member"]].itertuples(index=False):
-        actions = play(member.algorithm, games[noise], label=member.label).actions
-        gained, possible = totals_of(gains, actions)
-        kept.append(gained / possible.mean())
-    shares = np.array(kept)
-    ours = is_system(rows, point.settings.system).to_numpy()
-    ahead = (shares - shares[ours]).T
+    gained, possible = gained_by(rows, games, gains)
+    shares = gained / possible.mean()
+    ahead = (shares - shares[rows["role"] == OUR_METHOD]).T
     half = half_width(ahead, point.confidence, len(WORLDS) * len(block.mus) * (len(rows) - 1))
     return rows.drop(columns="member").assign(
-        role=np.where(ours, OUR_METHOD, ""),
         gain_share=shares.mean(axis=1),
         strongest=strongest,
         to_ours=ahead.mean(axis=0),

@@ -20,19 +20,17 @@ from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.core.shipped import place_of
 from dpol.data.stream import ZERO_OR_HIDDEN, GainStream, build_stream
-from dpol.experts.games import play
 from dpol.noise import find_noise
 from dpol.noise.noisy_gains import NoisyGains, privatize
 from dpol.studies.comparison.standings import (
     OUR_METHOD,
     THE_BASELINE,
-    THE_LEVEL,
     is_system,
     strongest,
 )
 from dpol.studies.games.names import META, PAPER_NOISE
 from dpol.studies.robustness.settings import RobustnessPoint, Zeros
-from dpol.studies.robustness.systems import local_systems, panel_of, totals_of
+from dpol.studies.robustness.systems import gained_by, local_systems, panel_of
 from dpol.studies.study import Inputs
 from dpol.studies.verdicts import UNDECIDED, verdict_on
 
@@ -109,21 +107,18 @@ def shares_of(
     every = np.repeat([stream.gains for stream in streams], replicates, axis=0)
     empty = dataclasses.replace(streams[0], gains=np.zeros_like(streams[0].gains))
     games: dict[str, NoisyGains] = {}
-    for place in np.flatnonzero(plays):
-        noise, mu, member = systems.iloc[place][["noise", "mu", "member"]]
-        if noise not in games:
-            noisy = privatize(empty, noise, mu, seed=seed, replicates=replicates)
-            assert noisy.seeds is not None
-            again = noisy.seeds.replicates * len(streams)
-            games[noise] = dataclasses.replace(
-                noisy,
-                initial=np.tile(noisy.initial, (len(streams), 1)),
-                gains=np.tile(noisy.gains, (len(streams), 1, 1)) + every,
-                seeds=dataclasses.replace(noisy.seeds, replicates=again),
-            )
-        actions = play(member.algorithm, games[noise], label=member.label).actions
-        gained, possible = totals_of(every, actions)
-        shares[place] = (gained / possible).reshape(len(streams), -1)
+    for noise, mu in systems.loc[plays, ["noise", "mu"]].drop_duplicates().itertuples(index=False):
+        noisy = privatize(empty, noise, mu, seed=seed, replicates=replicates)
+        assert noisy.seeds is not None
+        again = noisy.seeds.replicates * len(streams)
+        games[noise] = dataclasses.replace(
+            noisy,
+            initial=np.tile(noisy.initial, (len(streams), 1)),
+            gains=np.tile(noisy.gains, (len(streams), 1, 1)) + every,
+            seeds=dataclasses.replace(noisy.seeds, replicates=again),
+        )
+    gained, possible = gained_by(systems[plays], games, every)
+    shares[plays] = (gained / possible).reshape(-1, len(streams), replicates)
     return shares
 
 
@@ -190,7 +185,6 @@ def play_zeros(block: Zeros, point: RobustnessPoint, inputs: Inputs) -> pd.DataF
     table = block.tables[point.of]
     assert table.dataset.columns is not None
     known = hidden_averages(place_of(block.told_by), str(table.dataset.columns.count))
-    named = {it: f"{it}-{point.question}" if point.question else it for it in table.streams}
     streams = {
         label: [
             [
@@ -200,7 +194,7 @@ def play_zeros(block: Zeros, point: RobustnessPoint, inputs: Inputs) -> pd.DataF
                     1.0,
                     {},
                     gain=table.gains[point.question],
-                    named=named[str(label)],
+                    named=f"{label}-{point.question}" if point.question else str(label),
                 )
                 for draw in range(block.draws if hidden else 1)
             ]
@@ -208,12 +202,11 @@ def play_zeros(block: Zeros, point: RobustnessPoint, inputs: Inputs) -> pd.DataF
         ]
         for label, rows in panel_of(table).groupby("stream", sort=False)
     }
-    at = local_systems(point.settings.suites, next(iter(streams.values()))[0][0], point.mu)
+    at = local_systems(point.settings, next(iter(streams.values()))[0][0], point.mu)
     # All draws share their noise, so it must not depend on the counts.
     at = at[[find_noise(noise).mechanism is None for noise in at["noise"]]]
-    paper = (at["algorithm"] == META) & (at["noise"] == PAPER_NOISE)
-    roles = np.select([is_system(at, point.settings.system), paper], [OUR_METHOD, THE_BASELINE], "")
-    at = at.assign(role=roles)[at["guarantee"] == THE_LEVEL]
+    paper = is_system(at, (META, PAPER_NOISE)) & (at["role"] != OUR_METHOD)
+    at = at.assign(role=at["role"].mask(paper, THE_BASELINE))
 
     def played(draws: Sequence[GainStream], plays: NDArray[np.bool_]) -> Floats:
         return shares_of(draws, at, plays, block.seed, block.replicates)
