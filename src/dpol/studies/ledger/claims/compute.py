@@ -62,16 +62,6 @@ def _loaded(check: str) -> ClaimCheck:
     return cast(ClaimCheck, getattr(MODULES[module], name))
 
 
-def claims(paper: str, *, seed: int) -> list[Claim]:
-    """Return the claims of a paper, each at its worst setting, in the order of the ledger.
-
-    Raises:
-        KeyError: a check decides what is no statement of the paper.
-    """
-    theirs = {name: it for name, it in statements().items() if it.paper == PAPERS[paper]}
-    return decide({name: it for name, it in theirs.items() if not it.on_data}, seed)
-
-
 def decide(asked: Mapping[str, Statement], by: Any) -> list[Claim]:
     """Return the claim of each statement with findings, in the order of the statements.
 
@@ -79,6 +69,9 @@ def decide(asked: Mapping[str, Statement], by: Any) -> list[Claim]:
         asked: statements by id; all of each check.
         by: what the checks read: the root seed, or the summary of a run's main experiment. Cells
             that the run does not play have no row.
+
+    Raises:
+        KeyError: a check decides what is not asked.
     """
     found: dict[str, list[Finding]] = {name: [] for name in asked}
     for check in progress(dict.fromkeys(it.check for it in asked.values()), "claims"):
@@ -88,14 +81,15 @@ def decide(asked: Mapping[str, Statement], by: Any) -> list[Claim]:
 
 
 def run(point: Paper, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Return one row per statement of a paper.
+    """Return one row per statement of a paper, or per statement on the data of a run.
 
     All papers take a quarter of a minute on one core.
     """
-    if "summary" in inputs.files:
-        summary = read_frame(inputs.files["summary"], schema("summary"))
-        on_data = {name: it for name, it in statements().items() if it.on_data}
-        rows = decide(on_data, summary)
-    else:
-        rows = claims(point, seed=inputs.seed)
-    return {"claims": pd.DataFrame([claim.as_row() for claim in rows])}
+    on_data = "summary" in inputs.files
+    asked = {
+        name: it
+        for name, it in statements().items()
+        if it.paper == PAPERS[point] and it.on_data == on_data
+    }
+    by = read_frame(inputs.files["summary"], schema("summary")) if on_data else inputs.seed
+    return {"claims": pd.DataFrame([claim.as_row() for claim in decide(asked, by)])}
