@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -62,37 +61,35 @@ def clipping(_: int) -> Findings:
 
 _REPLICATES = 48
 _ADVERSARY = "features of an adversary"
-Played = tuple[At, LabelLearner, LabelRun]
 
 
 # ---- the upper bounds ------------------------------------------------------------------------
 
 
-def _plays(learners: Iterable[LabelLearner], seed: int, of: str) -> list[Played]:
+def _plays(learner: LabelLearner, seed: int, of: str) -> list[tuple[At, LabelRun]]:
     """Play each constant feature, random features and those of an adversary.
 
     Each hypothesis is the truth in some replicates. The adversary is greedy, so the largest risk is
     the largest found. A class of constants has one feature, and one game.
 
     Returns:
-        What was tried, the learner and its run for each game.
+        What was tried, and the run, for each game.
     """
+    kind, T, X = learner.hypotheses, learner.terms.n_rounds, learner.hypotheses.n_features
+    games = {f"feature {x} always": np.full(T, x) for x in range(X)}
+    if X > 1:
+        rng = generator(seed, "features", of, kind.label)
+        games["random features"] = rng.integers(0, X, T)
+        games[_ADVERSARY] = np.zeros(T, dtype=np.int64)  # which it replaces
+    key = ("claims", kind.label, kind.n_hypotheses)
+    about: At = {"hypotheses": kind.label, "K": kind.n_hypotheses, "M": kind.n_labels}
     played = []
-    for learner in learners:
-        kind, T, X = learner.hypotheses, learner.terms.n_rounds, learner.hypotheses.n_features
-        games = {f"feature {x} always": np.full(T, x) for x in range(X)}
-        if X > 1:
-            rng = generator(seed, "features", of, kind.label)
-            games["random features"] = rng.integers(0, X, T)
-            games[_ADVERSARY] = np.zeros(T, dtype=np.int64)  # which it replaces
-        key = ("claims", kind.label, kind.n_hypotheses)
-        about: At = {"hypotheses": kind.label, "K": kind.n_hypotheses, "M": kind.n_labels}
-        for case, features in games.items():
-            play = play_adversary if case == _ADVERSARY else play_labels
-            game = realisable(kind, features, _REPLICATES)
-            coins = label_generators(seed, key, _REPLICATES, f"{of}, {case}" if X > 1 else of)
-            at = {**about, "features": case} if X > 1 else about
-            played.append((at, learner, play(learner, game, coins)))
+    for case, features in games.items():
+        play = play_adversary if case == _ADVERSARY else play_labels
+        game = realisable(kind, features, _REPLICATES)
+        coins = label_generators(seed, key, _REPLICATES, f"{of}, {case}" if X > 1 else of)
+        at = {**about, "features": case} if X > 1 else about
+        played.append((at, play(learner, game, coins)))
     return played
 
 
@@ -104,8 +101,8 @@ def upper_bounds(seed: int) -> Findings:
     bounds = {"wma": wma_bound(K, T, 1.0, terms.delta, "exact"), "exp3": exp3_bound(K, T, 1.0)}
     numbers = {"R": _REPLICATES, "K": K, "M": M, "T": T, "X": _DIFFERENT, "idle": idle}
     for name, bound in bounds.items():
-        runs = _plays([make_learner(name, hypotheses, terms)], seed, name)
-        for at, _, run in runs:
+        runs = _plays(make_learner(name, hypotheses, terms), seed, name)
+        for at, run in runs:
             of: Any = {"at": at, "numbers": numbers}
             yield of_mean(f"{name}-risk", bound, run.kl, len(runs), trivial=idle, **of)
             if name == "exp3":  # by Pinsker's inequality; no distance is above 1
@@ -126,7 +123,7 @@ def risk_of_hard_class(seed: int) -> Findings:
     claimed = lower_bound(pairs, terms.n_rounds, terms.epsilon)
     numbers = {"R": _REPLICATES, "K": pairs, "T": terms.n_rounds, "cut": cut, "first": first}
     for name in pure:
-        ((_, _, run),) = _plays([made[name]], seed, name)
+        ((_, run),) = _plays(made[name], seed, name)
         # Cutting large risks only lowers the mean, and makes its interval sound.
         about: Any = {"trivial": first, "at": {"learners": name}, "numbers": numbers}
         yield of_mean("hard-class", claimed, np.minimum(run.kl, cut), **about)

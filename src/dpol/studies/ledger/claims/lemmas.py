@@ -84,13 +84,13 @@ RESAMPLES = (1.0, 0.0)
 _ORDERS = np.geomspace(1.0, 100.0, 400)
 
 
-def renyi(one: Floats, other: Floats, orders: Floats = _ORDERS) -> Floats:
-    """Return Rényi divergences (orders,) of (outcomes,) with one support; order 1 is KL."""
+def renyi(one: Floats, other: Floats) -> Floats:
+    """Return Rényi divergences of `_ORDERS` of (outcomes,) with one support; order 1 is KL."""
     one, other = one[one > 0], other[one > 0]
     ratio = np.log(one) - np.log(other)
-    above = np.maximum(orders - 1, 1e-300)
-    moments = np.log((one * np.exp((orders - 1)[:, None] * ratio)).sum(axis=1)) / above
-    return np.where(orders == 1, float(one @ ratio), moments)
+    above = np.maximum(_ORDERS - 1, 1e-300)
+    moments = np.log((one * np.exp((_ORDERS - 1)[:, None] * ratio)).sum(axis=1)) / above
+    return np.where(_ORDERS == 1, float(one @ ratio), moments)
 
 
 def concentrated(one: Floats, other: Floats) -> float:
