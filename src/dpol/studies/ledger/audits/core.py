@@ -112,12 +112,6 @@ def by_event(
     return Audit(subject=subject, statistic=event, runs=runs, bound=bound)
 
 
-def by_covariance(subject: Subject, of: str, outputs: Sequence[Floats], changes: Floats) -> Audit:
-    """Audit by the covariance of outputs (R, p) on each input, for `changes` (k, p)."""
-    words = f"covariance of {of}, {len(changes)} changes"
-    return Audit(subject=subject, statistic=words, runs=(outputs, changes), bound=audit_covariance)
-
-
 def combinations(outputs: Sequence[Floats], direction: Floats) -> list[Floats]:
     """Return two statistics (R, 2) of outputs (R, d) on each of two inputs.
 
@@ -151,4 +145,9 @@ def gaussian_audits(
         statistics.append(actions)
         event += ", or of the actions"
     yield by_event(subject, event, statistics)
-    yield by_covariance(subject, "all outputs", flat, changes.reshape(len(changes), -1))
+    yield Audit(
+        subject=subject,
+        statistic=f"covariance of all outputs, {len(changes)} changes",
+        runs=(flat, changes.reshape(len(changes), -1)),
+        bound=audit_covariance,
+    )
