@@ -66,11 +66,6 @@ def all_written() -> dict[str, str]:
     return made | {name: written(page) for name, page in pages.items() if BLOCK.search(page)}
 
 
-def stale() -> list[str]:
-    """Return the paths of pages and files that are not what `make pages` writes today."""
-    return [name for name, text in all_written().items() if read(name) != text]
-
-
 def words_by_hand(page: str) -> int:
     """Return the number of words of a page outside its blocks."""
     return len(re.sub(r"(?s)<!--.*?-->", "", MEASURED.sub("", BLOCK.sub("", page))).split())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,6 @@ from typing import Any
 import yaml
 
 LIST = Path(__file__).parents[1] / "docs/references.yaml"
-_ID = re.compile(
-    r"arxiv\W*(?:org/)?(?:abs/|pdf/|html/)?(\d{4}\.\d{4,5})(?!\d)"  # a number named as arXiv's
-    r"|(?<![\d.])((?:1[5-9]|2\d)(?:0[1-9]|1[0-2])\.\d{5})(?![\d.]*\d)"  # one that looks like it
-    r"|(?<![\d.])(10\.\d{4,9}/[-.\w/]*\w)",
-    re.IGNORECASE,
-)
 
 
 @cache
@@ -28,17 +21,6 @@ def references() -> dict[str, list[dict[str, Any]]]:
 def is_used(work: dict[str, Any]) -> bool:
     """Return whether we use something of a work, and do not only name it."""
     return not work["used"].startswith("nothing")
-
-
-def outside(text: str) -> set[str]:
-    """Return the arXiv numbers and DOIs in a text that are not among the references.
-
-    >>> sorted(outside("arXiv:2512.06971, 1912.12345 and https://doi.org/10.1000/x.1"))
-    ['10.1000/x.1', '1912.12345']
-    """
-    every = [work for part in references().values() for work in part]
-    known = {work.get(name) for work in every for name in ("arxiv", "doi")}
-    return {next(filter(None, found)) for found in _ID.findall(text)} - known
 
 
 def page() -> str:
