@@ -7,7 +7,7 @@ tools/exhibits.yaml holds the exhibits; rows of the claims ledger name theirs by
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -98,91 +98,64 @@ def shown() -> Set[str]:
     }
 
 
-def resolved(target: str) -> str:
-    """Return a `module:name` of dpol that exists.
+def line_of(exhibit: Exhibit, theirs: Mapping[str, Statement]) -> str:
+    """Return the line of an exhibit.
+
+    Args:
+        exhibit: the exhibit.
+        theirs: the statements of its paper.
 
     Raises:
-        ImportError: there is no such module.
-        AttributeError: the module has no such name.
-    """
-    module, _, name = target.partition(":")
-    loaded = import_module(module)
-    if name:
-        getattr(loaded, name)
-    return target
-
-
-def rows_of(paper: str) -> Iterator[Exhibit]:
-    """Yield the exhibits of a paper, then those that only the ledger names.
-
-    Raises:
+        ImportError: a module that computes it does not exist.
+        AttributeError: a module lacks a name.
         ValueError: the page of a run has no such figure or table, or the ledger no such place.
     """
-    listed = exhibits()[paper]
-    known = {each.name for each in listed} | {place for each in listed for place in each.places}
-    theirs = {row: each for row, each in statements().items() if each.paper == PAPERS[paper]}
-    others = [
-        name
-        for each in theirs.values()
-        if not each.ours
-        for name in named(each.place)
-        if name not in known
-    ]
-    for exhibit in (*listed, *(Exhibit(name=name) for name in dict.fromkeys(others))):
-        checks = _checks(exhibit, theirs)
-        known = shown() | {each.place for each in theirs.values()}
-        if strange := {*exhibit.seen, *exhibit.places} - known:
-            raise ValueError(f"{paper}, {exhibit.name}: there is no {', '.join(sorted(strange))}")
-        places = []
-        for kind in ("table", "figure"):
-            start = f"{kind}s/"
-            names = [f"`{it.removeprefix(start)}`" for it in exhibit.seen if it.startswith(start)]
-            if names:
-                places.append(f"{kind}{'s' if names[1:] else ''} {', '.join(names)}")
-        if rows := [f"`{row}`{' †' if each.ours else ''}" for row, each in checks.items()]:
-            places.append(f"ledger: {', '.join(rows)}")
-        yield Exhibit(
-            name=exhibit.name + (f" ({exhibit.about})" if exhibit.about else ""),
-            computed=tuple(map(resolved, exhibit.computed)),
-            seen=(*places, *([exhibit.aside] if exhibit.aside else [])),
-        )
-
-
-def _checks(exhibit: Exhibit, theirs: Mapping[str, Statement]) -> dict[str, Statement]:
-    """Return the rows of the ledger about an exhibit."""
+    known = shown() | {each.place for each in theirs.values()}
+    if strange := {*exhibit.seen, *exhibit.places} - known:
+        raise ValueError(f"{exhibit.name}: there is no {', '.join(sorted(strange))}")
+    for target in exhibit.computed:
+        module, _, name = target.partition(":")
+        loaded = import_module(module)
+        if name:
+            getattr(loaded, name)
+    said = [", ".join(f"`{target}`" for target in exhibit.computed)]
+    for kind in ("table", "figure"):
+        start = f"{kind}s/"
+        names = [f"`{it.removeprefix(start)}`" for it in exhibit.seen if it.startswith(start)]
+        if names:
+            said.append(f"{kind}{'s' if names[1:] else ''} {', '.join(names)}")
     places = {exhibit.name, *exhibit.places}
-    return {row: each for row, each in theirs.items() if places & {each.place, *named(each.place)}}
-
-
-def check_numbered(paper: str, rows: Iterable[Exhibit]) -> None:
-    """Check that each numbered statement of a paper has its exhibit.
-
-    Raises:
-        ValueError: one has none.
-    """
-    wanted = {name for each in numbered()[paper] for name in named(each)}
-    there = {name for row in rows for name in (row.name, *named(row.name))}
-    strange = {it for it in wanted - there if not any(name.startswith(f"{it} (") for name in there)}
-    if strange:
-        raise ValueError(f"{paper}: there is no exhibit {', '.join(sorted(strange))}")
+    rows = [
+        f"`{row}`{' †' if each.ours else ''}"
+        for row, each in theirs.items()
+        if places & {each.place, *named(each.place)}
+    ]
+    if rows:
+        said.append(f"ledger: {', '.join(rows)}")
+    about = f" ({exhibit.about})" if exhibit.about else ""
+    return f"- **{exhibit.name}{about}**: {'; '.join(filter(None, [*said, exhibit.aside]))}\n"
 
 
 def page() -> str:
-    """docs/reference/exhibits.md: the exhibits of each paper.
+    """docs/reference/exhibits.md: exhibits of each paper, then those that only the ledger names.
 
     Raises:
         ImportError: a module that exhibits.yaml names does not exist.
         AttributeError: a module lacks a name.
-        ValueError: a figure, a table or a paper does not exist, or a statement has no exhibit.
+        ValueError: a figure, a table or a place does not exist, or a numbered statement of a paper
+            has no exhibit.
     """
     parts = []
     for paper, title in PAPERS.items():
-        lines = [f"## {title}", ""]
-        rows = list(rows_of(paper))
-        for row in rows:
-            computed = [", ".join(f"`{target}`" for target in row.computed)] if row.computed else []
-            lines.append(f"- **{row.name}**: {'; '.join([*computed, *row.seen])}")
-        if paper in numbered():
-            check_numbered(paper, rows)
-        parts.append("\n".join(lines) + "\n")
+        theirs = {row: each for row, each in statements().items() if each.paper == title}
+        every = [*exhibits()[paper]]
+        known = {name for each in every for name in (each.name, *each.places)}
+        others = [name for it in theirs.values() if not it.ours for name in named(it.place)]
+        every += [Exhibit(name=name) for name in dict.fromkeys(others) if name not in known]
+        lines = "".join(line_of(each, theirs) for each in every)
+        there = {name for each in every for name in named(each.name)}
+        wanted = {name for each in numbered().get(paper, ()) for name in named(each)}
+        if strange := wanted - there:
+            raise ValueError(f"{paper}: there is no exhibit {', '.join(sorted(strange))}")
+        parts.append(f"## {title}\n\n{lines}")
     return "\n".join(parts)
