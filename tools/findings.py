@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 from recorded_numbers import (
     ZEROS,
     kept,
@@ -30,17 +29,9 @@ from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.privacy.account import account
 from dpol.privacy.chains import chain_norm
+from dpol.privacy.stays import STAYS
+from dpol.studies.ledger.claims.core import OF_SUBSTANCE
 from dpol.studies.paper1.table_2 import order_in_words
-
-STAYS = (1, 2, 4, 8)
-
-
-def span(of: pd.Series, digits: int) -> str:
-    """Return the smallest and the largest of some numbers, rounded outwards."""
-    unit = 10.0**-digits
-    ends = unit * math.floor(of.min() / unit + 1e-9), unit * math.ceil(of.max() / unit - 1e-9)
-    least, most = (f"{it:.{digits}f}" for it in ends)
-    return least if least == most else f"{least} to {most}"
 
 
 def found() -> str:
@@ -48,14 +39,16 @@ def found() -> str:
     single = ZEROS.query("run == 'states' and question == 'share' and stream != '' and mu == 0.25")
     hidden = ZEROS.query("run == 'states' and question == 'share' and stream == '' and mu == 0.25")
     leads = hidden.loc[hidden["hidden"] > 0, ["lead_least", "lead_most"]].stack()
-    failing = roots(recorded("ledger", "claims"))["kind"].isin(["false", "hypothesis missing"])
+    # Rounded outwards.
+    least, most = math.floor(1000 * leads.min()) / 10, math.ceil(1000 * leads.max()) / 10
+    failing = roots(recorded("ledger", "claims"))["kind"].isin(OF_SUBSTANCE)
     return said(
         "found",
         order=order_in_words(recorded("central-texas", "order")["verdict"]),
         share={name: f"{kept(own, 0.25):.0f}" for name, own in systems("states").items()},
         fixed=f"{100 * standings('states')['best_fixed_share'].iloc[0]:.0f}",
         verdict=verdict_of("states", ours_at("states", 0.25)),
-        lead=span(100 * leads, 1),
+        lead=f"{least:.1f} to {most:.1f}",
         ahead=(signs_of(single) == 1).sum(),
         behind=(signs_of(single) == -1).sum(),
         states=single["stream"].nunique(),

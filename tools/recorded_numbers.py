@@ -25,7 +25,7 @@ from dpol.studies.games.names import (
     MIN_NOISE,
     PAPER_NOISE,
 )
-from dpol.studies.ledger.claims.core import Kind
+from dpol.studies.ledger.claims.core import OF_SUBSTANCE, Kind
 from dpol.studies.ledger.claims.gains import reported_ratios
 from dpol.studies.paper1.table_2 import HEADERS
 from dpol.studies.verdicts import ABOVE, AHEAD, OPPOSITE, bounded, verdict_on
@@ -48,10 +48,10 @@ def recorded(run: str, name: str) -> pd.DataFrame:
     return read(file_of(run, name))
 
 
-def amount(value: float, half_width: float, digits: int = 1) -> str:
+def amount(value: float, half_width: float) -> str:
     """Return a number with half the width of its interval, if it has one."""
-    bar = f" ± {half_width:.{digits}f}" if half_width > 1e-9 else ""
-    return f"{value:.{digits}f}{bar}"
+    bar = f" ± {half_width:.1f}" if half_width > 1e-9 else ""
+    return f"{value:.1f}{bar}"
 
 
 def levels(of: Iterable[float]) -> list[float]:
@@ -62,11 +62,6 @@ def levels(of: Iterable[float]) -> list[float]:
 def level(mu: float) -> str:
     """Return a level as a table shows it."""
     return "∞" if mu == math.inf else f"{mu:g}"
-
-
-def at_levels(mus: Iterable[float]) -> list[str]:
-    """Return the heads of columns of levels."""
-    return [f"μ = {level(mu)}" for mu in mus]
 
 
 def said(name: str, **values: object) -> str:
@@ -88,11 +83,9 @@ def title(row: pd.Series) -> str:
     return f"`{row['algorithm']}`, {row['noise']}{' †' if noise_entry(row['noise']).ours else ''}"
 
 
-def kept_by(of: pd.DataFrame) -> list[str]:
-    """Return the share of the possible gain of each row with its interval, in percent."""
-    return [
-        amount(*pair) for pair in (100 * of[["gain_share", "gain_share_half_width"]]).to_numpy()
-    ]
+def kept_by(row: pd.Series) -> str:
+    """Return the share of the possible gain of a row with its interval, in percent."""
+    return amount(100 * row["gain_share"], 100 * row["gain_share_half_width"])
 
 
 def kept(of: pd.DataFrame, mu: float) -> float:
@@ -124,7 +117,8 @@ def shares() -> str:
     ]
     fixed = f"{100 * standings('states')['best_fixed_share'].iloc[0]:.1f}"
     lines.append(("best fixed expert", *[fixed] * len(mus)))
-    return table(("share of the possible gain, %", *at_levels(mus)), lines)
+    heads = [f"μ = {level(mu)}" for mu in mus]
+    return table(("share of the possible gain, %", *heads), lines)
 
 
 REAL = {
@@ -166,12 +160,11 @@ def real_data() -> str:
     for run, data in REAL.items():
         over = recorded(run, "spread").set_index("mu")["half_width"]
         for mu, at in sorted(standings(run).groupby("mu"), reverse=True):
-            ours, rival = at[at["role"] == OUR_METHOD], at[at["strongest"]]
-            own = ours.iloc[0]
+            own, rival = (at[it].iloc[0] for it in (at["role"] == OUR_METHOD, at["strongest"]))
             gap = amount(100 * own["to_strongest"], 100 * own["to_strongest_half_width"])
-            theirs = f"{kept_by(rival)[0]} ({title(rival.iloc[0])})"
+            theirs = f"{kept_by(rival)} ({title(rival)})"
             first, wider = data if mu == math.inf else "", f"± {100 * over[mu]:.1f}"
-            cells = first, level(mu), kept_by(ours)[0], theirs, minus(gap), wider
+            cells = first, level(mu), kept_by(own), theirs, minus(gap), wider
             lines.append((*cells, verdict_of(run, own)))
             raw = at[at["model"] == "central"]
             best = raw.loc[raw["gain_share"].idxmax()]
@@ -304,7 +297,7 @@ def roots(ledger: pd.DataFrame) -> pd.DataFrame:
 def slips() -> str:
     """verify/runs/README.md: roots of the statements that do not hold as printed."""
     found = roots(recorded("ledger", "claims"))
-    of_substance = found["kind"].isin(["false", "hypothesis missing"])
+    of_substance = found["kind"].isin(OF_SUBSTANCE)
     counts = found[~of_substance]["kind"].value_counts()
     others = ", ".join(f"{count} of the kind *{kind}*" for kind, count in counts.items())
     return said("slips", roots=[*found[of_substance].itertuples()], others=others)
