@@ -130,17 +130,15 @@ def test_the_mu_of_a_longer_stay_follows_from_its_norm(frame: pd.DataFrame) -> N
             assert (memory[column] > same[column]) == (stay > weeks) or stay == weeks
 
 
-def test_replicates_are_paired_by_number_and_epsilon_is_that_of_the_guarantee() -> None:
-    """Each replicate of correlated noise is 1 ahead; the rows are in different orders."""
+def test_replicates_are_paired_and_epsilon_is_that_of_the_guarantee() -> None:
+    """Each replicate of correlated noise is 1 ahead."""
     asked = NoiseMemories(weeks=[1], mus=[0.2])
-    gains, parts = np.array([3.0, 1.0, 4.0, 1.5, 9.0]), []
-    for noise, order in ((REMEMBERED, 1), (INDEPENDENT, -1)):
+    gains, rows = np.array([3.0, 1.0, 4.0, 1.5, 9.0]), []
+    for noise in (REMEMBERED, INDEPENDENT):
         facts = {"stream": "nm", "weeks": 1, "unmeasured_share": 0.0, "algorithm": "a"}
-        facts |= {"noise": noise, "gaussian": True, "every_week": True}
-        facts |= {"mu": 0.2, "guaranteed_mu": 0.18}
-        runs = {"replicate": range(5), "total_gain": gains + (noise == REMEMBERED)}
-        parts.append(pd.DataFrame({**facts, **runs})[::order])
-    table = compare_memories(pd.concat(parts), asked, delta=1e-6, confidence=0.9)
+        facts |= {"noise": noise, "mu": 0.2, "guaranteed_mu": 0.18, "replicates": 5}
+        rows.append({**facts, "totals": gains + (noise == REMEMBERED)})
+    table = compare_memories(pd.DataFrame(rows), asked, delta=1e-6, confidence=0.9)
     rows = table[table["noise"] == INDEPENDENT]
     assert rows["difference"].tolist() == [1.0]
     assert rows["difference_half_width"].tolist() == [0.0]

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import standard_error, student_factor
-from dpol.core.randomness import Floats
 from dpol.data.stream import MANY_UNMEASURED, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
 from dpol.noise import CAPACITY, MEMORY, find_noise
@@ -30,32 +29,32 @@ _ERRORS = {"standard_error": "ci_half_width", "difference_error": "difference_ha
 
 
 def play_memories(point: MemoryPoint, inputs: Inputs) -> pd.DataFrame:
-    """Play one stream with both noises for one unit of privacy: one row per game and replicate.
+    """Play one stream with both noises for one unit of privacy: one row per game.
 
-    Columns: `replicate`, `total_gain`, and columns of the table `memory` that one game determines.
+    Columns: `totals`, the gains of the replicates, and columns of the table `memory` that one game
+    determines.
     """
-    stream, replicates = read_stream(inputs.files["stream"]), range(point.replicates)
-    staying = replace(stream, stay=point.weeks)
-    frames = []
+    stream = replace(read_stream(inputs.files["stream"]), stay=point.weeks)
+    rows = []
     for spec, games in point.readers:
         for name, mu in games:
             (played,) = play_suite(
-                staying,
+                stream,
                 make_members(spec),
                 noise=name,
                 mu=mu,
                 seed=inputs.seed,
-                replicates=replicates,
+                replicates=range(point.replicates),
             )
             noise = find_noise(name)
-            memory = memory_of(noise, staying, mu, "designed")
+            memory = memory_of(noise, stream, mu, "designed")
             b = memory.b if isinstance(memory, Chains) else np.zeros(1)
             row = {
                 "stream": stream.label,
                 "n_experts": stream.n_experts,
                 "n_rounds": stream.n_rounds,
                 "weeks": point.weeks,
-                "unmeasured_share": unmeasured_of(staying)["share"],
+                "unmeasured_share": unmeasured_of(stream)["share"],
                 "algorithm": played.label,
                 "noise": name,
                 "law": noise.law.name,
@@ -64,30 +63,30 @@ def play_memories(point: MemoryPoint, inputs: Inputs) -> pd.DataFrame:
                 "mu": played.mu,
                 "smallest_b": float(b.min()),
                 "largest_b": float(b.max()),
-                "best_guess": noise.best_guess(played.guarantee.mu, staying.stay),
+                "best_guess": noise.best_guess(played.guarantee.mu, stream.stay),
                 **played.guarantee.as_columns(),
                 **played.guarantee.stay_columns(),
-                "replicate": replicates,
-                "total_gain": played.totals,
+                "replicates": point.replicates,
+                "totals": played.totals,
             }
-            frames.append(pd.DataFrame(row))
-    return pd.concat(frames, ignore_index=True)
+            rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def compare_memories(
-    totals: pd.DataFrame, memories: NoiseMemories, *, delta: float, confidence: float
+    played: pd.DataFrame, memories: NoiseMemories, *, delta: float, confidence: float
 ) -> pd.DataFrame:
     """Return the rows per stream, unit of privacy and mu, with jointly valid intervals.
 
     Args:
-        totals: rows of `play_memories`, for all streams and units.
+        played: rows of `play_memories`, for all streams and units.
         memories: the units and levels.
         delta: delta at which epsilon is reported.
         confidence: joint confidence of all intervals.
     """
-    of_units = totals.groupby(["stream", "weeks"], sort=False)
+    of_units = played.groupby(["stream", "weeks"], sort=False)
     rows = [row for _, own in of_units for row in _rows(own, memories, delta)]
-    frame = pd.DataFrame(rows)
+    frame = pd.DataFrame(rows).drop(columns="totals")
     # Correlated noise has a mean, and no difference.
     count = int(frame[list(_ERRORS)].count().sum())
     factor = student_factor(confidence, count, int(frame["replicates"].iloc[0]))
@@ -98,20 +97,20 @@ def compare_memories(
     return frame.assign(verdict=verdicts_on(*pairs, depends))
 
 
-def _rows(totals: pd.DataFrame, memories: NoiseMemories, delta: float) -> Iterator[dict[str, Any]]:
+def _rows(played: pd.DataFrame, memories: NoiseMemories, delta: float) -> Iterator[dict[Any, Any]]:
     """Yield rows for correlated noise, independent noise and rivals, without half-widths."""
-    reader = totals["algorithm"].iloc[0]
-    games = dict(iter(totals.groupby(["algorithm", "noise", "mu"], sort=False)))
+    reader = played["algorithm"].iloc[0]
+    games = {(it["algorithm"], it["noise"], it["mu"]): it for it in played.to_dict("records")}
     for mu in memories.mus:
         remembered = games[reader, REMEMBERED, mu]
         yield {"level": mu, "same": "", **_side(remembered, delta)}
         others = [(SAME, (reader, INDEPENDENT, mu))]
         for rival in memories.rivals:
             (member,) = make_members(rival.algorithm)
-            for same, level in rival.levels(mu, totals["weeks"].iloc[0], delta).items():
+            for same, level in rival.levels(mu, played["weeks"].iloc[0], delta).items():
                 others.append((same, (member.label, rival.noise, level)))
         for same, key in others:
-            ahead = _gains(remembered) - _gains(games[key])
+            ahead = remembered["totals"] - games[key]["totals"]
             yield {
                 "level": mu,
                 "same": same,
@@ -121,19 +120,11 @@ def _rows(totals: pd.DataFrame, memories: NoiseMemories, delta: float) -> Iterat
             }
 
 
-def _gains(game: pd.DataFrame) -> Floats:
-    """Return the (R,) total gains of a game, in the order of the replicates."""
-    return game.sort_values("replicate")["total_gain"].to_numpy()
-
-
-def _side(game: pd.DataFrame, delta: float) -> dict[str, Any]:
-    gains = _gains(game)
-    facts = game.drop(columns=["replicate", "total_gain"]).to_dict("records")[0]
+def _side(game: dict[Any, Any], delta: float) -> dict[Any, Any]:
     return {
-        **{str(name): value for name, value in facts.items()},
-        "replicates": len(gains),
+        **game,
         "delta": delta,
-        "epsilon": epsilon_of_delta(delta, facts["guaranteed_mu"]),
-        "mean_gain": float(gains.mean()),
-        "standard_error": float(standard_error(gains)),
+        "epsilon": epsilon_of_delta(delta, game["guaranteed_mu"]),
+        "mean_gain": float(game["totals"].mean()),
+        "standard_error": float(standard_error(game["totals"])),
     }
