@@ -8,7 +8,8 @@ the weeks. The hospitals that play, and the noise of a run, are the same in all 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -89,8 +90,7 @@ def shares_of(
     streams: Sequence[GainStream],
     systems: pd.DataFrame,
     plays: NDArray[np.bool_],
-    seed: int,
-    replicates: int,
+    block: Zeros,
 ) -> Floats:
     """Return shares of the possible gain, (systems, draws, replicates); nan where none is played.
 
@@ -98,9 +98,9 @@ def shares_of(
         streams: the stream of a state in each draw.
         systems: the systems of a level.
         plays: which of them play.
-        seed: root seed of the config.
-        replicates: number of repetitions in a draw.
+        block: the root seed, and the number of repetitions in a draw.
     """
+    replicates = block.replicates
     shares = np.full((len(systems), len(streams), replicates), np.nan)
     if not streams:
         return shares
@@ -108,7 +108,7 @@ def shares_of(
     empty = dataclasses.replace(streams[0], gains=np.zeros_like(streams[0].gains))
     games: dict[str, NoisyGains] = {}
     for noise, mu in systems.loc[plays, ["noise", "mu"]].drop_duplicates().itertuples(index=False):
-        noisy = privatize(empty, noise, mu, seed=seed, replicates=replicates)
+        noisy = privatize(empty, noise, mu, seed=block.seed, replicates=replicates)
         assert noisy.seeds is not None
         again = noisy.seeds.replicates * len(streams)
         games[noise] = dataclasses.replace(
@@ -185,53 +185,51 @@ def play_zeros(block: Zeros, point: RobustnessPoint, inputs: Inputs) -> pd.DataF
     table = block.tables[point.of]
     assert table.dataset.columns is not None
     known = hidden_averages(place_of(block.told_by), str(table.dataset.columns.count))
+    states = panel_of(table).groupby("stream", sort=False)
+    rows_of = {str(label): rows for label, rows in states}
     streams = {
-        label: [
-            [
-                build_stream(
-                    with_hidden(rows, known, hidden, draw),
-                    str(label),
-                    1.0,
-                    {},
-                    gain=table.gains[point.question],
-                    named=f"{label}-{point.question}" if point.question else str(label),
-                )
-                for draw in range(block.draws if hidden else 1)
-            ]
-            for hidden in block.hidden
+        (label, hidden): [
+            build_stream(
+                with_hidden(rows_of[label], known, hidden, draw),
+                label,
+                1.0,
+                {},
+                gain=table.gains[point.question],
+                named=f"{label}-{point.question}" if point.question else label,
+            )
+            for draw in range(block.draws if hidden else 1)
         ]
-        for label, rows in panel_of(table).groupby("stream", sort=False)
+        for label, hidden in product(rows_of, block.hidden)
     }
-    at = local_systems(point.settings, next(iter(streams.values()))[0][0], point.mu)
+    at = local_systems(point.settings, next(iter(streams.values()))[0], point.mu)
     # All draws share their noise, so it must not depend on the counts.
     at = at[[find_noise(noise).mechanism is None for noise in at["noise"]]]
     paper = is_system(at, (META, PAPER_NOISE)) & (at["role"] != OUR_METHOD)
     at = at.assign(role=at["role"].mask(paper, THE_BASELINE))
+    together = (len(at) - 1) * len(block.mus) * len(table.gains)
+    many = together * len(rows_of)
 
-    def played(draws: Sequence[GainStream], plays: NDArray[np.bool_]) -> Floats:
-        return shares_of(draws, at, plays, block.seed, block.replicates)
-
-    def near(shares: Sequence[Floats], comparisons: int) -> NDArray[np.bool_]:
-        reach = (in_reach(at, it[:, 0], point.confidence, comparisons) for it in shares)
+    def near(first: Iterable[Floats], comparisons: int) -> NDArray[np.bool_]:
+        reach = (in_reach(at, it[:, 0], point.confidence, comparisons) for it in first)
         return np.asarray(np.any([*reach], axis=0))
 
-    together = (len(at) - 1) * len(block.mus) * len(table.gains)
-    many = together * len(streams)
-    first = {it: [played(own[:1], np.ones(len(at), bool)) for own in of]
-             for it, of in streams.items()}  # fmt: skip
-    in_mean = near([np.mean(of, axis=0) for of in zip(*first.values(), strict=True)], together)
-    shares = [
-        [
-            np.hstack([begun, played(own[1:], in_mean | near(first[label], many))])
-            for begun, own in zip(first[label], of, strict=True)
-        ]
-        for label, of in streams.items()
-    ]
+    everyone = np.ones(len(at), bool)
+    first = {place: shares_of(own[:1], at, everyone, block) for place, own in streams.items()}
+    means = (np.mean([first[it, hidden] for it in rows_of], axis=0) for hidden in block.hidden)
+    in_mean = near(means, together)
+    again = {it: in_mean | near((first[it, hidden] for hidden in block.hidden), many)
+             for it in rows_of}  # fmt: skip
     rows = []
-    for hidden, of in zip(block.hidden, zip(*shares, strict=True), strict=True):
+    for hidden in block.hidden:
+        shares = {
+            it: np.hstack(
+                [first[it, hidden], shares_of(streams[it, hidden][1:], at, again[it], block)]
+            )
+            for it in rows_of
+        }
         key = {"run": point.of, "question": point.question, "hidden": hidden, "mu": point.mu}
-        mean = summed_up(at, np.mean(of, axis=0), point.confidence, together)
+        mean = summed_up(at, np.mean([*shares.values()], axis=0), point.confidence, together)
         rows.append({**key, "stream": "", **mean})
-        for label, own in zip(streams, of, strict=True):
+        for label, own in shares.items():
             rows.append({**key, "stream": label, **summed_up(at, own, point.confidence, many)})
     return pd.DataFrame(rows)
