@@ -69,6 +69,16 @@ def test_exact_epsilon_by_hand():
     assert exact_epsilon(first, np.array([[0.0, 1.0]]), 0.76).tolist() == [0]
 
 
+def test_exact_epsilon_is_the_divergence_over_all_events():
+    """Definition 2.2: the supremum of log((P(S) - δ) / Q(S)) over events of six outcomes."""
+    one, other = np.random.default_rng(0).dirichlet(np.ones(6), (2, 100))
+    events = np.array(list(itertools.product((0, 1), repeat=6)))[1:]
+    for delta in (0.0, 0.01, 0.2):
+        ratios = np.maximum(one @ events.T - delta, 0) / (other @ events.T)
+        expected = np.log(np.maximum(ratios.max(axis=1), 1))
+        np.testing.assert_allclose(exact_epsilon(one, other, delta), expected, atol=1e-9)
+
+
 @pytest.mark.parametrize("change", [0.5, 1.0])
 def test_neighbours_are_all_pairs_that_differ_in_one_batch(change):
     values = (0, 0.5, 1, 1.5)
