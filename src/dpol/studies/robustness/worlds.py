@@ -13,7 +13,7 @@ from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import GainStream
 from dpol.noise import find_noise
-from dpol.noise.noisy_gains import NoisyGains, Seeds, privatize, released
+from dpol.noise.noisy_gains import NoisyGains, privatize
 from dpol.studies.comparison.standings import OUR_METHOD, strongest
 from dpol.studies.robustness.settings import Part, RobustnessPoint
 from dpol.studies.robustness.systems import gained_by, local_systems
@@ -130,15 +130,13 @@ def noisy_world(world: str, mu: float, n_streams: int, noise: str = "capacity") 
     """Return the noisy gains of a world: a run is a stream."""
     empty, gains = streams_of(world, n_streams)
     noisy = privatize(empty, noise, mu, seed=SEED, replicates=n_streams)
-    mechanism = find_noise(noise).mechanism
-    if mechanism is None:  # noise by its scale does not depend on gains
+    if find_noise(noise).mechanism is None:  # noise by its scale does not depend on gains
         return dataclasses.replace(noisy, gains=noisy.gains + gains)
-    own = []
-    for run, raw in enumerate(gains):
-        seeds = Seeds(seed=SEED, stream=world, noise=noise, mu=mu, replicates=(run,))
-        stream = dataclasses.replace(empty, gains=raw)
-        own.append(released(stream, mechanism, mu, seeds.local_noise())[:, 0])
-    return dataclasses.replace(noisy, gains=np.stack(own))
+    own = [
+        privatize(dataclasses.replace(empty, gains=raw), noise, mu, seed=SEED, replicates=[run])
+        for run, raw in enumerate(gains)
+    ]
+    return dataclasses.replace(noisy, gains=np.concatenate([each.gains for each in own]))
 
 
 def play_worlds(block: Part, point: RobustnessPoint, inputs: Inputs) -> pd.DataFrame:
