@@ -42,7 +42,8 @@ _ROUNDING = 1 + 1e-9
 
 def settings_of(noise: Noise, seed: int) -> Iterator[Asked]:
     """Yield the settings; every fourth has given sensitivities, if the noise can use them."""
-    levels = _levels(seed)
+    rng = np.random.default_rng(seed_sequence(seed, ("levels",)))
+    levels = sorted([*_USUAL, *log_uniform(rng, (LEAST_MU, MOST_MU), _DRAWN).tolist()])
     stays = np.random.default_rng(seed_sequence(seed, ("stays",))).permutation(_STAYS)
     for number in range(_SETTINGS):
         rng = np.random.default_rng(seed_sequence(seed, ("noise", number)))
@@ -64,12 +65,6 @@ def settings_of(noise: Noise, seed: int) -> Iterator[Asked]:
             given = stream.gain_range * rng.uniform(0.05, 0.4, rounds)
             stream = replace(stream, capacity=None, given_sensitivity=given, stay=1)
         yield stream, levels[level]
-
-
-def _levels(seed: int) -> list[float]:
-    """Return the levels of all settings, in order."""
-    rng = np.random.default_rng(seed_sequence(seed, ("levels",)))
-    return sorted([*_USUAL, *log_uniform(rng, (LEAST_MU, MOST_MU), _DRAWN).tolist()])
 
 
 def log_uniform(rng: np.random.Generator, span: tuple[float, float], *shape: int) -> Floats:
