@@ -91,8 +91,7 @@ def parse_experiment(raw: object, place: str) -> Experiment:
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from None
     if not problems:
-        resolved = config.report.resolved(members, config.suites)
-        config = config.model_copy(update={"report": resolved})
+        config = config.model_copy(update={"report": config.report.resolved(config.suites)})
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
     problems += [problem for rule in rules for problem in rule(config, members)]
     if problems:

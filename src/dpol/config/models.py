@@ -230,14 +230,13 @@ class Config(Settings):
     @property
     def _beside_the_papers(self) -> list[str]:
         """What the report names; unless it is written out, only of suites that are not dpol's."""
-        members = {label: suite.members for label, suite in self.suites.items()}
         own = {
             member.label
             for label, suite in self.suites.items()
             if label not in SUITES or suite.algorithms != SUITES[label]["algorithms"]
-            for member in members[label]
+            for member in suite.members
         }
-        usual = self.report.algorithms == Report().resolved(members, self.suites).algorithms
+        usual = self.report.algorithms == Report().resolved(self.suites).algorithms
         return [it for it in self.report.algorithms if it in own or not usual]
 
     @property

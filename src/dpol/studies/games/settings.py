@@ -150,15 +150,15 @@ class Shown(Settings):
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Joint confidence of all intervals of the table (Bonferroni)."""
 
-    def resolved(self, members: Members, suites: Mapping[str, Suite]) -> Self:
+    def resolved(self, suites: Mapping[str, Suite]) -> Self:
         """Return the report with its algorithms, by default from those that the suites show."""
         if self.algorithms:
             return self
         played = [
             member
-            for label, made in members.items()
-            for member in made
-            if member.label in suites[label].shown or not suites[label].shown
+            for suite in suites.values()
+            for member in suite.members
+            if member.label in suite.shown or not suite.shown
         ]
         single = [member.label for member in played if member.family != LINEAR]
         named = [*dict.fromkeys(single or [member.label for member in played])]

@@ -41,9 +41,8 @@ def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd
         for stream, (noise, entries), mu in product(streams, suite.by_noise.items(), block.mus)
         if noise != NO_NOISE or mu == math.inf
     )
-    members = {label: suite.members for label, suite in suites.items()}
     settings = GamesSettings(
-        report=Report().resolved(members, suites),
+        report=Report().resolved(suites),
         plays_table_2=not lacks_of_table_2(suites.values()),
     )
     titles = dict.fromkeys(table.streams, "")
