@@ -19,8 +19,7 @@ from rocrate.rocrate import ROCrate
 from dpol.config.models import Config
 from dpol.core.files import sha256
 from dpol.data.leaving import HOLDS, warning_of
-from dpol.data.settings import Dataset
-from dpol.report.data import read_source
+from dpol.report.data import read_source, source_facts
 from dpol.report.door import CODE, CONFIG, RunFiles
 from dpol.report.provenance import Provenance
 
@@ -59,7 +58,7 @@ def build_crate(
     crate.metadata.extra_contexts.append("https://w3id.org/ro/terms/workflow-run/context")
     workflow = _add_workflow(crate, folder, provenance)
     source = read_source(RunFiles(folder=folder, files=outputs), config)
-    data = _add_data(crate, source, config.dataset)
+    data = _add_data(crate, dict(source_facts(source, config.dataset)))
     known = {"seed": config.seed, "commit": provenance.commit, CODE: provenance.params.code}
     values = [
         _add(crate, f"#{quote(name.replace(' ', '-'))}", "PropertyValue", name=name, value=value)
@@ -136,20 +135,19 @@ def _add_workflow(crate: ROCrate, folder: Path, provenance: Provenance) -> Any:
     )
 
 
-def _add_data(crate: ROCrate, source: Mapping[str, Any], dataset: Dataset) -> ContextEntity:
+def _add_data(crate: ROCrate, facts: Mapping[str, str]) -> ContextEntity:
     """Add the raw table, which is not in the crate, with its checksum and terms."""
-    fetched = source.get("fetched", {})
     return _add(
         crate,
         "#data-0",
         "CreativeWork",
-        name=source["file"],
-        description="simulated, not measured" if source["simulated"] else "real",
-        sha256=source["sha256"],
-        url=fetched.get("url"),
-        dateModified=fetched.get("retrieved"),
-        license=dataset.licence or fetched.get("licence"),
-        citation=dataset.citation,
+        name=facts["table"],
+        description=facts["data"],
+        sha256=facts["SHA-256"],
+        url=facts.get("address"),
+        dateModified=facts.get("retrieved"),
+        license=facts.get("licence"),
+        citation=facts.get("citation"),
     )
 
 
