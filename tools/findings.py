@@ -22,8 +22,8 @@ from recorded_numbers import (
 )
 from tables import table
 
+from dpol.checks.settings import stream_of
 from dpol.core.rounding import at_most
-from dpol.data.stream import GainStream
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
@@ -69,20 +69,13 @@ def guesses_of_stays() -> str:
 
 def mus_of_stays() -> str:
     """docs/explanation/privacy.md: mu of a person counted in several weeks, by mechanism."""
-    stream = GainStream(
-        label="three",
-        gains=np.full((148, 3), 0.1),
-        capacity=np.full((148, 3), 40.0),
-        entities=("a", "b", "c"),
-        periods=np.datetime64("2021-01-03") + 7 * np.arange(148),
-    )
+    source = RawGains(stream_of(np.full((148, 3), 0.1), beds=40.0), mu=0.5)
     norms = [chain_norm(0.2, 0.6, weeks) for weeks in STAYS]
     mus = {
         "independent noise": [0.5 * weeks**0.5 for weeks in STAYS],
         "correlated noise (0.2, 0.6)": [0.5 * norm / norms[0] for norm in norms],
     }
     for name, it in {"factorised prefix sums": MatrixFTPL(), "tree": TreeFTPL()}.items():
-        stays = guarantee_of(it, RawGains(stream, mu=0.5)).stays
-        mus[f"{name}, T = 148"] = [loss.mu for loss in stays]
+        mus[f"{name}, T = 148"] = [loss.mu for loss in guarantee_of(it, source).stays]
     lines = [(name, *(f"{mu:.2f}" for mu in own)) for name, own in mus.items()]
     return table(("μ of a person counted in weeks", *map(str, STAYS)), lines)
