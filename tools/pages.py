@@ -49,11 +49,6 @@ def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def blocks(page: str) -> list[tuple[str, str]]:
-    """Return the file and the function or table of each block of a page."""
-    return [(mark[2], mark[3]) for mark in BLOCK.finditer(page)]
-
-
 def written(page: str) -> str:
     """Return a page with its blocks as their functions write them today."""
     return BLOCK.sub(lambda mark: mark[1] + text_of(mark[2], mark[3]) + mark[4], page)

@@ -10,7 +10,12 @@ import pytest
 import tables
 
 TEXTS = {name: pages.read(name) for name in pages.tracked("*.md")}
-FILES = {file for text in TEXTS.values() for file, _ in pages.blocks(text)}
+BLOCKS = {
+    name: [(mark[2], mark[3]) for mark in pages.BLOCK.finditer(text)]
+    for name, text in TEXTS.items()
+}
+"""The file and the function or table of each block, by page."""
+FILES = {file for blocks in BLOCKS.values() for file, _ in blocks}
 
 
 def test_no_page_is_stale() -> None:
@@ -20,7 +25,7 @@ def test_no_page_is_stale() -> None:
 
 def test_block_and_function_name_each_other() -> None:
     """The docstring of a function, or the entry of a table, has the page that has its block."""
-    on_pages = {(name, *it) for name, text in TEXTS.items() for it in pages.blocks(text)}
+    on_pages = {(name, *it) for name, blocks in BLOCKS.items() for it in blocks}
     named = {(of["page"], "tables.yaml", name) for name, of in tables.specs().items()}
     for file in FILES - {"tables.yaml"}:
         module = importlib.import_module(file.removesuffix(".py"))
@@ -33,7 +38,7 @@ def test_block_and_function_name_each_other() -> None:
 
 def test_every_mark_is_of_a_block() -> None:
     for name, page in TEXTS.items():
-        assert page.count("<!-- written by") == len(pages.blocks(page)), name
+        assert page.count("<!-- written by") == len(BLOCKS[name]), name
 
 
 @pytest.mark.parametrize(
