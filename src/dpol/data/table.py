@@ -194,6 +194,8 @@ def _plain(cell: Any) -> Any:
     characters as `?`.
     """
     match cell:
+        case str():  # first, since most cells are
+            text = cell
         case np.number() | np.bool_():
             return _plain(cell.item())
         case bool():
@@ -207,8 +209,10 @@ def _plain(cell: Any) -> Any:
         case datetime.date():
             return datetime.datetime(cell.year, cell.month, cell.day)
         case bytes():
-            cell = cell.decode(errors="replace")
-    return _CONTROL.sub("?", unicodedata.normalize("NFC", str(cell).strip()))
+            text = cell.decode(errors="replace")
+        case _:
+            text = str(cell)
+    return _CONTROL.sub("?", unicodedata.normalize("NFC", text.strip()))
 
 
 def _places(
