@@ -286,9 +286,9 @@ def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
             arrow.ParseOptions(delimiter=sep, newlines_in_values=True),
             arrow.ConvertOptions(
                 include_columns=[names[place] for place in {*places, len(header) - 1}],
-                column_types=dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string())),
+                column_types=dict.fromkeys(names, pa.string()),
             ),
-        ).slice(1).unify_dictionaries().combine_chunks()  # fmt: skip
+        ).slice(1)  # fmt: skip
     except pa.ArrowInvalid as error:
         if not (
             uneven := re.search("Row #([0-9]+): Expected [0-9]+ columns, got (.+?):", str(error))
