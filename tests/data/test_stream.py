@@ -227,9 +227,10 @@ def test_the_largest_change_of_a_cleaned_count_by_trying_all_neighbours(
         if 0 <= high - low <= person
     ]
     published = np.array([float(count) for count in counts if count == 0 or count >= least])
-    bound = largest_change(person, published, read_as=read_as, least=least)
-    assert -1e-12 <= bound - max(moves) <= (parts > 1) / parts + 1e-12
-    assert largest_change(person, published, read_as=read_as) == bound or read_as == least
+    bound = largest_change(person, published, read_as=read_as)
+    # Where a published count equals what hidden ones are read as, it may be a hidden one.
+    missed = (parts > 1) / parts + (read_as == least) / parts
+    assert -1e-12 <= bound - max(moves) <= missed + 1e-12
 
 
 def test_suppressed_counts_that_are_read_as_0_differ_from_published_ones_of_0(

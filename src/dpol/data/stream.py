@@ -301,38 +301,32 @@ def unmeasured_in_words(periods: int, share: float, of: int, period: str = "peri
     )
 
 
-def largest_change(
-    person: float, published: Floats, *, read_as: float, least: float | None = None
-) -> float:
+def largest_change(person: float, published: Floats, *, read_as: float) -> float:
     """Return how far one person can change a cleaned count where small counts are suppressed.
 
-    A count just below `least + person` is published. Without the person it is suppressed, and read
+    The least that may be published, apart from 0, is the smallest published count above `read_as`.
+    A count just below it and a person is published. Without the person it is suppressed, and read
     as `read_as`. From 0, which is published, a person may also lead to a suppressed count.
 
     Args:
         person: the most by which one person can change the true count.
         published: the published counts; if all are whole, so are the suppressed ones.
         read_as: what a suppressed count is read as.
-        least: smallest count that may be published, apart from 0; by default the smallest one of
-            `published` above `read_as`.
 
     >>> largest_change(1, np.array([0.0, 7.0, 5.0]), read_as=2)
     3.0
-    >>> largest_change(1, np.array([0.0, 7.5]), read_as=2, least=4)
+    >>> largest_change(1, np.array([0.0, 7.5, 4.0]), read_as=2)
     3.0
     """
     step = 1.0 if (published == np.rint(published)).all() else 0.0
-    if least is None:
-        least = min(published[published > read_as], default=read_as)
+    least = min(published[published > read_as], default=read_as)
     return float(max(person, read_as, least + person - step - read_as))
 
 
-def largest_change_of_average(
-    person: float, days: float, *, read_as: float, most: float = 3.0
-) -> float:
+def largest_change_of_average(person: float, days: float, *, read_as: float) -> float:
     """Return how far one person can change a cleaned average whose small sums are suppressed.
 
-    A person adds at most `person` on each day. A sum of `most` without the person is suppressed,
+    A person adds at most `person` on each day. A sum of 3 without the person is suppressed,
     and read as `read_as`; with the person it may be published. A sum of 0 is published, and the
     person may lead to a suppressed one.
 
@@ -340,12 +334,11 @@ def largest_change_of_average(
         person: the most by which one person can change the count of a day.
         days: number of days reported.
         read_as: what a suppressed sum is read as.
-        most: largest sum that is suppressed.
 
     >>> [round(largest_change_of_average(1, days, read_as=2), 3) for days in (7, 1)]
     [1.143, 2.0]
     """
-    return max(person, (most + days * person - read_as) / days, read_as / days)
+    return max(person, (3 + days * person - read_as) / days, read_as / days)
 
 
 def _suppression(
