@@ -53,10 +53,9 @@ def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
         start, end = f"'{first}T00:00:00'", f"'{dataset.periods.last}T00:00:00'"
         bounds = f"between {start} and {end}" if dataset.periods.last else f">= {start}"
         conditions.append(f"{columns.period} {bounds if first else f'<= {end}'}")
-    needed = [*dict.fromkeys([*columns.needed, *dataset.cleaning.drop_where])]
     return Query(
-        columns=tuple(dict.fromkeys([*needed, *columns.may_lack])),
-        needed=tuple(needed),
+        columns=tuple(dict.fromkeys([*dataset.must_have, *columns.may_lack])),
+        needed=tuple(dataset.must_have),
         where=" and ".join(conditions),
         order=(columns.period, columns.entity),
         read=dataset.read,

@@ -373,9 +373,9 @@ class Columns(Settings):
     @property
     def needed(self) -> list[str]:
         """All columns that a table must have, each once."""
-        texts = [it for it in (self.entity, self.period, self.group, self.name) if it]
-        others = [self.count, *[self.capacity] * bool(self.capacity), *(self.cases or ())]
-        return list(dict.fromkeys([*texts, *map(str, others)]))
+        texts = [self.entity, self.period, self.group, self.name]
+        named = [*texts, self.count, self.capacity, *(self.cases or ())]
+        return list(dict.fromkeys(name for name in named if name))
 
 
 class Periods(Settings):
@@ -598,6 +598,11 @@ class Dataset(Settings):
         if self.columns is None:
             raise ValueError("a table of gains has no columns of counts")
         return self.columns
+
+    @property
+    def must_have(self) -> list[str]:
+        """The columns that a table of counts must have, each once."""
+        return list(dict.fromkeys([*self.needed_columns.needed, *self.cleaning.drop_where]))
 
     @property
     def pictured(self) -> tuple[str, str]:

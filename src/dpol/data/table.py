@@ -226,7 +226,7 @@ def _places(
         raise DataError(f"{path}: holds no table; {AGAIN}")
     times = Counter(header)
     there = [name for name in others if times[name] == 1]
-    wanted = header if columns is None else [*dict.fromkeys([*columns, *there])]
+    wanted = [*dict.fromkeys(header if columns is None else [*columns, *there])]
     if missing := [name for name in wanted if name not in times]:
         remedy = keyed(
             "Name the right ones in {columns}; or set {dataset.read.sep}, or"
@@ -241,12 +241,10 @@ def _places(
             f" has {listed(map(shortened, header), 40)}. ",
             remedy,
         )
-    named = [name for name in dict.fromkeys(wanted) if name]
-    if twice := [name for name in named if times[name] > 1]:
-        raise DataError(
-            f"{path}: several columns named {', '.join(twice)}; rename all but one"
-            + (tidy.of_columns([], twice, of.entity, of.period, of.count) if of else "")
-        )
+    if twice := [name for name in wanted if name and times[name] > 1]:
+        line = tidy.told("headers", place=of.entity, week=of.period) if of else ""
+        several = f"{path}: several columns named {', '.join(twice)}; rename all but one"
+        raise DataError(several + line)
     places = range(len(header)) if columns is None else map(header.index, wanted)
     return sorted(places)
 
@@ -538,8 +536,8 @@ def read_rows(file: Path | str, dataset: Dataset) -> Rows:
             f" {way_back(str(file)) or AGAIN}; or, if the change is meant, remove ",
             keyed("{dataset.source.sha256}"),
         )
-    named = [*columns.needed, *dataset.cleaning.drop_where]
-    table = read_file(file, dataset.read, named, others=columns.may_lack, of=columns)
+    wanted = dataset.must_have
+    table = read_file(file, dataset.read, wanted, others=columns.may_lack, of=columns)
     facts = provenance_of_table(file, simulated=dataset.simulated)
     return typed_rows(table, dataset, facts, lambda: read_file(file, dataset.read).cells)
 
@@ -565,8 +563,7 @@ def rows_of_frame(frame: pd.DataFrame, dataset: Dataset) -> Rows:
 def rows_of_table(whole: Table, dataset: Dataset, provenance: Mapping[str, Any]) -> Rows:
     """Return the typed rows of a table of which all columns were read."""
     columns = dataset.needed_columns
-    named = [*columns.needed, *dataset.cleaning.drop_where]
-    _places(whole.file, list(whole.header), named, columns.may_lack, columns)
+    _places(whole.file, list(whole.header), dataset.must_have, columns.may_lack, columns)
     return typed_rows(whole, dataset, provenance, lambda: whole.cells)
 
 
