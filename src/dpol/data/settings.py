@@ -650,52 +650,50 @@ class Dataset(Settings):
         """
         kind, columns, rules = self.source.kind, self.columns, self.cleaning
         not_of_kind = keyed("must not be given because {dataset.source.kind} is {kind}", kind=kind)
-        places = {key: Key(tuple(key.split(".", 1))) for key in asks}
         file = getattr(self.source, "file", "table.csv")
         applies = {
             ".parquet": {"decimal", "thousands"},
             ".xlsx": {"decimal", "thousands", "skiprows", "skipfooter", "sheet_name"},
         }.get(PurePosixPath(file).suffix, {*Read.model_fields} - {"sheet_name"})
-        found: list[tuple[str, object, Text]] = [
-            (f"read.{name}", getattr(self.read, name), f"does not apply to {file}; remove that key")
-            for name in sorted(self.read.model_fields_set - applies)
-        ]
-        if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
-            allowed: Text = "must not be given together with entities, which already says who plays"
-            found.append(("cleaning.min_total_cases", rules.min_total_cases, allowed))
-        if both := [it for it in rules.suppressed_markers if it in rules.missing_markers]:
-            allowed = "must not be given among missing_markers too; remove it from one of them"
-            found.append(("cleaning.suppressed_markers", both[0], allowed))
-        if self.periods.of and rules.several_rows != "error":
-            allowed = keyed("must not be given together with {dataset.cleaning.several_rows}")
-            found.append(("periods.of", self.periods.of, allowed))
-        if kind == "gains":
-            nothing = not_of_kind, ": there is nothing to clean"
-            found += [
-                (key, "a block", nothing) for key in sorted(self.model_fields_set - _OF_GAINS)
-            ]
-        elif columns is None:
-            allowed = "is missing: name the columns of entity, period, count and capacity"
-            found.append(("columns", MISSING, allowed))
-        if columns and columns.count == columns.capacity:
-            allowed = "must be another column than that of the counts"
-            found.append(("columns.capacity", columns.capacity, allowed))
+
+        def wrong(key: str, value: object, allowed: Text) -> Problem:
+            return Problem(("dataset", *key.split(".")), value, allowed)
+
         for key, gain in asks.items():
+            location = tuple(key.split(".", 1))
             if columns and columns.capacity is None and gain.needs_capacities:
                 told = "is missing: name the column, or set {gain} to of: count with a bound"
-                found.append(("columns.capacity", MISSING, keyed(told, gain=places[key])))
+                yield wrong("columns.capacity", MISSING, keyed(told, gain=Key(location)))
             if kind == "gains" and gain != THE_PAPERS:
-                yield Problem(places[key].location, gain.of, not_of_kind)
+                yield Problem(location, gain.of, not_of_kind)
         if not moved and (sums := self.sums):
-            allowed = keyed(
+            told = (
                 "is missing, and {key} adds counts that may be of one person: how far does one"
                 " person change one sum? 7, if a person may be counted on each of 7 days; 1, if"
-                " only once, as an arrival",
-                key=sums,
+                " only once, as an arrival"
             )
-            yield Problem(("privacy", "count_sensitivity"), MISSING, allowed)
-        for key, value, allowed in found:
-            yield Problem(("dataset", *key.split(".")), value, allowed)
+            yield Problem(("privacy", "count_sensitivity"), MISSING, keyed(told, key=sums))
+        for name in sorted(self.read.model_fields_set - applies):
+            told = f"does not apply to {file}; remove that key"
+            yield wrong(f"read.{name}", getattr(self.read, name), told)
+        if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
+            told = "must not be given together with entities, which already says who plays"
+            yield wrong("cleaning.min_total_cases", rules.min_total_cases, told)
+        if both := [it for it in rules.suppressed_markers if it in rules.missing_markers]:
+            told = "must not be given among missing_markers too; remove it from one of them"
+            yield wrong("cleaning.suppressed_markers", both[0], told)
+        if self.periods.of and rules.several_rows != "error":
+            told = "must not be given together with {dataset.cleaning.several_rows}"
+            yield wrong("periods.of", self.periods.of, keyed(told))
+        if kind == "gains":
+            for key in sorted(self.model_fields_set - _OF_GAINS):
+                yield wrong(key, "a block", (not_of_kind, ": there is nothing to clean"))
+        elif columns is None:
+            told = "is missing: name the columns of entity, period, count and capacity"
+            yield wrong("columns", MISSING, told)
+        if columns and columns.count == columns.capacity:
+            told = "must be another column than that of the counts"
+            yield wrong("columns.capacity", columns.capacity, told)
 
 
 class Stream(Settings):
