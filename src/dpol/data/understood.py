@@ -21,7 +21,6 @@ from dpol.core.refusals import problems_of, refusal
 from dpol.core.words import counted, listed, one_line, shortened
 from dpol.data.settings import Columns, Dataset, Read
 from dpol.data.table import Rows, Table, dates_of, read_file, texts_of, values_of
-from dpol.data.tidy import NAMES
 
 MOST_COLUMNS = 40
 """Largest number of columns that are shown."""
@@ -51,9 +50,8 @@ def read_undescribed(
         found = problems_of(error, Read, options)
         placed = [replace(it, location=("dataset", "read", *it.location)) for it in found]
         raise refusal(str(table), placed) from None
-    names = dict(zip(("entity", "period", "count"), NAMES, strict=False))
-    of = Columns.model_validate({name: said.get(name, names[name]) for name in names})
-    whole = read_file(table, read, of=of)
+    entity, period = said.get("entity", "place"), said.get("period", "week")
+    whole = read_file(table, read, of=Columns(entity=entity, period=period, count="count"))
     if len(whole.header) == 1:
         remedy = keyed("Set {dataset.read.sep} or {dataset.read.skiprows}")
         raise DataError(f"{table}: has one column, {whole.header[0]!r}. ", remedy)
