@@ -196,13 +196,26 @@ def test_nothing_is_carried_and_no_case_counted_from_outside_the_periods() -> No
          "1 between 2021-01-03 and 2021-01-17; 3 between 2021-01-24 and 2021-02-21"),
         ("2021-01-03 2021-01-17", 14, ""),
         ("2021-01-03 2021-01-05", 1, "1 between 2021-01-03 and 2021-01-05"),
+        ("2021-01-03 2021-01-07", 7, ""),
+        ("2021-01-03 2021-01-11", 14, ""),
+        # Exactly half of a period is too little: it is as near to the same as to the next one.
+        ("2021-01-03 2021-01-04", 2, None),
+        ("2021-01-03 2021-01-06", 7, None),
+        ("2021-01-03 2021-01-10", 14, None),
     ],
 )  # fmt: skip
 def test_missing_periods_are_reported_and_a_move_from_friday_to_sunday_is_none(
-    dates: str, days: int, gaps: str
+    dates: str, days: int, gaps: str | None
 ) -> None:
     of = [row for date in dates.split() for row in of_period(date, "ab")]
-    (report,) = clean(of, dataset(periods={"days": days})).reports
+    rules = dataset(periods={"days": days})
+    if gaps is None:
+        first, second = dates.split()
+        assert refused(of, rules).startswith(
+            f"hospitals.csv, row 2: stream S has periods {first} and {second}, less than a period"
+        )
+        return
+    (report,) = clean(of, rules).reports
     assert report.checks == ([f"periods missing: {gaps}"] if gaps else [])
     assert report.periods == len(dates.split())
 

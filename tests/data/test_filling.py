@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import datetime
 
-import pandas as pd
 import pytest
 
 from data.drawn import (
     Drawn,
-    Row,
     clean,
     counts,
     dataset,
@@ -19,10 +17,8 @@ from data.drawn import (
     streams,
     week,
 )
-from dpol.core.errors import DataError
-from dpol.data.panel import check_calendar
 from dpol.data.question import Gain
-from dpol.data.settings import Cleaning, Periods
+from dpol.data.settings import Cleaning
 
 
 def line_of(*cells: object) -> str:
@@ -77,12 +73,8 @@ def test_a_run_stops_if_more_cells_become_0_than_max_zeroed(zeros: int, stops: b
         assert "stream S: missing counts set to 0: 8 of 160 cells" in panel.warnings
 
 
-def weeks(n: int, *days: str) -> list[Row]:
-    return [row for day in days for row in of_period(day, [f"h{i:02}" for i in range(n)])]
-
-
 def test_overlapping_periods_name_the_rarer_one() -> None:
-    of = weeks(3, week(0), week(1), week(2))
+    of = [row for t in range(3) for row in of_period(week(t), "abc")]
     of[4]["week"] = "2021-01-09"
     assert refused(of) == (
         "hospitals.csv, row 6: stream S has periods 2021-01-09 and 2021-01-10, less than a period"
@@ -90,27 +82,6 @@ def test_overlapping_periods_name_the_rarer_one() -> None:
         " of a period; or change dataset.periods.days; or, if rows have any day of their period,"
         " set dataset.periods.of"
     )
-
-
-@pytest.mark.parametrize(
-    ("periods", "apart", "overlap"),
-    [({"days": 2}, 1, True), ({"days": 14}, 7, True), ({"days": 14}, 8, False),
-     ({"days": 7}, 3, True), ({"days": 7}, 4, False)],
-)  # fmt: skip
-def test_periods_that_begin_at_most_half_a_period_apart_overlap(
-    periods: dict[str, int], apart: int, overlap: bool
-) -> None:
-    """Exactly half of a period is too little: it is as near to the same as to the next one."""
-    days = pd.to_datetime(["2021-01-03", *["2021-01-31"] * 2]) + pd.to_timedelta([0, 0, apart], "D")
-    rows = pd.DataFrame({"period": days, "row": [2, 3, 4]})
-    lasting = Periods.model_validate(periods)
-    if overlap:
-        with pytest.raises(DataError, match=r"^t\.csv, row 3: stream S has periods 2021-01-31 and"):
-            check_calendar("t.csv", "S", rows, lasting)
-        return
-    lost = 28 // periods["days"] - 1
-    found = check_calendar("t.csv", "S", rows, lasting)
-    assert found == [f"{lost} between 2021-01-03 and 2021-01-31"]
 
 
 @pytest.mark.parametrize(
@@ -129,14 +100,11 @@ def test_where_periods_are_uneven_a_count_is_carried_for_half_a_period_longer(
 
 
 def test_what_to_check_in_a_table_is_said_once_for_streams_with_the_same_rows() -> None:
-    days = [week(t) for t in (0, 1, 4)]
     of = [
-        line
-        for day in days
-        for state in "AB"
-        for line in of_period(day, (f"{state}1", f"{state}2"))
+        {**line, "state": line["hospital"][0]}
+        for t in (0, 1, 4)
+        for line in of_period(week(t), ["A1", "A2", "B1", "B2"])
     ]
-    of = [line | {"state": line["hospital"][0]} for line in of]
     panel = clean(of, None, streams(S=["A"], T=["B"]))
     assert panel.warnings == (f"streams S, T: periods missing: 2 between {week(1)} and {week(4)}",)
 
