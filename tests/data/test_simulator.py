@@ -131,14 +131,6 @@ def test_one_silent_hospital_and_one_without_beds_in_each_group(table: pd.DataFr
         assert cases[without] >= 100  # so that only the missing beds drop it
 
 
-@pytest.mark.parametrize(
-    ("hospitals", "weeks"), [({"NM": 24}, 1), ({"NM": 24}, 0), ({"NM": 24, "PA": 1}, 9), ({}, 9)]
-)
-def test_too_small_is_refused(hospitals: dict[str, int], weeks: int) -> None:
-    with pytest.raises(ValueError, match="at least 2 weeks, and at least 2 hospitals per group"):
-        simulate_hospitals(hospitals, weeks, FRIDAY, 0)
-
-
 @settings(max_examples=40, deadline=None)
 @given(number=st.integers(2, 40), weeks=st.integers(2, 80), seed=st.integers(0, 2**63 - 1))
 def test_any_size_keeps_its_hospitals(number: int, weeks: int, seed: int) -> None:
