@@ -99,12 +99,6 @@ def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], message: str
     assert refused(**changes) == message
 
 
-@pytest.mark.parametrize("count", [1.0, 2.0, 0.5])
-def test_sensitivity_is_root_2_over_the_smallest_capacity_of_the_round(count: float) -> None:
-    expected = count * math.sqrt(2) / np.array([10, 5, 20])
-    np.testing.assert_allclose(stream(count_sensitivity=count).sensitivity, expected, rtol=1e-15)
-
-
 def test_the_best_fixed_expert_has_the_largest_total_and_the_lowest_index() -> None:
     for best, gains in enumerate(
         ([[0.5, 0, 0], [0, 0.5, 0]], [[0.1, 0.2, 0.2]] * 2, [[0.9, 0, 0.2], [0, 0.4, 0.8]])
@@ -262,5 +256,3 @@ def test_a_panel_makes_the_stream_of_its_densities_and_capacities(panel: pd.Data
     measured = FACTS["provenance"] | {UNMEASURED: {"periods": 0, "share": 0.0}}
     assert_same(made, stream(count_sensitivity=2.0, provenance=measured))
     assert build_stream(panel, "PA", 1.0, {}).n_rounds == 1
-    with pytest.raises(DataError, match="the panel has no stream CA; clean the table again"):
-        build_stream(panel, "CA", 1.0, {})

@@ -411,17 +411,14 @@ def build_stream(
         counted: the table's word for counts, for the unit of privacy.
 
     Raises:
-        DataError: the panel has no such stream, its values break a rule of `GainStream`, or
-            `dpol.data.question.apply_question` refuses the question.
+        DataError: its values break a rule of `GainStream`, or `dpol.data.question.apply_question`
+            refuses the question.
     """
-    rows = panel[panel["stream"] == label]
-    if rows.empty:
-        raise DataError(f"the panel has no stream {label}; clean the table again")
     # Imported here: it loads pydantic, which a game without a table does not need.
     from dpol.data.question import THE_PAPERS, apply_question
 
     gain = gain or THE_PAPERS
-    rows, asked = apply_question(rows, label, gain)
+    rows, asked = apply_question(panel[panel["stream"] == label], label, gain)
     if counted and count_sensitivity > 1:
         asked = {**asked, COUNTED: counted}
     names = {"round": "period", "expert": "entity"}
