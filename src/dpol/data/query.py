@@ -24,23 +24,26 @@ class Query:
         read: how the table is read.
     """
 
-    columns: tuple[str, ...] = ()
-    needed: tuple[str, ...] = ()
-    where: str = ""
-    order: tuple[str, ...] = ()
+    columns: tuple[str, ...]
+    needed: tuple[str, ...]
+    where: str
+    order: tuple[str, ...]
     read: Read = DEFAULT
 
     @property
     def soql(self) -> dict[str, str]:
         """The parameters of a request for the rows."""
         columns, order = ",".join(self.columns), ",".join([*self.order, ":id"])
-        asked = {"$select": columns, "$where": self.where, "$order": order}
-        return {name: text for name, text in asked.items() if text}
+        return {"$select": columns, **self._where, "$order": order}
 
     @property
     def counting(self) -> dict[str, str]:
         """The parameters of a request for the number of rows."""
-        return {"$select": "count(*)", **({"$where": self.where} if self.where else {})}
+        return {"$select": "count(*)", **self._where}
+
+    @property
+    def _where(self) -> dict[str, str]:
+        return {"$where": self.where} if self.where else {}
 
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:

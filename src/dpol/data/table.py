@@ -86,7 +86,7 @@ class Table:
 
     file: str
     cells: pd.DataFrame
-    header: tuple[str, ...] = ()
+    header: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -460,7 +460,7 @@ class BadCells:
 
     texts: Cells
     wanted: Text
-    remedy: Text = ""
+    remedy: Text
 
 
 def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
@@ -485,7 +485,7 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
             lines.append(f"    {held}: {counted(int(size), 'cell')}, first in row {row}")
         if more := len(most) - len(shown):
             lines.append(f"    and {counted(more, 'other text')}")
-    raise DataError(in_lines([*lines, *dict.fromkeys(bad.remedy for bad in columns if bad.remedy)]))
+    raise DataError(in_lines([*lines, *dict.fromkeys(bad.remedy for bad in columns)]))
 
 
 def bad_numbers(texts: Cells) -> BadCells:
