@@ -30,13 +30,6 @@ def test_months_that_overlap_or_begin_later_are_refused() -> None:
     assert 'dt.to_period("M").dt.start_time' in message
 
 
-def test_last_days_of_months_are_refused_with_the_line_that_makes_first_days() -> None:
-    of = of_period("2021-01-31", "ab") + of_period("2021-02-28", "ab")
-    said = refused(of, dataset(periods={"months": 1}))
-    assert "'2021-01-31': 2 cells, first in row 2" in said
-    assert 'dt.to_period("M").dt.start_time' in said
-
-
 def test_a_year_has_twelve_months() -> None:
     assert period_of(pd.Series(pd.date_range("2019-01-01", periods=4, freq="YS"))) == {"months": 12}
 
