@@ -227,28 +227,26 @@ def test_the_largest_change_of_a_cleaned_count_by_trying_all_neighbours(
     assert -1e-12 <= bound - max(moves) <= missed + 1e-12
 
 
-def test_suppressed_counts_that_are_read_as_0_differ_from_published_ones_of_0(
-    panel: pd.DataFrame,
+@pytest.mark.parametrize(
+    ("counts", "read_as", "times"),
+    [
+        # The least published count is 4.5: 5.4 may become 2.
+        ([2, 4.5, 6, 7, 8, 9], 2, 3.5),
+        # It is 5, which one person less turns into 0; other counts of 0 are published.
+        ([0, 0, 5, 7, 8, 9], 0, 5),
+    ],
+)
+def test_a_stream_knows_what_its_suppressed_counts_are_read_as(
+    panel: pd.DataFrame, counts: list[float], read_as: float, times: float
 ) -> None:
-    """The least published count above them is 5, which one person less turns into 0."""
-    counts = np.array([0.0, 0.0, 5.0, 7.0, 8.0, 9.0])
-    hidden = panel[panel["stream"] == "NM"].assign(count=counts)
+    hidden = panel[panel["stream"] == "NM"].assign(count=np.array(counts, float))
     hidden["count_source"] = ["suppressed", *["reported"] * 5]
     made = build_stream(hidden, "NM", 1.0, {})
-    assert made.provenance[SUPPRESSED] == {"read_as": 0.0, "times": 5.0}
-
-
-def test_a_stream_knows_what_its_suppressed_counts_are_read_as(panel: pd.DataFrame) -> None:
-    """Of 4.5, 6, ... the least published is 4.5: 5.4 may become 2, so one person moves 3.5."""
-    counts = np.array([2.0, 4.5, 6.0, 7.0, 8.0, 9.0])
-    hidden = panel[panel["stream"] == "NM"].assign(count=counts)
-    hidden["count_source"] = ["suppressed", *["reported"] * 5]
-    made = build_stream(hidden, "NM", 1.0, {})
-    assert made.provenance[SUPPRESSED] == {"read_as": 2.0, "times": 3.5}
+    assert made.provenance[SUPPRESSED] == {"read_as": read_as, "times": times}
     assert SUPPRESSED not in build_stream(panel, "NM", 1.0, {}).provenance
     said = neighbours_of(made).taken_as_public
-    assert said.startswith("which counts are suppressed (read as 2)")
-    assert said.endswith("one person's μ is up to 3.5 times as large")
+    assert said.startswith(f"which counts are suppressed (read as {read_as})")
+    assert said.endswith(f"one person's μ is up to {times} times as large")
 
 
 def test_a_panel_makes_the_stream_of_its_densities_and_capacities(panel: pd.DataFrame) -> None:
