@@ -668,22 +668,22 @@ def _number_columns(role: str, cells: Cells, read: Read, rules: Cleaning) -> dic
         numbers = numbers_of(markers, read)
         return np.isin(values, numbers[~np.isnan(numbers)]) | np.isin(texts.astype(str), markers)
 
-    kinds = np.select(
+    of_texts = np.select(
         [
             marked(rules.suppressed_markers),
             marked(rules.missing_markers),
             (values >= 0) & (values <= LARGEST),
             (values < 0) & np.isfinite(values),
         ],
-        [2, 1, 0, 3],
-        4,
+        ["suppressed", "missing", "number", "negative"],
+        "bad",
     )
-    bad = (kinds == 4)[codes]
+    kinds = pd.Categorical(of_texts, _KINDS).take(codes)
+    bad = kinds == "bad"
     shown = texts_of(cells).where(bad) if bad.any() else pd.Series(pd.NA, cells.index, "str")
-    held = np.where((kinds == 0) | (kinds == 3), values, np.nan)[codes]
     return {
-        role: held,
-        f"{role}_kind": pd.Categorical.from_codes(kinds[codes], pd.Index(_KINDS)),
+        role: np.where(kinds.isin(["number", "negative"]), values[codes], np.nan),
+        f"{role}_kind": kinds,
         f"{role}_text": shown.astype("str").array,
     }
 
