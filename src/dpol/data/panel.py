@@ -94,12 +94,12 @@ def rows_of_stream(rows: Rows, label: str, groups: Sequence[str], dataset: Datas
     if columns.capacity:
         capacity, capacity_kind, _ = _measured(own, "capacity", dataset.periods, np.nan)
     beds = np.where(capacity < SMALLEST_CAPACITY, 0.0, capacity)
-    of_cases = [role for role in columns.numbers if role.startswith("cases_")]
-    kinds = [own[f"{role}_kind"] for role in of_cases]
-    cases = [
-        _read_as(own[role].where(kind == "number").to_numpy(), kind.astype(object), rules)
-        for role, kind in zip(of_cases, kinds, strict=True)
+    of_cases = [
+        _measured(own, role, dataset.periods, np.nan)
+        for role in columns.numbers
+        if role.startswith("cases_")
     ]
+    cases = [_read_as(values, kinds, rules) for values, kinds, _ in of_cases]
     table = own[["group", "entity", "name", "moment", "period", "row", "repeated", "moved"]].assign(
         count=people,
         **_counters(count_kind, "counts"),
@@ -109,7 +109,10 @@ def rows_of_stream(rows: Rows, label: str, groups: Sequence[str], dataset: Datas
         zero_capacities=beds == 0,
         idle_counts=(people > 0) & ((beds == 0) | (capacity_kind == "negative")),
         cases=rules.case_factor * sum(np.nan_to_num(it) for it in cases or [people]),
-        **{f"{it}_cases": sum((kind == it).astype(int) for kind in kinds) for it in _UNKNOWN},
+        **{
+            f"{it}_cases": sum((kinds == it).astype(int) for _, kinds, _ in of_cases)
+            for it in _UNKNOWN
+        },
     )
     order = ["period", "entity", "group", "name"]
     return table.sort_values(order, kind="stable", ignore_index=True)
@@ -204,9 +207,9 @@ def _measured(
     return np.where(np.isin(kinds, ["summed", "hidden_sum"]), told, values), kinds, days
 
 
-def _read_as(values: Floats, kinds: Any, rules: Cleaning) -> Floats:
+def _read_as(values: Floats, kinds: NDArray[Any], rules: Cleaning) -> Floats:
     """Return the numbers, with the value of suppressed ones; NaN where they are missing."""
-    hidden = np.isin(np.asarray(kinds), ["suppressed", "uncovered"])
+    hidden = np.isin(kinds, ["suppressed", "uncovered"])
     return np.where(hidden, rules.suppressed_value, values)
 
 
