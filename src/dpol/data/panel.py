@@ -165,7 +165,7 @@ def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
 def _lost(rows: Rows, label: str, lost: Sequence[str], column: str | None) -> DataError:
     """Return the error for a stream whose groups have no row within the periods."""
     dated = rows.table[rows.table["period"].notna()]
-    there = [shortened(it) for it in sorted(dated["group"].astype("str").unique()) if it][:60]
+    there = [shortened(it) for it in sorted(dated["group"].astype("str").unique()) if it]
     each = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in lost)
     span = [str(day.date()) for day in (dated["period"].min(), dated["period"].max())]
     return DataError(
