@@ -30,6 +30,11 @@ COLUMNS = {
     "count": "patients",
     "capacity": "beds",
 }
+HIDDEN = "-999999"
+TEXTS = {"*": HIDDEN, ".": "NA"}
+COUNT_SUMS, BED_SUMS = ["patients_sum", "patients_days"], ["beds_sum", "beds_days"]
+OF_COUNTS = {"count_days": dict(zip(("sum", "coverage"), COUNT_SUMS, strict=True))}
+SUMS = {**OF_COUNTS, "capacity_days": dict(zip(("sum", "coverage"), BED_SUMS, strict=True))}
 CHECKED = get_args(CheckName)
 Row = dict[str, str]
 Drawn = Mapping[str, tuple[str, str]]
@@ -52,12 +57,26 @@ def of_period(day: str, entities: Iterable[str]) -> list[Row]:
 
 def rows(drawn: Drawn, state: str = "A") -> list[Row]:
     """Return the rows of entities, each drawn as a line of counts and a line of capacities."""
-    texts = {"*": "-999999", ".": "NA"}
     return [
-        row(state, entity, week(t), texts.get(k, k), texts.get(c, c))
+        row(state, entity, week(t), TEXTS.get(k, k), TEXTS.get(c, c))
         for entity, (counts, capacities) in drawn.items()
         for t, (k, c) in enumerate(zip(counts.split(), capacities.split(), strict=True))
         if k != "_"
+    ]
+
+
+def told(of: list[Row]) -> list[Row]:
+    """Return rows with sums and days; a cell of `of` may be average:sum:days, each drawn."""
+    return [
+        cells
+        | {
+            f"{name}{part}": TEXTS.get(text, text)
+            for name in ("patients", "beds")
+            for part, text in zip(
+                ("", "_sum", "_days"), f"{cells[name]}:.:.".split(":"), strict=False
+            )
+        }
+        for cells in of
     ]
 
 

@@ -12,8 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.drawn import (
+    BED_SUMS,
+    COUNT_SUMS,
+    HIDDEN,
+    OF_COUNTS,
+    SUMS,
     Drawn,
-    Row,
     clean,
     counts,
     dataset,
@@ -22,6 +26,7 @@ from data.drawn import (
     row,
     rows,
     sources,
+    told,
     typed,
 )
 from dpol.data.panel import rows_of_stream
@@ -37,27 +42,6 @@ from dpol.data.stream import (
 )
 from dpol.data.table import table_of
 from dpol.noise.neighbours import neighbours_of
-
-HIDDEN = "-999999"
-COUNT_SUMS, BED_SUMS = ["patients_sum", "patients_days"], ["beds_sum", "beds_days"]
-OF_COUNTS = {"count_days": dict(zip(("sum", "coverage"), COUNT_SUMS, strict=True))}
-SUMS = {**OF_COUNTS, "capacity_days": dict(zip(("sum", "coverage"), BED_SUMS, strict=True))}
-
-
-def told(of: list[Row]) -> list[Row]:
-    """Return rows with sums and days; a cell of `of` may be average:sum:days, each drawn."""
-    texts = {"*": HIDDEN, ".": "NA"}
-    return [
-        cells
-        | {
-            f"{name}{part}": texts.get(text, text)
-            for name in ("patients", "beds")
-            for part, text in zip(
-                ("", "_sum", "_days"), f"{cells[name]}:.:.".split(":"), strict=False
-            )
-        }
-        for cells in of
-    ]
 
 
 def with_sums(**cleaning: Any) -> Dataset:
