@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -407,18 +406,15 @@ def check_calendar(file: str, label: str, rows: pd.DataFrame, lasting: Periods) 
     Raises:
         DataError: two periods are at most half a period apart.
     """
-    by_period = rows.groupby("period")["row"]
-    periods = pd.DataFrame({"entities": by_period.size(), "row": by_period.min()})
+    periods = rows.groupby("period")["row"].agg(["size", "min"])
     places, length = places_of(periods.index, lasting)
-    periods.index = pd.Index([day.date() for day in periods.index])
-    missing = []
-    for (before, after), apart in zip(
-        itertools.pairwise(periods.index), np.diff(places).tolist(), strict=True
-    ):
+    days, missing = [day.date() for day in periods.index], []
+    for at, apart in enumerate(np.diff(places).tolist()):
+        before, after = days[at : at + 2]
         if apart <= length / 2:
             unit = lasting.length[1]
-            day = periods.loc[[before, after], "entities"].idxmin()
-            number, row = periods.loc[day, ["entities", "row"]].tolist()
+            rarer = at + int(periods["size"].iloc[at : at + 2].argmin())
+            day, (number, row) = days[rarer], periods.iloc[rarer].tolist()
             raise DataError(
                 f"{file}, row {row}: stream {label} has periods {before} and {after}, less than a"
                 f" period of {counted(length, unit)} apart ({counted(number, 'row')} with {day},"
