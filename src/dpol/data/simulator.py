@@ -44,7 +44,8 @@ def simulate_hospitals(
             fewer. Each group also gets a hospital with almost no cases and one that never reports
             a bed.
         weeks: number of weeks, 2 or more.
-        first_week: start of the first week; see `week_starts`.
+        first_week: start of the first week; two thirds in (from 3 weeks on), weeks start on a
+            weekday two days later.
         seed: root seed.
 
     Returns:
@@ -53,7 +54,9 @@ def simulate_hospitals(
     """
     import pandas as pd
 
-    starts = np.array(week_starts(weeks, first_week))
+    switch = round(2 / 3 * weeks) if weeks > 2 else weeks
+    days = (7 * week + 2 * (week >= switch) for week in range(weeks))
+    starts = np.array([(first_week + datetime.timedelta(days=day)).isoformat() for day in days])
     frames = []
     for label, number in sorted(hospitals.items()):
         rng = np.random.default_rng(seed_sequence(seed, ("simulated group", label)))
@@ -76,13 +79,6 @@ def simulate_hospitals(
     rng = np.random.default_rng(seed_sequence(seed, ("simulated duplicate",)))
     rows = np.sort(np.append(np.arange(len(table)), rng.integers(len(table))))
     return table.take(rows).reset_index(drop=True)
-
-
-def week_starts(weeks: int, first_week: datetime.date) -> list[str]:
-    """Return the ISO dates of weeks; two thirds in (from 3 weeks on) weekdays move by two days."""
-    switch = round(2 / 3 * weeks) if weeks > 2 else weeks
-    days = (7 * week + 2 * (week >= switch) for week in range(weeks))
-    return [(first_week + datetime.timedelta(days=day)).isoformat() for day in days]
 
 
 def _clean(number: int, weeks: int, rng: np.random.Generator) -> dict[str, Floats]:
