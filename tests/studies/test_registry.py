@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from importlib import import_module
-from inspect import signature
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args, get_origin
@@ -59,18 +57,6 @@ def test_its_results_are_those_with_columns_in_their_order(study):
     """The schemas of tables that points write come before them, named as their files."""
     schemas = schemas_in(study.package)
     assert study.results == tuple(name for name in schemas if "/" not in name)
-
-
-def test_its_functions_take_what_jobs_give(study):
-    assert len(signature(import_module(study.computing).run).parameters) == 2
-    if collect := getattr(import_module(study.collecting), "collect", None):
-        assert len(signature(collect).parameters) == 3
-
-
-def test_an_exhibit_is_a_function_of_frames_and_facts(shown) -> None:
-    section, _ = shown
-    for exhibit in (*section.figures, *section.tables):
-        assert [*signature(exhibit.function).parameters] == ["frames", "facts"], exhibit
 
 
 def test_a_section_shows_known_results_in_words_that_the_page_needs(shown):

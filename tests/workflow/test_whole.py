@@ -24,7 +24,7 @@ from dpol.config.experiment import parse_experiment
 from dpol.plan import inputs_of
 from dpol.reruns.code_hashes import files_by_reader, hash_by_room, parts_of_job
 from dpol.studies.jobs import collect
-from dpol.studies.registry import EVERY_RUN, STUDIES, load_study
+from dpol.studies.registry import STUDIES, load_study
 from dpol.studies.showing import frames_of
 from dpol.studies.study import Facts, SomeFacts, Study
 from pipeline import ROOT, Done, run, snakemake, succeed, write_config
@@ -35,7 +35,6 @@ WHOLE: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
 WHOLE["robustness"] = {"ours": WHOLE["comparison"]["ours"]}
 WHOLE["robustness"]["suites"] = {"own": {"noises": ["capacity"], "algorithms": ["random-effects"]}}
 WHOLE["robustness"]["worlds"] = {"mus": [0.5], "replicates": 2}
-IN_EVERY_RUN = [load_study(name).showing for name in EVERY_RUN]
 BASE = f"results/{WHOLE['run']}"
 OTHERS = [name for name in STUDIES if name != "games"]
 PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
