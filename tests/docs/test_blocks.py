@@ -41,18 +41,11 @@ def test_every_mark_is_of_a_block() -> None:
         assert page.count("<!-- written by") == len(BLOCKS[name]), name
 
 
-@pytest.mark.parametrize(
-    ("name", "right", "wrong"),
-    [
-        ("README.md", "17.1 ± 0.3", "18.1 ± 0.3"),
-        ("README.md", "5 statements are false", "6 statements are false"),
-        ("docs/explanation/privacy.md", "epsilon 1 |  |  | 1.02", "epsilon 1 |  |  | 1.00"),
-        ("config/README.md", "| integer (`100`)", "| integer (`10`)"),
-    ],
-)
-def test_a_block_that_somebody_changed_is_put_right(name: str, right: str, wrong: str) -> None:
-    assert right in TEXTS[name]
-    assert pages.written(TEXTS[name].replace(right, wrong, 1)) == TEXTS[name]
+@pytest.mark.parametrize("name", ["README.md", "docs/explanation/privacy.md", "config/README.md"])
+def test_a_block_that_somebody_changed_is_put_right(name: str) -> None:
+    changed = re.sub(r"(<!-- written by .*-->\n)", r"\1words by hand\n", TEXTS[name])
+    assert changed != TEXTS[name]
+    assert pages.written(changed) == TEXTS[name]
 
 
 def test_a_table_without_a_row_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 import pytest
 
 from dpol.core.arguments import check_number
@@ -23,7 +24,7 @@ from dpol.experts.registry import make_members
 def test_a_number_is_in_its_interval(interval, inside, outside):
     for value in inside:
         check_number("x", value, interval)
-    for value in (*outside, math.nan, True, "1", None, [1]):
+    for value in (*outside, math.nan, True, np.True_, "1", None, [1], 1j, np.array(0.5)):
         with pytest.raises(ValueError, match=r"^x must be a number (in [(\[]|from 1 to 2, got)"):
             check_number("x", value, interval)
 
