@@ -66,7 +66,15 @@ def test_replicates_with_losses_of_their_own_play_as_if_alone(size, fake, more, 
         assert [part[r] for part in together] == [part[0] for part in alone]
 
 
-# By hand, eta = log 2, B = 1, losses (1, 0): nu ratio is 1/2 for expert 0 and 1 for expert 1.
+def test_the_total_is_the_loss_of_the_points_played():
+    losses, measure = GapLosses(20, 4, 0.2, 1), WeightsMeasure(4, 0.4)
+    parameters = LazyParameters(3, 0.4, 0.5)
+    total, redraws = play_measure(measure, parameters, losses, replicates.many(30))
+    batches = [rounds.sum(axis=0) for rounds in losses.batches(3)]
+    states = run(measure, parameters, batches[:-1], replicates.many(30))
+    played = [batch[state.played] for batch, state in zip(batches, states, strict=True)]
+    np.testing.assert_array_equal(total, sum(played))
+    np.testing.assert_array_equal(redraws, states[-1].redraws)
 
 
 def test_after_as_many_redraws_as_the_limit_a_point_stays():
