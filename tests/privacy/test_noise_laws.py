@@ -197,6 +197,43 @@ def test_the_mu_of_laplace_noise_lies_between_bounds_of_dp_accounting(e, release
     assert high < 1.01 * low
 
 
+def of_masses(e, releases):
+    """Return the losses of staircase noise and their masses to 50 digits, by repeated products."""
+    b = mpmath.exp(-mpmath.mpf(e))
+    g = mpmath.cbrt(b * (1 + b) / 2)
+    gamma = (g - b) / (1 - b)
+    # Left of 0 a move of 1 goes up a step, and so it does on the middle step, which begins at 0.
+    up = mpmath.mpf(1) / 2 + gamma * (1 - b) / (gamma + b * (1 - gamma)) / 2
+    inside = 1 - up * (1 + b)
+    one, total = [up * b, inside, up], [mpmath.mpf(1)]
+    for _ in range(releases):
+        total = [
+            sum(total[k - j] * one[j] for j in range(3) if 0 <= k - j < len(total))
+            for k in range(len(total) + 2)
+        ]
+    return [(k - releases) * mpmath.mpf(e) for k in range(len(total))], total
+
+
+@pytest.mark.parametrize(("e", "releases"), [(3.0, 1), (0.7, 2), (0.05, 8), (1.0, 52), (0.05, 208)])
+def test_the_mu_of_a_staircase_is_never_below_its_50_digits(e, releases):
+    with mpmath.workdps(50):
+        losses, masses = of_masses(e, releases)
+
+        def quantile(p):
+            return mpmath.sqrt(2) * mpmath.erfinv(2 * p - 1)
+
+        mus = []
+        for first in range(releases + 1, len(losses)):
+            power = mpmath.fsum(masses[first:])
+            wrong = mpmath.fsum(
+                p * mpmath.exp(-loss)
+                for p, loss in zip(masses[first:], losses[first:], strict=True)
+            )
+            if wrong > mpmath.mpf(10) ** -40:
+                mus.append(quantile(power) - quantile(wrong))
+        assert max(mus) <= STAIRCASE.loss(e, releases).mu <= max(mus) * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("law", [LAPLACE, STAIRCASE, UNIFORM], ids=lambda law: law.name)
 @pytest.mark.parametrize("e", [0.26, 0.74, 3.0])
 def test_the_excess_of_mu_is_that_of_the_worst_prior(law, e):
