@@ -158,7 +158,7 @@ def parts(
     if not len(replicates):
         raise ValueError("at least one replicate is needed")
     n, learners = stream.n_experts, max(it.algorithm.n_learners for it in members)
-    each = max(n, learners**2 / 64, n * stream.n_rounds / 500)
+    each = max(n, learners**2 / 64, n * stream.n_rounds / 1_000)
     most = max(1, int(min(len(replicates), MOST_TOGETHER / each)))
     count = -(-len(replicates) // most)
     for part in range(count):
