@@ -46,7 +46,7 @@ def test_parts_hold_every_replicate_once_in_order_and_are_nearly_equal(count, n,
      (2_001, 125, [15, 15]), (1_000_000, 1, [6] * 5)],
 )  # fmt: skip
 def test_parts_by_hand(rounds, n, sizes):
-    """Of replicates times experts at most 7,500, with 1,000 rounds; of longer games in proportion."""
+    """At most 7,500 replicates times experts; of games above 1,000 rounds in proportion fewer."""
     stream = synthetic_stream("any", np.zeros((rounds, n)))
     assert [len(part) for part in parts(stream, members_of(["rw-ftpl"]), range(30))] == sizes
 
