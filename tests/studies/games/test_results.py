@@ -7,7 +7,7 @@ from itertools import product
 import pandas as pd
 
 from dpol.show.reported import load_reported
-from dpol.studies.games.collect import join_blocks, results_from
+from dpol.studies.games.collect import results_from
 from dpol.studies.games.names import BEST_LINEAR
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.study import Facts
@@ -53,8 +53,8 @@ def test_blocks_of_replicates_give_the_results_of_all_replicates_at_once() -> No
         return suite(streams["a"], algorithms, noise=noise, mu=mu, replicates=block)
 
     blocks = product(levels, (range(100), range(100, 200)), noises)
-    parts, cells = joined(played(noise, mu, block) for mu, block, noise in blocks)
-    made = results_from(*join_blocks(parts, cells.assign(suite="local")), streams, main, facts)
+    parts = joined(played(noise, mu, block) for mu, block, noise in blocks)
+    made = results_from(*parts, streams, main, facts)
     whole = joined(played(noise, mu, range(200)) for noise, mu in product(noises, levels))
     expected = results_from(*whole, streams, main, facts)
     assert made.keys() == {"summary", "totals", "cumulative", "switches", "replay"}

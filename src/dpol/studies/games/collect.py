@@ -56,9 +56,8 @@ def collect(files: FileLists, settings: GamesSettings, facts: Facts) -> dict[str
         DataError: a file is incomplete.
     """
     streams = {stream.label: stream for stream in map(read_stream, files["stream"])}
-    jobs = ([_read(Path(it)) for it in files[name]] for name in ("scores", "curves"))
-    joined = join_blocks(*join_jobs(*jobs))
-    return results_from(*joined, streams, settings, facts)
+    jobs = (map(_read, map(Path, files[name])) for name in ("scores", "curves"))
+    return results_from(*join_jobs(*jobs), streams, settings, facts)
 
 
 def results_from(
@@ -96,31 +95,21 @@ def join_jobs(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Join the tables `scores` and `curves` of all jobs, as `score_tables` makes them.
 
-    Returns:
-        `scores`, with the number of the cell instead of its stream, algorithm, noise and mu; and
-        `curves`, a row per cell. Both are in the order of the jobs.
-    """
-    cells = pa.concat_tables(curves).to_pandas()
-    # Numbers are not held twice: there may be millions.
-    every = pa.concat_tables(it.select(_TAKEN) for it in scores)
-    runs = every.to_pandas(split_blocks=True, self_destruct=True)
-    return runs.assign(cell=cells.index.repeat(cells["replicates"])), cells
-
-
-def join_blocks(scores: pd.DataFrame, parts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Join the blocks of replicates of each cell; the levels of a suite and noise come together.
-
     Args:
-        scores: of `join_jobs`, of jobs in the order of streams, suites, levels and blocks.
-        parts: likewise a row for each block of a cell, with its suite.
+        scores: a row for each run of each part, a block of replicates of a cell, of jobs in the
+            order of streams, suites, levels and blocks.
+        curves: likewise a row for each part.
 
     Returns:
-        The same, with a row per cell.
+        `scores`, with the number of the cell instead of its stream, algorithm, noise and mu; and a
+        row per cell. The levels of a suite and noise come together.
     """
+    parts = pa.concat_tables(curves).to_pandas()
     run = parts.groupby(["stream", "suite", "noise"], sort=False).ngroup()
-    parts = parts.loc[run.sort_values(kind="stable").index]
+    first = parts["replicates"].cumsum() - parts["replicates"]
+    parts = parts.assign(first=first).loc[run.sort_values(kind="stable").index]
     place = parts.groupby(CELL, sort=False).ngroup()
-    cells = parts[~place.duplicated()].reset_index(drop=True)
+    cells = parts[~place.duplicated()].drop(columns="first").reset_index(drop=True)
     if len(cells) < len(parts):
         blocks = [own for _, own in parts.groupby(place)]
         means, deviations = zip(*map(_joined_curves, blocks), strict=True)
@@ -129,11 +118,14 @@ def join_blocks(scores: pd.DataFrame, parts: pd.DataFrame) -> tuple[pd.DataFrame
             mean_cumulative_gain=pd.Series(means, dtype=object),
             squared_deviations=pd.Series(deviations, dtype=object),
         )
-    # Column by column, since there may be millions of rows.
-    own = place.astype(np.int32).sort_index().to_numpy()[scores["cell"].to_numpy()]
-    order = np.argsort(own, kind="stable")
-    ordered = {name: scores[name].to_numpy()[order] for name in _TAKEN}
-    return pd.DataFrame({**ordered, "cell": own[order]}, copy=False), cells
+    # Numbers are put in order before they are read, and not held twice: there may be millions.
+    every = pa.concat_tables(it.select(_TAKEN) for it in scores)
+    in_order = parts.loc[place.sort_index().sort_values(kind="stable").index]
+    slices = map(every.slice, in_order["first"].tolist(), in_order["replicates"].tolist())
+    every = pa.concat_tables(slices)
+    runs = every.to_pandas(split_blocks=True, self_destruct=True)
+    of_rows = np.arange(len(cells), dtype=np.int32).repeat(cells["replicates"])
+    return runs.assign(cell=of_rows), cells
 
 
 def _joined_curves(blocks: pd.DataFrame) -> tuple[Floats, Floats]:
@@ -229,10 +221,12 @@ def totals_of(summary: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
         summary: a row per cell, in the order of the cells.
         scores: rows per cell and replicate, of `join_jobs`.
     """
-    # Categories, since there are many rows: texts would take ten times the memory.
+    cells = scores["cell"].to_numpy()
+    # Categories, since there may be millions of rows: texts would take ten times the memory.
     texts = summary[["stream", "algorithm", "noise", "level"]].astype("category")
-    rows = texts.assign(mu=summary["mu"]).loc[scores["cell"]].reset_index(drop=True)
-    return rows.join(scores[["replicate", "total_gain", "hits"]])
+    columns: dict[Any, Any] = {name: own.array.take(cells) for name, own in texts.items()}
+    columns["mu"] = summary["mu"].to_numpy()[cells]
+    return pd.DataFrame(columns | {name: scores[name].array for name in _TAKEN}, copy=False)
 
 
 def _stream_facts(stream: GainStream) -> dict[str, Any]:
