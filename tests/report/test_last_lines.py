@@ -11,7 +11,7 @@ from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.door import CONFIG, CRATE
-from dpol.report.page import last_lines
+from dpol.report.last_lines import last_lines
 from dpol.reruns.notes import Note, checksums, digest, write_note
 from dpol.studies.paper1.table_2 import Verdict
 from report.run_by_hand import CLEANING, PROVENANCE, answered, config

@@ -16,7 +16,6 @@ import pandas as pd
 import yaml
 
 from dpol.core.errors import DataError, Key, in_lines, keyed
-from dpol.core.files import read_json
 from dpol.core.logs import LOGGER
 from dpol.core.safe_text import escape_markdown
 from dpol.core.words import counted, did_you_mean, listed, shortened
@@ -60,7 +59,6 @@ _SOURCES = ["count_source", "capacity_source"]
 _OF_CASES = ["suppressed_cases", "missing_cases", "negative_cases"]
 _MANY_ABOVE = 0.01  # share of the counts of a stream that may be cut without being asked for
 _MANY_ZEROED = 0.01  # share of the cells of a stream that may become 0 without a warning
-_LONGEST = 300  # characters of a warning on the terminal
 SELECTIONS = {
     "counts": "the entities with at least dataset.cleaning.min_total_cases over all periods, so"
     " the private counts decide who plays",
@@ -464,22 +462,6 @@ def _warnings(streams: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             labels.setdefault(text, []).append(stream["stream"])
     for text, of in labels.items():
         yield f"stream{'s' if len(of) > 1 else ''} {', '.join(of)}: {text}"
-
-
-def last_warnings(report: Path, shown: int = 8) -> list[str]:
-    """Return the warnings in a cleaning report and the number of changed cells, to end a run with.
-
-    Args:
-        report: the file `cleaning.json` of a run.
-        shown: the largest number of warnings to return.
-    """
-    facts = read_json(report)
-    texts = facts["warnings"][:shown]
-    lines = [f"warning: {it if len(it) <= _LONGEST else it[:_LONGEST] + ' ...'}" for it in texts]
-    cells = sum(it["entities"] * it["periods"] for it in facts["streams"])
-    if changed := sum(it["changed"] for it in facts["streams"]):
-        lines.append(f"Cleaning changed {changed:,} of {cells:,} cells.")
-    return [*lines, f"Read {report.with_suffix('.md')} on them."] if lines else []
 
 
 def report_as_markdown(report: Mapping[str, Any]) -> str:

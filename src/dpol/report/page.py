@@ -15,7 +15,6 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_json, write_text
-from dpol.data.cleaning import last_warnings
 from dpol.data.leaving import HOLDS, warning_of
 from dpol.report.chapters import Part, Shown
 from dpol.report.crate import WORKFLOW, build_crate
@@ -24,7 +23,6 @@ from dpol.report.door import (
     CONFIG,
     CRATE,
     RunFiles,
-    read_crate,
     read_fragment,
     read_image,
 )
@@ -32,7 +30,7 @@ from dpol.report.lead import Answer, answer_of, game_of
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.replay import replay_widget
 from dpol.report.slider import answer_widget
-from dpol.reruns.notes import checksums, made_as_asked, noted_sums, unanswered
+from dpol.reruns.notes import checksums, made_as_asked
 from dpol.show.pages import load_template
 from dpol.show.words import ARXIV, DISTRIBUTIONS, EXPERTS, LAZY, cited
 from dpol.studies.paper1.table_2 import verdict
@@ -76,32 +74,6 @@ def write_report(
     write_text(folder / CONFIG, params.config_text)
     outputs = {**checksums(folder, [page]), **there.files}
     write_json(folder / CRATE, build_crate(folder, config, provenance, outputs, answer.lines))
-
-
-def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[str]:
-    """Return the last lines of a call: doubts about the data, what it leaves out, and the answer.
-
-    If the run plays the paper, what it reproduces comes before the answer.
-
-    Args:
-        folder: results/<run>.
-        config: config of the run.
-        jobs: digest of what the plan asks the jobs of the data and the page, by name.
-
-    Raises:
-        DataError: a file of the run has changed since its job wrote it, or is invalid.
-    """
-    lines = list[str]()
-    files = RunFiles(folder=folder, files=noted_sums(made_as_asked(folder, jobs)))
-    if "data/cleaning.json" in files.files:
-        lines += last_warnings(files.file("data/cleaning.json"))
-    lines += config.left_out
-    if CRATE in files.files:
-        files.file(CRATE)  # refuses one that has changed
-        return [*lines, *read_crate(folder).answer]
-    if unanswered(folder, jobs):  # otherwise a storage provider has the results
-        lines.append("not finished: the answer follows when all jobs ran")
-    return lines
 
 
 def build_page(files: RunFiles, config: Config, provenance: Provenance, answer: Answer) -> str:
