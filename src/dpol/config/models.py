@@ -96,7 +96,7 @@ class Config(Settings):
 
     LEFT = {
         "points_per_job": "each job plays one suite at one level on one stream",
-        "job_memory_mb": "a job needs little memory; a profile reserves it (mem_mb)",
+        "job_memory_mb": "games need little memory; a profile reserves that of jobs (mem_mb)",
     }
 
     run: Label
