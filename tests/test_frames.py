@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -48,6 +50,9 @@ def test_a_game_has_no_table_with_the_gains_of_another_stream() -> None:
     games = dpol.play("follow-the-leader", dpol.RawGains(stream(), 1.0, seed=1))
     with pytest.raises(ValueError, match="played the stream NM, .+ but CA with"):
         games.to_frame(stream(label="CA"))
+    others = np.array([[0, 1, 2]])  # a third expert
+    with pytest.raises(ValueError, match="with 3 rounds and 2 experts was given"):
+        dataclasses.replace(games, actions=others).gains(stream())
     with pytest.raises(TypeError, match="stream must be a GainStream, got ndarray; pass the one"):
         games.to_frame(stream().gains)
 

@@ -15,6 +15,8 @@ import pytest
 import dpol
 import dpol.labels
 import dpol.lazy.convex
+from dpol.noise import CONSTANT, ISOTROPIC, NO_NOISE
+from game_tables import suite
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,6 +36,34 @@ def test_a_game_on_arrays_loads_neither_tables_nor_configs():
         "assert not {'pandas', 'pydantic', 'pyarrow'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("mu", [0.5, math.inf])
+@pytest.mark.parametrize(
+    ("algorithm", "spec", "noise"),
+    [
+        (dpol.RWMeta(), "rw-meta", "capacity"),
+        (dpol.RandomWalkFTPL(), "rw-ftpl", ISOTROPIC.name),
+        (dpol.RWAdaBatch(), "rw-adabatch", CONSTANT.name),
+        (dpol.TreeFTPL("min-regret"), "tree-ftpl-min-regret", ISOTROPIC.name),
+        (dpol.LazyWeights(), "l2p", ISOTROPIC.name),
+        (dpol.MultiplicativeWeights(), "multiplicative-weights", NO_NOISE),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_library_user_gets_the_actions_of_the_pipeline(random_stream, algorithm, spec, noise, mu):
+    """Byte for byte, given the same seed, stream and replicates."""
+    stream, numbers = random_stream(12, 4), [3, 4, 5]
+    if algorithm.model == "local":
+        source = dpol.privatize(stream, noise, mu, seed=7, replicates=numbers)
+    else:
+        source = dpol.RawGains(stream, mu, numbers, seed=7)
+    games = dpol.play(algorithm, source)
+    (played,) = suite(stream, [spec], noise=noise, mu=mu, seed=7, replicates=numbers)
+    assert games.label == played.label
+    assert games.actions.tobytes() == played.actions.tobytes()
+    assert games.gains(stream).tobytes() == played.gains.tobytes()
+    assert repr(games.guarantee) == repr(played.guarantee)
 
 
 def test_a_label_keys_the_algorithms_own_numbers(random_stream):

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 
 import dpol
 from dpol.labels import Terms
+from dpol.lazy import LazyGame
 from dpol.privacy.account import account, best_guess
 from dpol.privacy.auditing import audit_runs
 from dpol.privacy.chains import chain_norm
@@ -60,6 +61,9 @@ WRONG = [
     (lambda: raw(seed="1"), "seed must be a whole number of at least 0, got '1'"),
     (lambda: noisy(replicates=2.5), "replicates must be a whole number of at least 1, got 2.5"),
     (lambda: noisy(replicates=[3, 5, 3]), "a replicate is given twice; its games are equal, so"),
+    (lambda: noisy(mu=1j), "mu must be a number in (0, 1e100], got 1j"),
+    (lambda: noisy(mu=np.array(0.5)), "mu must be a number in (0, 1e100], got array(0.5)"),
+    (lambda: raw(mu=np.True_), "mu must be a number in (0, 1e100], got np.True_"),
     (lambda: noisy(noise="capacity-memory", memory=(0, False)), "memory must be designed, none"),
     (lambda: noisy(mu=1e200), "mu must be a number in (0, 1e100], got 1e+200; 1 is usual, and ma"),
     (lambda: noisy(mu=10**400), f"got 1{56 * '0'}...; 1 is usual, and math.inf means no noise"),
@@ -107,7 +111,11 @@ WRONG = [
     (lambda: dpol.play("rw-ftpl", noisy(), label=5), "label must be a str, got int; such as"),
     (lambda: dpol.RWMeta(learners=["ridge"]), "a learner must be a LearnerBank, got str; such as"),
     (lambda: dpol.LearnerAlone("ridge"), "bank must be a LearnerBank, got str; such as dpol.Ridge"),
+    (lambda: dpol.RidgeBank(windows=8), "windows must be whole numbers from 1 to 10000, such as"),
+    (lambda: dpol.LazyWeights(delta="1e-6"), "delta must be a number in (0, 1), got '1e-6'"),
+    (lambda: noisy().guarantee.epsilon("1e-6"), "delta must be a number in [0, 1), got '1e-6'"),
     (lambda: Terms(n_rounds="10", epsilon=1.0), "n_rounds must be a whole number of at least 1"),
+    (lambda: LazyGame(10, None), "delta must be a number in (0, 1), got None"),
     (lambda: dpol.check(5), "name must be a str, got int; such as 'rw-ftpl' or 'package.module:C"),
 ]  # fmt: skip
 

@@ -120,6 +120,14 @@ def test_a_good_file_is_loaded(tmp_path):
     assert load_experiment(tmp_path / "my.yaml").config == parse().config
 
 
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(
+        ConfigError,
+        match=r"no\.yaml: cannot be read \(No such file or directory\); check the path$",
+    ):
+        load_experiment(tmp_path / "no.yaml")
+
+
 @pytest.mark.parametrize("content", [b"", b"- run\n", b"3\n"])
 def test_a_file_without_keys_is_refused(refused, content):
     assert refused(content) == "has no keys; config/config.yaml is an example"

@@ -160,6 +160,12 @@ def test_a_person_in_four_counts_gets_four_times_the_noise(member, noise):
     assert (played(gains)[0] != once[0]).any(), "less noise is noticed"
 
 
+@pytest.mark.parametrize("noise", ["isotropic-constant", "isotropic-worst-case", "none", ""])
+def test_a_noise_that_no_curator_has_is_refused(noise):
+    with pytest.raises(ValueError, match="noise must be isotropic or capacity"):
+        RawGains(STREAM, 0.5, noise=noise)
+
+
 # --- No privacy is the limit ---
 
 

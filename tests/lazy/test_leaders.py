@@ -14,8 +14,8 @@ from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.limited_updates import LimitedUpdates
 from dpol.experts.play import RawGains, play_rounds
-from dpol.lazy.leaders import doubling_edges, play_blocks, play_leaders
-from dpol.lazy.stochastic_losses import GapLosses, PairedLosses
+from dpol.lazy.leaders import NOISY_LEADERS, doubling_edges, play_blocks, play_leaders
+from dpol.lazy.stochastic_losses import GapLosses, PairedLosses, TurnLosses
 from dpol.privacy.factorizations import decayed_sums
 from dpol.privacy.gaussian_dp import implied_mu
 from experts_plain import tree_ftpl
@@ -55,6 +55,17 @@ def test_the_matrix_leader_is_the_plain_one(T, mu):
         actions = [0, *noisy[:-1].argmin(axis=1)]
         assert totals[r] == pytest.approx(rounds[np.arange(T), actions].sum())
         assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
+
+
+@pytest.mark.parametrize("algorithm", NOISY_LEADERS)
+def test_games_together_are_those_alone(algorithm):
+    """The noise is the same at every level and on all losses."""
+    turns = PairedLosses((TurnLosses(17, 3, 5),), 10)
+    games = [(gaps(17), 0.5), (gaps(17), 5.0), (turns, 5.0)]
+    together = play_leaders(algorithm, games, generators(10))
+    assert not np.array_equal(together[1], together[2])
+    for game, outcome in zip(games, together, strict=True):
+        np.testing.assert_array_equal(outcome, play_leaders(algorithm, [game], generators(10))[0])
 
 
 @pytest.mark.parametrize("T", [1, 2, 3, 7, 8, 17])

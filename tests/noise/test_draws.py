@@ -1,4 +1,4 @@
-"""What dpol draws is what it declares: deviation, law and independence.
+"""What dpol draws is what it declares: deviation, law, independence, and what decisions spend.
 
 Each test is also given faults that reviews planted in our mechanisms, and must refuse them.
 """
@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpol.noise import NOISES, privatize
-from dpol.noise.event_streams import EVERY_ROUND, Release
+from dpol.noise import NOISES, event_streams, privatize
+from dpol.noise.event_streams import EVERY_ROUND, MECHANISMS, Release
 from dpol.noise.noisy_gains import released
+from dpol.privacy.losses import Promise
 
 GAMES, ROUNDS, PLACES = 8000, 4, 4
 LIMIT = math.sqrt(2 * math.log(2e12) / GAMES)
@@ -148,3 +149,102 @@ def test_noise_is_of_its_law(random_stream, name):
     z = residuals(stream_of(random_stream), name, 0.5)
     assert not refused_law(z, own)
     assert refused_law(z, other)
+
+
+# ---- what decisions and publications spend -------------------------------------------------------
+
+BUDGETS = "budget-distribution", "budget-absorption"
+EPSILON = 2.0
+
+
+def decision(release, stay):
+    """Return the epsilon of the decision of round 1, from the draw at which it publishes 0."""
+
+    def published(first):
+        draws = np.zeros((1, 2, 1, 1))
+        draws[0, :, 0, 0] = first, 1.0
+        return float(release(np.zeros((1, 1)), np.ones(1), draws, EPSILON, stay).counts[0, 0, 0])
+
+    low, high = 0.0, 1e6
+    scale = published(high)  # that of the noise of a publication
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (low, middle) if published(middle) else (middle, high)
+    return high / scale
+
+
+def dearest(release, stay, name):
+    """Return the largest epsilon of a window and of a round, by the scales of its publications.
+
+    Draws of decisions let it publish often at some places, and seldom at others.
+    """
+    rng = np.random.default_rng(1)
+    rounds = 4 * stay + 4
+    news = rng.random((rounds, 40)) < np.where(np.arange(40) < 20, 0.5 / stay, 0.5)
+    x = np.cumsum(news, axis=0).astype(float)
+    draws = rng.laplace(size=(rounds, 2, 20, 40))
+    draws[:, 0] = np.where(news, 1e9, -1e9)[:, None]
+    made = release(x, np.full(40, 1e6), draws, EPSILON, stay)
+    before = np.append(np.zeros_like(made.counts[:1]), made.counts[:-1], axis=0)
+    moved = made.counts != before
+    noise = np.where(moved, made.counts - x[:, None], np.inf)
+    spent = np.append(np.zeros_like(noise[:1]), np.cumsum(draws[:, 1] / noise, axis=0), axis=0)
+    decisions = decision(release, stay)
+    window = float((spent[stay:] - spent[:-stay]).max()) + stay * decisions
+    return window, float(np.diff(spent, axis=0).max()) + decisions
+
+
+def spends_too_much(release, stay, name):
+    window, round_ = dearest(release, stay, name)
+    return window > EPSILON * (1 + 1e-6) or round_ > EPSILON * MECHANISMS[name].most(stay) * (
+        1 + 1e-6
+    )
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+@pytest.mark.parametrize("stay", [1, 3, 20])
+def test_a_budget_spends_what_it_says(name, stay):
+    assert not spends_too_much(MECHANISMS[name].release, stay, name)
+
+
+def with_decisions(factor, noise):
+    """Return budget distribution with other shares of epsilon for decisions and publications."""
+
+    def release(x, capacity, draws, epsilon, stay):
+        other = draws * np.array([1 / factor, noise])[:, None, None]
+        return event_streams.budget_distribution(x, capacity, other, epsilon, stay)
+
+    return release
+
+
+def long_absorb(x, capacity, draws, epsilon, stay):
+    """Absorb up to twice as many rounds as a window has."""
+    return event_streams.budget_absorption(x, capacity, draws, 2 * epsilon, 2 * stay)
+
+
+SPEND = {
+    "each decision spends half": (with_decisions(3.0, 1.0), BUDGETS[0]),
+    "half of the noise of a publication": (with_decisions(1.0, 0.5), BUDGETS[0]),
+    "0.9 of the noise of a publication": (with_decisions(1.0, 0.9), BUDGETS[0]),
+    "a window is a round too short": (
+        lambda x, c, draws, e, w: event_streams.budget_distribution(x, c, draws, e, w - 1),
+        BUDGETS[0],
+    ),
+    "absorbs up to two windows": (long_absorb, BUDGETS[1]),
+}
+
+
+@pytest.mark.parametrize("fault", SPEND)
+@pytest.mark.parametrize("stay", [3, 20])
+def test_a_budget_that_spends_more_is_seen(fault, stay):
+    release, name = SPEND[fault]
+    assert spends_too_much(release, stay, name)
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_a_record_charges_a_window_and_a_round(name):
+    made = MECHANISMS[name]
+    for stay in (1, 3, 20):
+        most = made.dearest(Promise(mu=1.0), stay)
+        assert made.window(stay, most).most == pytest.approx(2 * most / made.most(stay))
+        assert made.of_rounds(most, 1).most == pytest.approx(2 * most)

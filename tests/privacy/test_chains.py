@@ -89,6 +89,23 @@ def test_the_deviation_of_a_mean_is_that_of_a_long_chain(a, b, rounds):
     assert deviation_of_mean(a, b, rounds) == pytest.approx(np.linalg.norm(mean), rel=1e-9)
 
 
+@pytest.mark.parametrize("stay", [1, 2, 3, 4])
+def test_mu_is_that_of_the_worst_weeks_and_pair(stay):
+    pairs, shifts = [(0.0, 0.4), (0.2, 0.6), (0.5, 0.9), (0.0, 0.0)], np.array([0.3, 0.2, 0.1, 0.5])
+    columns = [shift * releases(*pair, 5) for pair, shift in zip(pairs, shifts, strict=True)]
+    worst = 0.0
+    # In every week of the stay the person is in one hospital instead of another.
+    for start in range(5 - stay + 1):
+        swaps = itertools.permutations(range(len(pairs)), 2)
+        for weeks in itertools.product(swaps, repeat=stay):
+            moved = np.zeros((len(pairs), 5))
+            for week, (here, there) in enumerate(weeks):
+                moved[here] += columns[here][:, start + week]
+                moved[there] -= columns[there][:, start + week]
+            worst = max(worst, float(np.linalg.norm(moved)))
+    assert chains(*pairs).mu(shifts, 5, stay) == pytest.approx(worst, rel=1e-12)
+
+
 @pytest.mark.parametrize(("a", "b"), [*PAIRS, (0.9, 0.3), (0.0, -0.5)])
 def test_no_rounds_apart_cost_more_than_is_said(a, b):
     """All sets of rounds and signs; if b is at least a and 0, a long chain's stay is the worst."""
@@ -101,6 +118,11 @@ def test_no_rounds_apart_cost_more_than_is_said(a, b):
         if b >= max(a, 0):
             assert said == pytest.approx(float(chain_norm(a, b, count)))
     assert chains((a, b)).mu_of_rounds(np.ones(1), 3, 8) == pytest.approx(said)
+
+
+def test_a_stay_longer_than_the_game_is_a_whole_game():
+    memory = chains((0.0, 0.5), (0.0, 0.5))
+    assert memory.mu(np.ones(2), 3, 8) == pytest.approx(memory.mu(np.ones(2), 3, 3))
 
 
 @given(st.floats(0.001, 1.0), st.integers(0, 98))

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from scipy import signal, special
 
 from dpol.noise import NOISES, privatize
+from dpol.noise.event_streams import MECHANISMS
 from dpol.privacy.account import account
 from dpol.privacy.composition import lattice_masses, places, spread
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
@@ -24,6 +25,7 @@ from dpol.privacy.losses import (
     NOTHING_KEPT,
     Draw,
     Loss,
+    Promise,
     mu_of_zcdp,
     of_range,
     one_draw,
@@ -43,6 +45,8 @@ MIXED = Loss(gaussian=0.5) + LAPLACE.loss(0.5, 2)
 NUMBERS = {
     "mu of a range": (lambda: of_range(1.6139307).mu, 1.0),
     "mu of a small range": (lambda: of_range(0.3992261).mu, 0.24999996),
+    "delta of a range at 0": (lambda: of_range(1.6139307).delta(0.0), 0.3829249),
+    "delta of a range at 0.2": (lambda: of_range(1.6139307).delta(0.2), 0.3207763),
     "two Laplace releases at 0.6": (lambda: TWO.delta(0.6), 0.2189055143),
     "two Laplace releases at 1.2": (lambda: TWO.delta(1.2), 0.0747389253),
     "two large Laplace releases": (lambda: LARGE.delta(0.0), 0.8358300028),
@@ -59,6 +63,24 @@ NUMBERS = {
 def test_numbers_are_never_too_small_and_hardly_too_large(name):
     function, exact = NUMBERS[name]
     assert exact * (1 - 1e-7) <= function() <= exact * (1 + EXCESS)
+
+
+@pytest.mark.parametrize(
+    ("name", "mu", "epsilon"),
+    [
+        ("budget-distribution", 1.0, 0.73587),
+        ("budget-absorption", 1.0, 0.73587),
+        ("pegasus", 1.0, 2.0707),
+        ("budget-absorption", 0.25, 0.16517),
+        ("pegasus", 0.25, 0.5072),
+    ],
+)
+def test_the_epsilon_of_a_window_of_eight_rounds(name, mu, epsilon):
+    """A strength is rounded down: the numbers by hand have five digits."""
+    made = MECHANISMS[name]
+    dearest = made.dearest(Promise(mu=mu), 8)
+    assert dearest / made.most(8) == pytest.approx(epsilon, rel=1e-4)
+    assert mu * (1 - 1e-9) <= made.window(8, dearest).mu <= mu
 
 
 def test_pure_privacy_and_zcdp_add_up():
@@ -290,6 +312,50 @@ def test_masses_on_another_grid_keep_probabilities_with_and_without_the_person(o
 
 # ---- the record of each noise, for any number of rounds ------------------------------------------
 
+STAY, MU, ROUNDS = 8, 1.0, (1, 3, 8, 30)
+
+
+def gaussian_mu(noisy, rounds):
+    """mu of a person in v rounds, by how far they move the two holders with the least noise."""
+    if noisy.memory is None:
+        moves = np.sort(1 / (noisy.capacity * noisy.noise_scale), axis=1)[:, -2:]
+        return math.sqrt(np.sort((moves**2).sum(axis=1))[-rounds:].sum())
+    a, b = noisy.memory.a, noisy.memory.b
+    response = np.vstack([np.ones_like(b), (b - a) * b ** np.arange(2000)[:, None]])
+    moved = sum(np.roll(response, week, axis=0) for week in range(rounds))
+    moves = np.sqrt((moved**2).sum(axis=0)) * (1 / (noisy.capacity * noisy.fresh_scale)).max(axis=0)
+    return math.sqrt(np.sort(moves**2)[-2:].sum())
+
+
+def releases_of(name, rounds):
+    """Losses of a person in v rounds at two holders, one by one."""
+    e = MECHANISMS[name].dearest(Promise(mu=MU), STAY)
+    if name == "pegasus":
+        return [LAPLACE.loss(0.8 * e, 1)] * (2 * rounds) + [pure(0.2 * e * rounds)] * 2
+    return [(STAIRCASE if name == "staircase" else LAPLACE).loss(e, 1)] * (2 * rounds)
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_a_record_is_right_for_any_number_of_rounds(name, random_stream):
+    stream = replace(random_stream(40, 4), stay=STAY)
+    noisy = privatize(stream, name, MU, seed=1, replicates=1)
+    mus = [account(noisy.guarantee, rounds).mu for rounds in ROUNDS]
+    assert mus == sorted(mus)
+    for rounds, mu in zip(ROUNDS, mus, strict=True):
+        if NOISES[name].mechanism is None:
+            assert mu == pytest.approx(gaussian_mu(noisy, rounds), rel=1e-6)
+            continue
+        parts = releases_of(name, rounds)
+        step = min(part.most for part in parts) / 300
+        for up in (False, True):
+            losses, deltas = deltas_of(parts, 0.0, step, up=up)
+            gaussian = delta_of_epsilon(losses, mu / 1.03**up)
+            seen = deltas > 1e-9
+            if up:
+                assert (deltas[seen] >= gaussian[seen]).any()
+            else:
+                assert (deltas[seen] <= gaussian[seen] * (1 + 1e-6)).all()
+
 
 def test_a_bare_mu_of_gaussian_noise_and_a_record_without_rounds(random_stream):
     assert account(0.5, 4).mu == 1.0
@@ -298,9 +364,6 @@ def test_a_bare_mu_of_gaussian_noise_and_a_record_without_rounds(random_stream):
     assert account(record, 1).mu == 1.0
     with pytest.raises(ValueError, match="nothing is proved about 2 rounds"):
         account(record, 2)
-    alike = replace(random_stream(40, 3), capacity=np.full((40, 3), 9.0))
-    record = privatize(alike, "capacity", 1.0, seed=1, replicates=1).guarantee
-    assert account(record, 30).mu == pytest.approx(math.sqrt(30))
 
 
 def test_a_record_that_was_read_knows_the_next_longer_stay(random_stream):

@@ -75,6 +75,30 @@ def most_common(gram, count):
     return max(float(np.sqrt(gram[np.ix_(rounds, rounds)].sum())) for rounds in sets)
 
 
+@every_matrix
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_nobody_is_moved_farther_in_any_rounds_than_mu_of_rounds(columns, count):
+    """All sets of weeks are tried, with a move between three hospitals and nowhere in each week."""
+    shifts = np.random.default_rng(count).uniform(0.2, 1.0, (T, 3))
+    vectors = np.vstack([np.eye(3), np.zeros((1, 3))])
+    moves = {tuple(vectors[i] - vectors[j]) for i in range(4) for j in range(4)}
+    largest = 0.0
+    for rounds in itertools.combinations(range(T), count):
+        for moved in itertools.product(moves, repeat=count):
+            of_rounds = columns[:, rounds] @ (np.array(moved) * shifts[list(rounds)])
+            largest = max(largest, float(np.linalg.norm(of_rounds)))
+    gram = columns.T @ columns
+    bound = mu_of_rounds(shifts, gram, count)
+    assert largest <= bound * (1 + 1e-12)
+    assert bound <= 1.15 * largest
+    if (gram == np.eye(T)).all():
+        assert mu_of_rounds(shifts, None, count) == pytest.approx(largest) == pytest.approx(bound)
+        assert mu_of_rounds(shifts, None, T + 5) == mu_of_rounds(shifts, None, T)
+    # A record of a stay that uses N_1 instead of N_v is too small.
+    if count > 1:
+        assert mu_of_rounds(shifts, gram, 1) < 0.9 * largest
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_mu_of_rounds_is_exact_where_rounds_are_alike(sign):
     """Inner products fall with the lag; if they alternate, swapping hospitals weekly is worst."""

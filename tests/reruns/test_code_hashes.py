@@ -24,6 +24,7 @@ from dpol.reruns.code_hashes import (
 )
 from in_process import forget_code
 
+COLUMNS = ROOT / "studies/games/results.yaml"
 NEVER = {"checks", "cli", "plan", "report", "show"}
 
 
@@ -60,14 +61,26 @@ def test_code_that_computes_counts_for_the_page_and_other_rooms_do_not() -> None
     assert rooms - {room_of(it) for it in every_module(*code_hashes._NO_RESULTS)} == NEVER
 
 
+def test_a_file_that_is_no_code_counts_for_the_modules_that_name_it() -> None:
+    readers = files_by_reader()
+    assert ROOT / "experts/registry.yaml" in readers["dpol.experts.registry"]
+    assert ROOT / "show/entries.yaml" in readers["dpol.show.entries"]
+
+
 def test_jobs_that_make_and_draw_tables_watch_their_columns_and_points_do_not() -> None:
-    columns = ROOT / "studies/games/results.yaml"
-    readers = {it for it, files in files_by_reader().items() if columns in files}
+    readers = {it for it, files in files_by_reader().items() if COLUMNS in files}
     assert readers == {f"dpol.studies.games.{name}" for name in ("study", "show", "collect")}
     assert readers.isdisjoint(reach("dpol.studies.games.compute"))
     suffixes = {file.suffix for files in files_by_reader().values() for file in files}
     assert ".yaml" in suffixes
     assert suffixes.isdisjoint({".py", ".pyi"})
+
+
+def test_a_module_reaches_its_packages_and_late_imports_but_no_imports_for_types() -> None:
+    assert "dpol.studies.games" in reach("dpol.studies.games.names")
+    assert "dpol.studies.answer.league" in reach("dpol.cli.league")  # imported by a function
+    assert "dpol.noise" not in reach("dpol.studies.study")  # for a type
+    assert {room_of(it) for it in every_module() - every_module("cli")} == {"cli"}
 
 
 def test_the_script_of_a_job_counts_without_its_words(

@@ -181,6 +181,19 @@ def test_before_enough_is_done_the_time_left_follows_from_what_is_known_of_the_j
     assert alone.seconds_in_all() == 9.0
 
 
+def test_the_time_left_follows_a_slow_machine_but_not_one_slow_job() -> None:
+    expected = {"games_point": 4.0, "comparison_point": 1.0}
+    progress = Progress({"games_point": 40, "comparison_point": 10}, 0.0, expected, cores=1)
+    progress.begin(0, "games_point", 0.0)
+    assert progress.seconds_left(4.0) == pytest.approx(39 * 4 + 10)
+    assert progress.seconds_left(40.0) < 2 * (39 * 4 + 10)
+    progress.finish(0, 40.0)
+    for job in range(1, 20):
+        progress.begin(job, "games_point", 40.0 * job)
+        progress.finish(job, 40.0 * (job + 1))
+    assert 0.7 < progress.seconds_left(800.0) / (20 * 40 + 10 * 10) < 1
+
+
 def test_a_file_has_a_line_after_the_first_job_and_one_a_minute(
     view: LogHandler, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
