@@ -21,6 +21,7 @@ def claim_by_hand(
         "computed": "by hand",
         "check": cliques,
     }
+    words["over"] = {"n": (2, 3)}
     words |= {name: more.pop(name) for name in Statement.model_fields.keys() & more.keys()}
     about = Statement(relation=relation, **words)
     return Claim(about, Finding(name="x", claimed=claimed, measured=measured, **more))

@@ -22,7 +22,7 @@ from dpol.labels import bounds
 from dpol.labels.hard_pairs import hardness
 from dpol.privacy.factorizations import decayed_sums
 from dpol.studies.ledger.claims import compute, dartboard, experts, lemmas
-from dpol.studies.ledger.claims.core import stated
+from dpol.studies.ledger.claims.core import _digits, stated
 
 ROOT = Path(dpol.__file__).parent
 CHECKOUT = Path(__file__).parents[2]
@@ -119,6 +119,8 @@ def test_the_record_has_the_statements_of_today() -> None:
         ):
             template = re.sub(r"\\\{.*?\\\}", ".+?", re.escape(text))
             assert re.fullmatch(template, getattr(row, column), re.DOTALL), each.place
+        for ends in filter(None, each.over.values()):
+            assert " to ".join(map(_digits, ends)) in row.tried, each.place
 
 
 def test_formulas_of_columns_are_true_of_recorded_rows() -> None:

@@ -7,6 +7,7 @@ import functools
 import itertools
 import math
 import operator
+import re
 import sys
 from collections import defaultdict
 from typing import Any
@@ -30,6 +31,7 @@ from dpol.studies.ledger.claims.core import (
     Claim,
     ClaimVerdict,
     Finding,
+    _digits,
     decided,
     of_mean,
     shared,
@@ -164,8 +166,6 @@ def test_texts_of_a_row_hold_its_numbers():
     assert math.isnan(row["trivial"])
     assert claim(trivial=2.0).as_row()["trivial"] == 2.0
     assert claim(0.0, "<=", 0.25).as_row()["slack"] == 0.25
-    sampled = claim(12.0, "<=", 2.0, interval=(1.0, 4.0), confidence=0.9, note="{spare:g}")
-    assert sampled.as_row()["note"] == "3"
 
 
 @pytest.mark.parametrize(
@@ -233,14 +233,24 @@ def test_all_texts_have_their_numbers(findings):
                 assert "{" not in Claim(STATEMENTS[name], finding).text(text)
 
 
-def test_a_claim_says_what_was_tried_and_in_how_many_settings():
+def test_each_statement_is_tried_on_the_ranges_that_it_names(findings):
+    """At both ends of each."""
+    for name, of_statement in findings.items():
+        tried = decided(STATEMENTS[name], of_statement).tried
+        varied = {each: it for each, it in tried.items() if not re.search(r"^1$|\(1\)", it)}
+        over = STATEMENTS[name].over
+        said = {it: " to ".join(map(_digits, ends or ())) for it, ends in over.items()}
+        ends = {it: text.partition(" (")[0] if " (" in text else "" for it, text in varied.items()}
+        assert said == ends, name
+
+
+def test_a_claim_says_what_was_tried():
     one, other, same = ({"n": n, "mu": 0.5, "moves": range(n)} for n in (2, 3, 3))
-    made = [Finding("x", 1.0, 0.5, at=at, settings=7) for at in (one, other, same)]
+    made = [Finding(name="x", claimed=1.0, measured=0.5, at=at) for at in (one, other, same)]
     made.append(dataclasses.replace(made[0], at={"T": frozenset([100, 2000])}))
-    together = decided(claim().statement, made)
+    together = decided(claim(over={"n": (2, 3)}).statement, made)
     row = together.as_row()
     assert row["tried"] == "n: 2 to 3 (2); μ: 0.5 (1); moves: 3; T: 100 to 2,000 (2)"
-    assert row["settings"] == 28
     assert made[0].setting == "n = 2, μ = 0.5"
 
 
@@ -250,6 +260,13 @@ def test_statements_of_the_experts_paper_name_their_ground():
     assert all("ground" in each.model_fields_set for each in theirs)
     assert claim(paper=LAZY).as_row()["ground"] == "text"
     assert claim(paper=EXPERTS, ours=True).as_row()["ground"] == ""
+
+
+def test_a_claim_counts_the_settings_in_which_it_was_tested():
+    seven = Finding(name="x", claimed=1.0, measured=0.5, settings=7)
+    together = decided(claim().statement, [seven, Finding(name="x", claimed=1.0, measured=0.9)])
+    assert (together.finding.settings, together.finding.measured) == (8, 0.9)
+    assert together.as_row()["settings"] == 8
 
 
 # ---- the study -----------------------------------------------------------------------------------
@@ -377,7 +394,12 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("switching-borell-tis dips-borell-tis", "BOUNDS", each(stretched), {FAILS}),
         ("dips-borell-tis", "_ahead", times(1 / 2), {FAILS}),  # start at k, not k + l
         ("delay", "BOUNDS", each(stretched), {FAILS}),
-        ("conversion", "analytic_mixture", less, {FAILS}),
+        (
+            "conversion",
+            "analytic_mixture",
+            lambda make: lambda *of: Less(**vars(make(*of))),
+            {FAILS},
+        ),
         ("all-differ", "SCALES", to((1.0, math.sqrt(2))), HELD),
         ("smallest-gap", "survival", argument(0, ahead), {FAILS}),
         ("containing-batch", "analytic_mixture", argument(0, to(RWAdaBatch(4.0))), {FAILS}),
@@ -467,6 +489,12 @@ def test_remedies_put_slips_right():
 
 
 # ---- functions behind the rows -------------------------------------------------------------------
+
+
+def test_a_bound_says_by_which_factor_it_is_larger_than_the_interval():
+    fields = {"interval": (1.0, 4.0), "confidence": 0.9, "note": "{spare:g}"}
+    assert claim(12.0, "<=", 2.0, **fields).as_row()["note"] == "3"
+    assert claim(12.0, "<=", 0.0, note="{spare:g}").as_row()["note"] == "nan"
 
 
 def test_times_played_by_enumeration():

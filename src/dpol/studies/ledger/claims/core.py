@@ -144,6 +144,8 @@ class Statement(BaseModel):
         statement: the statement in one line.
         check: function that maps a root seed, or the summary of a run, to its findings, and perhaps
             to those of other statements; `module:function` in the file.
+        over: the sets of which the check tries several members, with the ends of the range that it
+            tries; None for members without an order.
         relation: how the measured number should compare with the claimed one.
         computed: what is computed, with its sizes.
         ground: what a statement of a paper rests on. Our copy of the experts' paper lost its
@@ -167,6 +169,7 @@ class Statement(BaseModel):
     place: str
     statement: str
     check: ClaimCheck
+    over: dict[str, tuple[float, float] | None]
     relation: Relation = "<="
     computed: str
     ground: Ground = "text"
