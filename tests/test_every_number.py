@@ -182,7 +182,8 @@ METHODS = {
        for it in ("deviation", "loss", "largest")},
     **{f"BatchMixture.{it}": getattr(MIXTURE, it) for it in ("delta", "epsilon", "trade_off_at")},
     **{f"{type(it).__name__}.batches": it.batches
-       for it in (GAPS[0], TURNS, PAIRED, LOSSES, LOGISTIC)},
+       for it in (GAPS[0], TURNS, LOSSES, LOGISTIC)},
+    "PairedLosses.sums_of_batches": PAIRED.sums_of_batches,
     "Guarantee.epsilon": RECORD.epsilon,
 }  # fmt: skip
 """Methods that take numbers of a reader, and a class with other examples."""

@@ -69,7 +69,7 @@ def test_one_sequence_is_that_of_all_replicates(room: int, monkeypatch: pytest.M
     one = TurnLosses(300, 3, 20)
     shared, own = PairedLosses((one,), 4), PairedLosses((one,) * 4)
     np.testing.assert_array_equal(shared.totals, own.totals)
-    for some, others in zip(shared.batches(7), own.batches(7), strict=True):
+    for some, others in zip(shared.sums_of_batches(7), own.sums_of_batches(7), strict=True):
         np.testing.assert_array_equal(some, others)
     for stretch, (first, end) in zip(
         shared.between([0, 1, 150, 150, 299]),
@@ -94,7 +94,7 @@ def test_paired_losses_are_those_of_their_sequences(
     rounds = np.stack([matrix(each) for each in losses.sequences])
     edges = [*range(0, 300, size), 300]
     sums = np.stack([rounds[:, :edge].sum(axis=1) for edge in edges], axis=1)
-    first, *others = PairedLosses(losses.sequences).batches(size)
+    first, *others = PairedLosses(losses.sequences).sums_of_batches(size)
     read = [first, *(it[:, 1:] for it in others)]
     np.testing.assert_array_equal(np.concatenate(read, axis=1), sums)
     np.testing.assert_array_equal(PairedLosses(losses.sequences).totals, rounds.sum(axis=1))

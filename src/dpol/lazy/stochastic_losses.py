@@ -148,7 +148,7 @@ class PairedLosses:
         if self.replicates is not None:
             check_whole("replicates", self.replicates)
 
-    def batches(self, size: int) -> Iterator[Sums]:
+    def sums_of_batches(self, size: int) -> Iterator[Sums]:
         """Yield the (R, k + 1, d) total losses before and after k consecutive batches.
 
         A batch has `size` rounds; the last may be shorter. All batches come at once if there is

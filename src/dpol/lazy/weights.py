@@ -97,7 +97,7 @@ def play_weights(
     played, shadow = measure.drawn(measure.initial(), coins.next(np.arange(R), 2).T)
     coins.used += 2
     total, redraws, first = np.zeros(R), np.zeros(R, dtype=np.int64), 0
-    for sums in losses.batches(size):
+    for sums in losses.sums_of_batches(size):
         batches, at = sums.shape[1] - 1, np.zeros(R, dtype=np.int64)
         while len(rows := (at < batches).nonzero()[0]):
             ahead = at[rows, None] + np.arange(_WINDOW + 1)
@@ -119,12 +119,11 @@ def play_weights(
             total[rows] += (lost * (np.arange(_WINDOW) < passed[:, None])).sum(axis=1)
             at[rows] += passed
             coins.used[rows] += 3 * passed
-            met = events[np.arange(len(rows)), passed - 1]
+            end = np.arange(len(rows)), passed - 1
+            redraws[rows] += events[end] & redraw[end]
             for points, which in ((played, redraw), (shadow, redraw_shadow)):
-                own = rows[met & which[np.arange(len(rows)), passed - 1]]
+                own = rows[events[end] & which[end]]
                 points[own] = measure.drawn(sums[own, at[own]], coins.next(own, 1)[:, 0])
                 coins.used[own] += 1
-                if points is played:
-                    redraws[own] += 1
         first += batches
     return total, redraws.astype(float)
