@@ -107,9 +107,9 @@ def join_jobs(
     parts = pa.concat_tables(curves).to_pandas()
     run = parts.groupby(["stream", "suite", "noise"], sort=False).ngroup()
     first = parts["replicates"].cumsum() - parts["replicates"]
-    parts = parts.assign(first=first).loc[run.sort_values(kind="stable").index]
+    parts = parts.loc[run.sort_values(kind="stable").index]
     place = parts.groupby(CELL, sort=False).ngroup()
-    cells = parts[~place.duplicated()].drop(columns="first").reset_index(drop=True)
+    cells = parts[~place.duplicated()].reset_index(drop=True)
     if len(cells) < len(parts):
         blocks = [own for _, own in parts.groupby(place)]
         means, deviations = zip(*map(_joined_curves, blocks), strict=True)
@@ -120,8 +120,8 @@ def join_jobs(
         )
     # Numbers are put in order before they are read, and not held twice: there may be millions.
     every = pa.concat_tables(it.select(_TAKEN) for it in scores)
-    in_order = parts.loc[place.sort_index().sort_values(kind="stable").index]
-    slices = map(every.slice, in_order["first"].tolist(), in_order["replicates"].tolist())
+    order = place.sort_index().sort_values(kind="stable").index
+    slices = map(every.slice, first[order].tolist(), parts["replicates"][order].tolist())
     every = pa.concat_tables(slices)
     runs = every.to_pandas(split_blocks=True, self_destruct=True)
     of_rows = np.arange(len(cells), dtype=np.int32).repeat(cells["replicates"])
