@@ -97,7 +97,7 @@ def check_whole(name: str, value: Any, least: int = 1, most: float = math.inf) -
     Raises:
         ValueError: the value is outside, or not a whole number; true and false are not numbers.
     """
-    # As for Real.
+    # To ask for Integral is slow, and most whole numbers are ints.
     whole = isinstance(value, (int, Integral)) and not isinstance(value, bool)
     if whole and least <= value <= (min(most, sys.float_info.max) if least else most):
         return int(value)

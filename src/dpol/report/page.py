@@ -19,13 +19,7 @@ from dpol.data.leaving import HOLDS, warning_of
 from dpol.report.chapters import Part, Shown
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
-from dpol.report.door import (
-    CONFIG,
-    CRATE,
-    RunFiles,
-    read_fragment,
-    read_image,
-)
+from dpol.report.door import CONFIG, CRATE, RunFiles, read_fragment, read_image
 from dpol.report.lead import Answer, answer_of, game_of
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.replay import replay_widget
