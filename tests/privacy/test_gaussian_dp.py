@@ -14,7 +14,20 @@ from dpol.privacy.gaussian_dp import (
     implied_mu,
     mu_of_epsilon,
     pure_epsilon,
+    root,
 )
+
+# ---- roots ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at", [-2.0, -1e-9, 0.0, 1e-250, 0.3, 3.0])
+@pytest.mark.parametrize("rising", [math.atan, lambda x: x * (1 + x**4), lambda x: max(x, -1e-3)])
+def test_a_root_has_all_digits_also_near_0_and_at_the_ends(rising, at):
+    found = root(lambda x: rising(x - at), -2.0, 3.0)
+    assert abs(found - at) <= 2e-15 * abs(at)
+    with pytest.raises(ValueError, match=r"no root between -2.0 and -1.5"):
+        root(lambda x: rising(x + 1), -2.0, -1.5)
+
 
 # ---- numbers -------------------------------------------------------------------------------------
 

@@ -203,8 +203,6 @@ def audit_covariance(
     >>> audit_covariance(0.9 * noise, changes, claimed=1.0).verdict
     'violated'
     """
-    from scipy import stats
-
     check_number("claimed", claimed, "[0, inf]")
     check_number("confidence", confidence, "(0, 1)")
     size = changes.shape[1]
@@ -215,7 +213,7 @@ def audit_covariance(
     centred = (sample - sample.mean(axis=0) for sample in outputs)
     squares = sum(np.einsum("ni,nj->ij", x, x, optimize=True) for x in centred)
     ratios = np.einsum("kp,pk->k", changes, directions(squares, changes.T))
-    quantile = float(stats.chi2.ppf((1 - confidence) / len(changes), freedom))
+    quantile = 2 * float(scipy.special.gammaincinv(freedom / 2, (1 - confidence) / len(changes)))
     lower = math.sqrt(float(ratios.max()) * quantile)
     return AuditResult(
         parameter="mu",

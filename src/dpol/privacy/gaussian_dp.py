@@ -124,10 +124,36 @@ def _log_ratio(value: float, goal: float) -> float:
 
 
 def root(function: Callable[[float], float], lower: float, upper: float) -> float:
-    """Return the root of a rising function between two numbers, to 15 digits, also near 0."""
-    from scipy import optimize
+    """Return the root of a rising function between two numbers, to 15 digits, also near 0.
 
-    return float(optimize.brentq(function, lower, upper, xtol=1e-300, rtol=1e-15, maxiter=1000))
+    Source: Chandrupatla, "A new hybrid quadratic/bisection algorithm for finding the zero of a
+    nonlinear function without using derivatives" (1997). The import of SciPy's optimizers takes
+    longer than many games.
+
+    Raises:
+        ValueError: the function does not rise from at most 0 to at least 0.
+    """
+    # The root is between a, the last place, and b; c is the place before.
+    (a, at_a), (b, at_b), share = (lower, function(lower)), (upper, function(upper)), 0.5
+    if not at_a <= 0 <= at_b:
+        raise ValueError(f"no root between {lower} and {upper}: from {at_a} to {at_b}")
+    while True:
+        at = function(x := a + share * (b - a))
+        if (at <= 0) == (at_a <= 0):
+            c, at_c = a, at_a
+        else:
+            c, at_c, b, at_b = b, at_b, a, at_a
+        a, at_a = x, at
+        best, least = (a, at_a) if abs(at_a) < abs(at_b) else (b, at_b)
+        near = 1e-15 * abs(best) + 1e-300
+        if least == 0 or abs(b - a) < 2 * near:
+            return best
+        place, value = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
+        share = 0.5
+        if value**2 < place and (1 - value) ** 2 < 1 - place:  # inverse quadratic interpolation
+            share = at_a / (at_b - at_a) * at_c / (at_b - at_c)
+            share += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
+        share = min(max(share, near / abs(b - a)), 1 - near / abs(b - a))
 
 
 def mu_of_shifts(shifts: Floats) -> float:
