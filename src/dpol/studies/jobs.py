@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
+from dpol.core.columns import table_of
 from dpol.core.logs import progress
 from dpol.core.schemas import write_frame
 from dpol.studies.registry import study_in
@@ -54,14 +55,13 @@ def settings_from(package: str, plain: Any) -> Any:
     return TypeAdapter(kind).validate_python(plain)
 
 
-def join_tables(parts: Sequence[pd.DataFrame | arrow.Table]) -> pd.DataFrame | arrow.Table:
-    """Concatenate the rows of several points, whose tables have one type."""
-    first, *others = parts
-    if not others:
-        return first
+def join_tables(parts: Sequence[Any]) -> pd.DataFrame | arrow.Table:
+    """Concatenate the rows of several points: plain rows, or tables of one type."""
     import pyarrow as arrow
 
-    return arrow.concat_tables(parts) if isinstance(first, arrow.Table) else join_frames(parts)
+    if isinstance(parts[0], list):
+        return table_of([row for part in parts for row in part])
+    return arrow.concat_tables(parts) if isinstance(parts[0], arrow.Table) else join_frames(parts)
 
 
 def write_results(

@@ -48,7 +48,7 @@ def rows_of(study, setting, seed, stream=None):
         for path in files.values():
             write_stream(stream, path)
         inputs = Inputs(seed=seed, files=files)
-        return run(point, inputs)["labels"]
+        return pd.DataFrame(run(point, inputs)["labels"])
 
 
 def config(**fields):

@@ -7,14 +7,14 @@ the replicates, and collecting needs no rounds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from dpol.core.columns import column
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions
 from dpol.experts.registry import simplicity_of
@@ -156,32 +156,3 @@ def rounds_of(games: Sequence[Played]) -> pa.Table:
             "gain": column(np.concatenate([runs.gains.ravel() for runs in games])),
         }
     )
-
-
-def column(values: NDArray[Any] | Sequence[Any]) -> pa.Array:
-    """Return numbers, truths, texts or lists of numbers as a column.
-
-    Arrow's `pa.array` imports pandas, which takes longer than playing a small stream.
-
-    Args:
-        values: all of one kind, at least one.
-
-    >>> column(["a", "μ"]).to_pylist(), column([[0.5, 1.5], [2.5]]).to_pylist()
-    (['a', 'μ'], [[0.5, 1.5], [2.5]])
-    """
-    first = values[0]
-    if isinstance(first, str):
-        texts = [text.encode() for text in values]
-        buffers = pa.py_buffer(_ends(texts)), pa.py_buffer(b"".join(texts))
-        return pa.StringArray.from_buffers(len(texts), *buffers)
-    if isinstance(first, Sequence | np.ndarray):
-        return pa.ListArray.from_arrays(column(_ends(values)), column(np.concatenate(values)))
-    numbers = np.ascontiguousarray(values)
-    if numbers.dtype == bool:  # Arrow packs truths into bits
-        return column(numbers.astype(np.int8)).cast(pa.bool_())
-    buffers = None, pa.py_buffer(numbers)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), buffers)
-
-
-def _ends(values: Iterable[Sized]) -> NDArray[np.int32]:
-    return np.cumsum([0, *map(len, values)], dtype=np.int32)

@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.intervals import add_intervals, joined_row
@@ -43,12 +42,15 @@ from dpol.studies.paper3.settings import (
 )
 from dpol.studies.study import Facts, FileLists, Inputs
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 POINT = LabelsPoint
 COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["labels"].columns)
 """Columns of the table of risks (docs/reference/tables.md)."""
 
 
-def run(point: LabelsPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: LabelsPoint, inputs: Inputs) -> dict[str, list[dict[str, Any]]]:
     """Return a row per variant and selector, without intervals; on a stream, per epsilon too.
 
     Raises:
@@ -58,7 +60,7 @@ def run(point: LabelsPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
         rows = _hospital_rows(point, read_stream(inputs.files["stream"]), inputs.seed)
     else:
         rows = _class_rows(point, inputs.seed)
-    return {"labels": pd.DataFrame(list(rows))}
+    return {"labels": list(rows)}
 
 
 def collect(files: FileLists, study: Labels, facts: Facts) -> dict[str, pd.DataFrame]:

@@ -316,7 +316,7 @@ def test_the_same_seed_gives_the_same_numbers(findings):
 def test_a_point_has_the_rows_of_its_paper(study):
     expected = study[study["paper"] == DARTBOARD].reset_index(drop=True)
     made = ledger.run("dartboard", Inputs(seed=SEED, files={}))
-    pd.testing.assert_frame_equal(made["claims"], expected, check_dtype=False)
+    pd.testing.assert_frame_equal(pd.DataFrame(made["claims"]), expected, check_dtype=False)
 
 
 # ---- changes that turn a verdict -----------------------------------------------------------------

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 
-import pandas as pd
-
 from dpol.studies.ledger.audits.adabatch import audit_adabatch
-from dpol.studies.ledger.audits.core import Audit, verdicts
+from dpol.studies.ledger.audits.core import Audit, Row, verdicts
 from dpol.studies.ledger.audits.experts import audit_noises
 from dpol.studies.ledger.audits.labels import audit_messages
 from dpol.studies.ledger.audits.settings import Attacked, AuditPoint, Audits
@@ -24,9 +22,9 @@ SAMPLED = 37
 """Number of sampled bounds of the study, which share the error that the settings allow."""
 
 
-def run(point: AuditPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: AuditPoint, inputs: Inputs) -> dict[str, list[Row]]:
     """Return the rows of the audits of one kind, a key of `AUDITS`."""
     kind, settings = point
     error = 1 - settings.confidence
     audits = chain.from_iterable(of_kind(settings, inputs.seed) for of_kind in AUDITS[kind])
-    return {"audits": pd.DataFrame([*verdicts(audits, 1 - error / SAMPLED)])}
+    return {"audits": list(verdicts(audits, 1 - error / SAMPLED))}

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-import pandas as pd
 from pydantic import TypeAdapter
 
 from dpol.core.logs import progress
@@ -80,7 +79,7 @@ def decide(asked: Mapping[str, Statement], by: Any) -> list[Claim]:
     return [decided(asked[name], its) for name, its in found.items() if its]
 
 
-def run(point: Paper, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: Paper, inputs: Inputs) -> dict[str, list[dict[str, Any]]]:
     """Return one row per statement of a paper, or per statement on the data of a run.
 
     All papers take a quarter of a minute on one core.
@@ -92,4 +91,4 @@ def run(point: Paper, inputs: Inputs) -> dict[str, pd.DataFrame]:
         if it.paper == PAPERS[point] and it.on_data == on_data
     }
     by = read_frame(inputs.files["summary"], schema("summary")) if on_data else inputs.seed
-    return {"claims": pd.DataFrame([claim.as_row() for claim in decide(asked, by)])}
+    return {"claims": [claim.as_row() for claim in decide(asked, by)]}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 
 from dpol.core.intervals import add_intervals, standard_error
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
@@ -26,7 +27,12 @@ from dpol.studies.jobs import read_points
 from dpol.studies.paper1.batching.settings import Asked, Batching
 from dpol.studies.study import Facts, FileLists, Inputs
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 POINT = Asked
+Row = dict[str, Any]
+Runs = Mapping[str, NDArray[Any]]
 NOISE = CONSTANT.name
 # Most runs times rounds times experts in memory at once.
 _LARGEST_BLOCK = 25_000_000
@@ -52,25 +58,25 @@ def noisy_game(
     return noisy, unused.of([0] * len(replicates))
 
 
-def run(point: Asked, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: Asked, inputs: Inputs) -> dict[str, list[Row]]:
     """Return the rows of both tables for every number of experts and mu."""
-    (settings, delta), curves, regrets = point, [], []
+    settings, delta = point
+    rows: dict[str, list[Row]] = {"amplification": [], "batching": []}
     for n, mu in itertools.product(settings.n_experts, settings.mus):
         shape = settings.n_rounds, n
         played = {
             label: _play_both(synthetic_stream(label, gains), mu, settings, inputs.seed)
             for label, gains in synthetic_gains(*shape).items()
         }
-        curves.append(amplified_curves(shape, mu, delta, played["all-zero"]))
-        regrets.append(batching_regrets(shape, mu, played))
-    return {
-        "amplification": pd.concat(curves, ignore_index=True),
-        "batching": pd.concat(regrets, ignore_index=True),
-    }
+        rows["amplification"] += amplified_curves(shape, mu, delta, played["all-zero"])
+        rows["batching"] += batching_regrets(shape, mu, played)
+    return rows
 
 
 def collect(files: FileLists, study: Batching, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the tables, with joint intervals of the regrets."""
+    import pandas as pd
+
     frames = {name: read_points(paths) for name, paths in files.items()}
     errors = {f"{name}_standard_error": f"{name}_half_width" for name in _BATCHING_MEANS}
     bounds = [(name, *bound) for name, bound in regret_bounds().items()]
@@ -83,16 +89,16 @@ def collect(files: FileLists, study: Batching, facts: Facts) -> dict[str, pd.Dat
 
 def _play_both(
     stream: GainStream, mu: float, settings: Batching, seed: int
-) -> dict[RWAdaBatch, pd.DataFrame]:
+) -> dict[RWAdaBatch, Runs]:
     """Play RW-FTPL, and RW-AdaBatch with every bound, with the same noise.
 
     Returns:
-        By algorithm a row per run: the total gains of both (`plain`, `batched`), and the size of
-        the batch that contains a round: the mean over rounds (`mean_batch`), and in the middle of
-        the game (`middle_batch`).
+        By algorithm (R,) arrays: the total gains of both (`plain`, `batched`), and the size of the
+        batch that contains a round: the mean over rounds (`mean_batch`), and in the middle of the
+        game (`middle_batch`).
     """
     time = np.arange(stream.n_rounds)
-    blocks = {RWAdaBatch(settings.alpha, bound): list[pd.DataFrame]() for bound in BOUNDS}
+    blocks = {RWAdaBatch(settings.alpha, bound): list[Runs]() for bound in BOUNDS}
     for game in _blocks(stream, mu, settings.replicates, seed):
         plain = stream.gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1)
         for algorithm, parts in blocks.items():
@@ -103,8 +109,11 @@ def _play_both(
                 "mean_batch": planned.mean(axis=1),
                 "middle_batch": planned[:, _middle(stream.n_rounds) - 1],
             }
-            parts.append(pd.DataFrame(own))
-    return {algorithm: pd.concat(parts, ignore_index=True) for algorithm, parts in blocks.items()}
+            parts.append(own)
+    return {
+        algorithm: {it: np.concatenate([part[it] for part in parts]) for it in parts[0]}
+        for algorithm, parts in blocks.items()
+    }
 
 
 def _middle(n_rounds: int) -> int:
@@ -113,9 +122,12 @@ def _middle(n_rounds: int) -> int:
 
 
 def amplified_curves(
-    shape: tuple[int, int], mu: float, delta: float, played: Mapping[RWAdaBatch, pd.DataFrame]
-) -> pd.DataFrame:
-    """Return trade-off curves and (eps, delta) of RW-AdaBatch on all-zero gains, the worst case.
+    shape: tuple[int, int],
+    mu: float,
+    delta: float,
+    played: Mapping[RWAdaBatch, Runs],
+) -> Iterator[Row]:
+    """Yield trade-off curves and (eps, delta) of RW-AdaBatch on all-zero gains, the worst case.
 
     There is a row per bound, kind and test, with `threshold` (log likelihood ratio,
     and also epsilon if not negative), `false_positive`, `false_negative`, `epsilon`, `delta` at
@@ -127,7 +139,7 @@ def amplified_curves(
         delta: delta at which epsilon is reported.
         played: runs on all-zero gains.
     """
-    (T, n), frames = shape, []
+    T, n = shape
     t = _middle(T)
     alone = BatchMixture(mu, np.array([1]), np.array([1.0]))
     for algorithm, games in played.items():
@@ -135,7 +147,7 @@ def amplified_curves(
         kinds = {
             "un-amplified": alone,
             "analytic": containing_batch(t, rule, mu),
-            "monte-carlo": observed_batches(games["middle_batch"].to_numpy(), mu),
+            "monte-carlo": observed_batches(games["middle_batch"], mu),
         }
         if not rule.switching.ours:  # The heuristic exists for the paper's bound only.
             kinds["heuristic"] = heuristic_batch(t, rule, mu)
@@ -144,20 +156,27 @@ def amplified_curves(
             false_positive, false_negative = mixture.trade_off_at(threshold)
             reported = threshold >= 0
             curve = {
-                "bound": algorithm.bound,
-                "alpha": algorithm.alpha,
-                "kind": kind,
                 "threshold": threshold,
                 "false_positive": false_positive,
                 "false_negative": false_negative,
                 "epsilon": np.where(reported, threshold, np.nan),
                 "delta": np.where(reported, mixture.delta(np.maximum(threshold, 0.0)), np.nan),
-                "delta_reported": delta,
-                "epsilon_at_delta": mixture.epsilon(delta),
-                "mean_batch": mixture.mean(),
             }
-            frames.append(pd.DataFrame(curve))
-    return pd.concat(frames, ignore_index=True).assign(T=T, n=n, mu=mu, t=t)
+            epsilon, mean = mixture.epsilon(delta), mixture.mean()
+            for test in zip(*(it.tolist() for it in curve.values()), strict=True):
+                yield {
+                    "bound": algorithm.bound,
+                    "alpha": algorithm.alpha,
+                    "kind": kind,
+                    **dict(zip(curve, test, strict=True)),
+                    "delta_reported": delta,
+                    "epsilon_at_delta": epsilon,
+                    "mean_batch": mean,
+                    "T": T,
+                    "n": n,
+                    "mu": mu,
+                    "t": t,
+                }
 
 
 def _blocks(
@@ -182,9 +201,11 @@ def rule_of(algorithm: RWAdaBatch, shape: tuple[int, int], mu: float) -> BatchRu
 
 
 def batching_regrets(
-    shape: tuple[int, int], mu: float, played: Mapping[str, Mapping[RWAdaBatch, pd.DataFrame]]
-) -> pd.DataFrame:
-    """Return the regret of RW-AdaBatch and RW-FTPL on synthetic streams, with the same noise.
+    shape: tuple[int, int],
+    mu: float,
+    played: Mapping[str, Mapping[RWAdaBatch, Runs]],
+) -> Iterator[Row]:
+    """Yield the regret of RW-AdaBatch and RW-FTPL on synthetic streams, with the same noise.
 
     There is a row per stream and bound, with mean regrets and the mean of their paired
     difference, standard errors, the bounds on regret, the factor between them (Corollary 2), and
@@ -195,20 +216,20 @@ def batching_regrets(
         mu: Gaussian-DP parameter of one round.
         played: runs on each synthetic stream.
     """
-    (T, n), rows = shape, []
+    T, n = shape
     eta = math.sqrt(n) / mu
     limit = (eta + 2 / eta) * math.sqrt(2 * T * math.log(n))
     for label, by_algorithm in played.items():
         best = synthetic_gains(T, n)[label].sum(axis=0).max()
         for algorithm, games in by_algorithm.items():
-            plain, batched = (games[name].to_numpy() for name in ("plain", "batched"))
+            plain, batched = games["plain"], games["batched"]
             extra, factor = plain - batched, 1 + algorithm.alpha / 2
-            row = {
+            row: Row = {
                 "stream": label,
                 "alpha": algorithm.alpha,
                 "bound": algorithm.bound,
-                "replicates": len(games),
-                "mean_batch": float(games["mean_batch"].to_numpy().mean()),
+                "replicates": len(plain),
+                "mean_batch": float(games["mean_batch"].mean()),
                 "ftpl_regret": best - plain.mean(),
                 "adabatch_regret": best - batched.mean(),
                 "extra_regret": extra.mean(),
@@ -217,5 +238,4 @@ def batching_regrets(
             }
             for name, sample in zip(_BATCHING_MEANS, (plain, batched, extra), strict=True):
                 row[f"{name}_standard_error"] = float(standard_error(sample))
-            rows.append(row)
-    return pd.DataFrame(rows).assign(n=n, T=T, mu=mu, ftpl_bound=limit)
+            yield row | {"n": n, "T": T, "mu": mu, "ftpl_bound": limit}

@@ -6,10 +6,9 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from dpol.core.randomness import ReplicateGenerators, SeedKey, replicate_generators
 from dpol.lazy.convex.accounting import (
@@ -30,20 +29,22 @@ from dpol.studies.paper2.convex.settings import Convex, LossName
 from dpol.studies.paper2.lazy.regrets import central_guarantee, compared, regrets
 from dpol.studies.study import Facts, FileLists, Inputs
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 POINT = Convex
 DIAMETER, LIPSCHITZ = 2.0, 1.0
 """Diameter D of the ball, and Lipschitz constant L of the losses."""
 
 
-def run(point: Convex, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: Convex, inputs: Inputs) -> dict[str, list[dict[str, Any]]]:
     """Return a row per T, d, kind of losses, epsilon and algorithm, without intervals.
 
     There is no row if no parameters of L2P reach epsilon. Each replicate has losses of its own, on
     which all algorithms play.
     """
     games = itertools.product(point.n_rounds, point.dimensions, point.losses)
-    rows = [row for game in games for row in _rows(*game, point, inputs.seed)]
-    return {"convex": pd.DataFrame(rows)}
+    return {"convex": [row for game in games for row in _rows(*game, point, inputs.seed)]}
 
 
 def _rows(T: int, d: int, loss: LossName, point: Convex, seed: int) -> Iterator[dict[str, Any]]:

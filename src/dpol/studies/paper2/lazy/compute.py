@@ -7,10 +7,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.experts.limited_updates import LimitedUpdates
@@ -41,16 +40,19 @@ from dpol.studies.paper2.lazy.settings import (
 )
 from dpol.studies.study import Facts, FileLists, Inputs
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 POINT = LazyPoint
 
 
-def run(point: LazyPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: LazyPoint, inputs: Inputs) -> dict[str, list[dict[str, Any]]]:
     """Return a row per epsilon and algorithm, without intervals.
 
     There is no row of an algorithm if none of its parameters reach epsilon. Each replicate has
     losses of its own, on which all algorithms play.
     """
-    return {"lazy": pd.DataFrame(_played(point, inputs.seed))}
+    return {"lazy": list(_played(point, inputs.seed))}
 
 
 def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.DataFrame]:

@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from dpol.core.intervals import add_intervals, half_width, standard_error
 from dpol.core.randomness import Floats
@@ -17,6 +16,9 @@ from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 from dpol.privacy.losses import Loss, pure
 from dpol.studies.verdicts import verdict_on
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PARAMETERS = ("batch_size", "eta", "fake_switch", "limit", "beta", "regulariser")
 """Parameters that have a column in at least one of the studies."""
@@ -89,6 +91,8 @@ def compared(
         game: columns that name a game.
         confidence: confidence of all intervals together.
     """
+    import pandas as pd
+
     private = rows[rows["model"] != "none"]
     pairs = [
         (one, other)
