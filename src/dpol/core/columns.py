@@ -27,9 +27,8 @@ def _with_gaps(cells: Sequence[Any]) -> pa.Array:
         return column(cells)
     lists = any(isinstance(cell, list) for cell in cells)
     filled = column([[] if lists and cell != cell else cell for cell in cells])
-    gaps = pa.py_buffer(np.packbits(there, bitorder="little"))
     parts = [filled.values] if lists else None
-    buffers = [gaps, *filled.buffers()[1 : 2 if lists else None]]
+    buffers = [_bits(there), *filled.buffers()[1 : 2 if lists else None]]
     return pa.Array.from_buffers(filled.type, len(cells), buffers, children=parts)
 
 
@@ -50,10 +49,14 @@ def column(values: NDArray[Any] | Sequence[Any]) -> pa.Array:
     if isinstance(first, Sequence | np.ndarray):
         return pa.ListArray.from_arrays(column(_ends(values)), column(np.concatenate(values)))
     numbers = np.ascontiguousarray(values)
-    if numbers.dtype == bool:  # Arrow packs truths into bits
-        return column(numbers.astype(np.int8)).cast(pa.bool_())
+    if numbers.dtype == bool:
+        return pa.Array.from_buffers(pa.bool_(), len(numbers), [None, _bits(numbers)])
     buffers = None, pa.py_buffer(numbers)
     return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), buffers)
+
+
+def _bits(truths: NDArray[np.bool_]) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(truths, bitorder="little"))
 
 
 def _ends(values: Iterable[Sized]) -> NDArray[np.int32]:

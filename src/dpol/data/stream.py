@@ -518,14 +518,18 @@ def read_stream(path: Path | str) -> GainStream:
 def _values(column: pa.ChunkedArray) -> NDArray[Any]:
     """Return a column of numbers, days or texts, without empty cells, as an array.
 
-    Arrow's `to_numpy` imports pandas, which takes longer than playing a small stream.
+    Arrow's `to_numpy` imports pandas, and `cast` its functions; both take longer than playing a
+    small stream.
     """
     import pyarrow as pa
 
-    if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
-        coded = column.dictionary_encode().unify_dictionaries().combine_chunks()
-        texts = np.array(coded.dictionary.to_pylist(), dtype=object)
-        return np.asarray(texts[np.from_dlpack(coded.indices)])
+    if pa.types.is_string(column.type):
+        column = column.dictionary_encode()
+    if pa.types.is_dictionary(column.type):
+        texts = [np.array(it.dictionary.to_pylist(), dtype=object) for it in column.chunks]
+        codes = [np.from_dlpack(it.indices) for it in column.chunks]
+        return np.concatenate([of[its] for of, its in zip(texts, codes, strict=True)])
     if pa.types.is_date32(column.type):
-        return np.from_dlpack(column.cast(pa.int32()).combine_chunks()).astype("datetime64[D]")
+        column = pa.chunked_array([it.view(pa.int32()) for it in column.chunks])
+        return np.from_dlpack(column.combine_chunks()).astype("datetime64[D]")
     return np.from_dlpack(column.combine_chunks())
