@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PAPER_STATES: Mapping[str, tuple[str, int]] = {
     "NM": ("New Mexico", 24),
@@ -20,7 +23,7 @@ PAPER_STATES: Mapping[str, tuple[str, int]] = {
     "CA": ("California", 293),
 }
 """Name and number of hospitals of each state in the paper, by label."""
-PAPER_WEEKS, PAPER_FIRST, PAPER_LAST = 148, pd.Timestamp("2020-08-09"), pd.Timestamp("2023-06-04")
+PAPER_WEEKS, PAPER_FIRST, PAPER_LAST = 148, datetime(2020, 8, 9), datetime(2023, 6, 4)
 """Number of the paper's weeks, and the Sundays on which the first and the last begin."""
 PAPER_BEDS = 4.3, 14.6
 """Between these are the fewest beds of a hospital, over weeks or over states."""
@@ -50,11 +53,15 @@ def paper_table(states: Mapping[str, str | None]) -> dict[str, Any]:
 
 def load_reported() -> pd.DataFrame:
     """Return the paper's mean gains by stream, algorithm and mu, with half-widths where given."""
+    import pandas as pd
+
     return pd.read_csv(REPORTED)
 
 
 def describe_fillings() -> str:
     """Say how recorded totals depend on cells that nobody measured."""
+    import pandas as pd
+
     runs = pd.read_csv(FILLINGS).query("algorithm == 'rw-meta' and noise == 'isotropic'")
     runs = runs[runs["mu"] == math.inf]
     least, most = runs["mean_gain"].min(), runs["mean_gain"].max()
@@ -73,6 +80,8 @@ def recorded_readings(row: pd.Series) -> pd.DataFrame:
     Args:
         row: a row of the summary or of the standings, of a single stream.
     """
+    import pandas as pd
+
     every = pd.read_csv(FILLINGS)
     facts = ["n_experts", "uniform_gain", "oracle_gain"]
     found = np.isclose(every[facts], row[facts].astype(float), rtol=1e-6, atol=0).all(axis=1)
