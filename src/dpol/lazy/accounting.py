@@ -181,7 +181,7 @@ def redrawn_epsilon(redraws: Redraws, draw: Floats, delta: float) -> float:
     for q in redraws.chances:
         never = math.log1p(-q) if q < 1 else -math.inf
         total += redraws.batches * np.logaddexp(never, math.log(q) + draw)
-    bounds = (total - np.log(ORDERS) - math.log(delta)) / (ORDERS - 1) + np.log1p(-1 / ORDERS)
+    bounds = (total - _LOGS - math.log(delta)) / (ORDERS - 1) + _SHIFTS
     return max(0.0, float(bounds.min()))
 
 
@@ -195,6 +195,7 @@ def range_moments(eta: float) -> Floats:
 
 ORDERS = 1.0 + np.geomspace(1e-2, 1e9, 265)
 """Orders of Renyi divergences in searches."""
+_LOGS, _SHIFTS = np.log(ORDERS), np.log1p(-1 / ORDERS)
 NORMALISERS: dict[str, float] = {"published": 2.0, "sound": 1.0}
 """c of the keep probability that goes with each accountant."""
 ACCOUNTANTS: dict[str, Callable[[LazyGame, int, float, float], float]] = {

@@ -229,22 +229,31 @@ class Goal:
 
     def _candidates(self, batch_size: int, _: float) -> Iterator[AccountedParameters]:
         """Yield the best eta and p for a batch size: over a grid of p, then a finer one."""
-        most = self.best_eta(batch_size)
-
-        def largest_eta(p: float) -> AccountedParameters | None:
-            epsilon_at = partial(self.epsilon_at, batch_size, p=p)
-            eta: float | None = most
-            if epsilon_at(most) > self.epsilon:
-                eta = largest_within(
-                    epsilon_at, self.epsilon, low=most * 1e-6, high=most, ratio=1.002
-                )
-            return self.at(batch_size, eta, p) if eta else None
-
-        coarse = map(largest_eta, np.geomspace(1e-4, 1.0, 13).tolist())
-        if reached := [*filter(None, coarse)]:
-            best = reduce(_better, reached)
+        improved = partial(self._improved, batch_size, self.best_eta(batch_size))
+        if best := reduce(improved, np.geomspace(1e-4, 1.0, 13).tolist(), None):
             finer = np.geomspace(best.fake_switch / 2, min(best.fake_switch * 2, 1.0), 9)
-            yield reduce(_better, filter(None, map(largest_eta, finer.tolist())), best)
+            yield reduce(improved, finer.tolist(), best)
+
+    def _improved(
+        self, batch_size: int, most: float, best: AccountedParameters | None, p: float
+    ) -> AccountedParameters | None:
+        """Return the parameters with p and the largest eta, up to `most`; the best if it is better.
+
+        The objective falls as eta rises to `most`, so p is left out if it asks for a smaller eta
+        than the best and gains nothing at that of the best.
+        """
+        if best:
+            same = self.at(batch_size, best.eta, p)
+            if same.epsilon > self.epsilon and same.objective >= best.objective * (1 - 1e-9):
+                return best
+        epsilon_at = partial(self.epsilon_at, batch_size, p=p)
+        eta: float | None = most
+        if epsilon_at(most) > self.epsilon:
+            eta = largest_within(epsilon_at, self.epsilon, low=most * 1e-6, high=most, ratio=1.002)
+        if eta is None:
+            return best
+        found = self.at(batch_size, eta, p)
+        return _better(best, found) if best else found
 
 
 def _better(one: AccountedParameters, other: AccountedParameters) -> AccountedParameters:
