@@ -17,8 +17,8 @@ STAGES = {
         "draw_table",
     ),
     "Games": ("games_point", "games_results"),
-    "Studies": ("_point", "_results"),
-    "Figures": ("_shown",),
+    "Studies": ("_point",),
+    "Results": ("_results", "_shown"),
     "Report": ("render_report",),
 }
 """Stages with the suffixes of their rules; the first match counts."""
@@ -96,7 +96,7 @@ class Progress:
         return max(work / self.cores, *usual.values())
 
     def _usual(self) -> dict[str, float]:
-        known = {**self.expected, "_shown": _SHOWN}.items()
+        known = {**self.expected, "_results": _SHOWN, "_shown": _SHOWN}.items()
         return {
             rule: next((seconds for end, seconds in known if rule.endswith(end)), _SECONDS)
             for rule in self.totals

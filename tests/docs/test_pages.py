@@ -13,8 +13,7 @@ DOCS = ROOT / "docs"
 KINDS = ("figures", "tables")
 NAMED = {
     'f"{study.name}_point"': ["STUDY_point"],
-    'f"{study.name}_results"': ["games_results", "STUDY_results"],
-    'f"{study.name}_shown"': ["STUDY_shown"],
+    "step": ["games_results", "games_shown", "STUDY_results"],
 }
 """Words of the picture for rules whose names the workflow computes, by the code."""
 TARGETS = {"data", "streams", "games", "results"}

@@ -151,7 +151,7 @@ def test_an_importer_overrides_the_threads_of_each_rule(tmp_path: Path) -> None:
     names = rules_in(
         succeed(start(tmp_path, *call, "-n", snakefile=import_it(tmp_path, **configs)))
     )
-    assert {"a_games_point", "a_lazy_point", "a_lazy_shown", "a_render_report"} <= {*names}
+    assert {"a_games_point", "a_lazy_point", "a_lazy_results", "a_render_report"} <= {*names}
     overrides = [
         f"use rule {name.removeprefix('a_')} from a as {name} with:\n    threads: 2\n"
         for name in names

@@ -19,8 +19,7 @@ from snakemake_logger_plugin_dpol import LogHandler
 DATA = {"fetch_dataset": [6.1], "read_rows": [2.7], "clean_stream": [1.0, 2.0, 1.8, 1.9]}
 GAMES = {
     "games_results": [3.4],
-    "comparison_results": [1.2],
-    "comparison_shown": [5.6],
+    "comparison_results": [6.0],
     "games_shown": [7.3],
     "render_report": [5.4],
 }
@@ -40,11 +39,11 @@ RECORDED: Mapping[str, Mapping[str, list[float]]] = {
         "labels_point": [7.0, 3.7],
         "audits_point": [10.8, 7.5],
         **GAMES,
-        "labels_shown": [9.0],
-        "lazy_shown": [4.3],
-        "batching_shown": [3.8],
-        "convex_shown": [2.9],
-        "audits_shown": [1.7],
+        "labels_results": [9.4],
+        "lazy_results": [4.7],
+        "batching_results": [4.2],
+        "convex_results": [3.3],
+        "audits_results": [2.1],
     },
     "states": {
         "read_rows": [45.1],
@@ -81,7 +80,7 @@ def ends(times: Mapping[str, list[float]], cores: int) -> Iterator[tuple[str, fl
     """Yield the rule, begin and end of each job; the jobs of a rule wait for the rules before."""
     free, last = [0.0] * cores, 0.0
     for rule, seconds in times.items():
-        if not rule.endswith(("_point", "_shown")) or rule in ("games_point", "comparison_shown"):
+        if not rule.endswith(("_point", "_results")) or rule in (*GAMES, "games_point"):
             free = [last] * cores
         for it in seconds:
             free.sort()

@@ -246,7 +246,7 @@ def test_real_runs_are_short_and_end_with_what_was_made_or_the_error(tmp_path: P
     profile, length, *stages = made.stderr.splitlines()
     assert profile.startswith("Using workflow specific profile ")
     assert length == "6 jobs. Ctrl-C is safe: the same command continues from there."
-    told = [line for line in stages if line.startswith(("Data ", "Figures "))]
+    told = [line for line in stages if line.startswith(("Data ", "Results "))]
     assert re.fullmatch(r"\w+ +\d/\d +100% of all jobs after \d+ s.*", told[-1])
     warnings = [line for line in stages[len(told) :] if line.startswith("warning: ")]
     assert "warning: stream both: missing counts set to 0: 9 of 280 cells" in warnings

@@ -202,7 +202,7 @@ def test_a_job_watches_the_code_that_it_loads_and_little_else(whole: Path) -> No
     """Else a job would stay as it is although its code changed, or run again for no reason."""
     package, reached, loaded = whole / "src/dpol", dict[str, set[str]](), dict[str, set[str]]()
     jobs = [json.loads(path.read_text()) for path in (whole / "notes").glob("*.json")]
-    assert {job["rule"] for job in jobs} >= {"games_point", "labels_shown", "render_report"}
+    assert {job["rule"] for job in jobs} >= {"games_point", "labels_results", "render_report"}
     for job in jobs:
         modules = parts_of_job(*job["code"]["of"])
         rooms = {name: it for name, it in job["code"].items() if name != "of"}

@@ -1,5 +1,5 @@
-# For each study of the config: a job for each place in its grid, one for its result tables, and one
-# that draws its figures and renders its tables.
+# For each study of the config: a job for each place in its grid, and one that makes its result
+# tables, draws its figures and renders its tables.
 FACTS = {**vars(settings.facts), "form": (settings.report.width, settings.report.titles, {})}
 facts = settings.facts
 # Figures of every study may show the results that every run has.
@@ -49,6 +49,11 @@ for study, block in plan.studies:
         name: f"{RESULTS}/{study.name}/{{place}}/{name}.parquet"
         for name in study.written_by_jobs(block, facts)
     }
+    points = {name: expand(path, place=jobs) for name, path in written.items()}
+    points |= {
+        name: expand(f"{RESULTS}/{{path}}", path=paths)
+        for name, paths in inputs_of(jobs.values()).items()
+    }
     tables = {name: f"{RESULTS}/{name}.parquet" for name in study.results_of(block, facts)}
     # After the games, the study with the longest jobs comes first.
     longest = max(job.seconds for job in jobs.values())
@@ -87,95 +92,81 @@ for study, block in plan.studies:
             script:
                 "../scripts/study_point.py"
 
-    rule:
-        """Make the result tables of the study."""
-        name:
-            f"{study.name}_results"
-        input:
-            **{name: expand(path, place=jobs) for name, path in written.items()},
-            **{
-                name: expand(f"{RESULTS}/{{path}}", path=paths)
-                for name, paths in inputs_of(jobs.values()).items()
-            },
-        output:
-            **tables,
-        log:
-            local(f"{RESULTS}/logs/{study.name}_results.log"),
-        priority: first
-        conda:
-            "../envs/dpol.yaml"
-        resources:
-            mem_mb=lambda wildcards, input, attempt: attempt * round(1000 + 10 * input.size_mb),
-        params:
-            code=code_of_job("study_results", study.module, study.collecting),
-            sources=sources(f"{study.name}_results"),
-            study=study.package,
-            settings=block.model_dump(mode="json"),
-            facts=settings.facts.told(study.collects, titled=False),
-            places=list(jobs),
-        message:
-            f"{study.title}: making the result tables"
-        script:
-            "../scripts/study_results.py"
-
-    PLAYED += expand(list(written.values()), place=jobs)
-    SHOWN += tables.values()
     # An interactive figure has no file.
     sections = [it for it in study.sections_of(block, facts) if it.made]
-    if not sections:
-        continue
-    figures = {it.name: part.title or study.title for part in sections for it in part.figures}
-    rendered = {it.name: part.title or study.title for part in sections for it in part.tables}
-    drawn = [
-        *expand(
-            f"{RESULTS}/figures/{{name}}.{{kind}}", name=figures, kind=["svg", "png", "pdf"]
-        ),
-        *expand(
-            f"{RESULTS}/figures/{{name}}-narrow.svg",
-            name=[it.name for part in sections for it in part.figures if it.narrow],
-        ),
-        *expand(
-            f"{RESULTS}/tables/{{name}}.{{kind}}",
-            name=rendered,
-            kind=["html", "md", "tex", "csv"],
-        ),
-    ]
-    # `snakemake --report` shows the first file of each figure and table.
-    reported = {
-        **{f"{RESULTS}/figures/{it}.svg": about("figure", it, figures[it]) for it in figures},
-        **{f"{RESULTS}/tables/{it}.html": about("table", it, rendered[it]) for it in rendered},
-    }
-
-    rule:
-        """Draw the figures of the study, and render its tables."""
-        name:
-            f"{study.name}_shown"
-        input:
-            **{name: f"{RESULTS}/{name}.parquet" for part in sections for name in part.results},
-        output:
-            [report(it, **reported[it]) if it in reported else it for it in drawn],
-        log:
-            local(f"{RESULTS}/logs/{study.name}_shown.log"),
-        priority: first
-        conda:
-            "../envs/dpol.yaml"
-        params:
-            code=code_of_job(
-                "study_shown",
-                study.showing,
-                *(module for part in sections for module in part.drawing),
-                *IN_EVERY_RUN,
+    # Jobs of other studies read the tables of the games, so that another job draws those.
+    steps = {f"{study.name}_results": (tables, sections)}
+    if study.name == "games":
+        steps = {"games_results": (tables, []), "games_shown": ({}, sections)}
+    for step, (makes, shows) in steps.items():
+        figures = {it.name: part.title or study.title for part in shows for it in part.figures}
+        rendered = {it.name: part.title or study.title for part in shows for it in part.tables}
+        # `snakemake --report` shows the first file of each figure and table.
+        reported = {
+            **{
+                f"{RESULTS}/figures/{it}.svg": about("figure", it, figures[it])
+                for it in figures
+            },
+            **{
+                f"{RESULTS}/tables/{it}.html": about("table", it, rendered[it])
+                for it in rendered
+            },
+        }
+        narrow = [it.name for part in shows for it in part.figures if it.narrow]
+        files = [
+            *expand(
+                f"{RESULTS}/figures/{{name}}.{{of}}", name=figures, of=["svg", "png", "pdf"]
             ),
-            sources=sources(f"{study.name}_shown"),
-            facts={name: FACTS[name] for name in study.draws},
-            study=study.package,
-            sections={part.name: part.about for part in sections},
-        message:
-            f"{study.title}: drawing {', '.join([*figures, *rendered])}"
-        script:
-            "../scripts/study_shown.py"
+            *expand(f"{RESULTS}/figures/{{name}}-narrow.svg", name=narrow),
+            *expand(
+                f"{RESULTS}/tables/{{name}}.{{of}}",
+                name=rendered,
+                of=["html", "md", "tex", "csv"],
+            ),
+        ]
+        drawn = [report(it, **reported[it]) if it in reported else it for it in files]
+        others = {it for part in shows for it in part.results} - {*makes}
 
-    SHOWN += drawn
+        rule:
+            """Make the result tables of the study, draw its figures, and render its tables."""
+            name:
+                step
+            input:
+                **(points if makes else {}),
+                **({"shown": [f"{RESULTS}/{it}.parquet" for it in sorted(others)]} if shows else {}),
+            output:
+                **makes,
+                **({"drawn": drawn} if shows else {}),
+            log:
+                local(f"{RESULTS}/logs/{step}.log"),
+            priority: first
+            conda:
+                "../envs/dpol.yaml"
+            resources:
+                mem_mb=lambda wildcards, input, attempt: attempt * round(1000 + 10 * input.size_mb),
+            params:
+                # This path is read when a job runs.
+                script="study_shown" if shows else "study_results",
+                code=code_of_job(
+                    "study_shown" if shows else "study_results",
+                    *([study.module, study.collecting] if makes else []),
+                    *([study.showing, *IN_EVERY_RUN] if shows else []),
+                    *(module for part in shows for module in part.drawing),
+                ),
+                sources=sources(step),
+                study=study.package,
+                settings=block.model_dump(mode="json") if makes else {},
+                facts=settings.facts.told(study.collects, titled=False) if makes else {},
+                places=list(jobs) if makes else [],
+                drawing={name: FACTS[name] for name in study.draws} if shows else {},
+                sections={part.name: part.about for part in shows},
+            message:
+                f"{study.title}: making {', '.join([*makes, *figures, *rendered])}"
+            script:
+                "../scripts/{params.script}.py"
+
+        SHOWN += [*makes.values(), *files]
+        PLAYED += expand(list(written.values()), place=jobs)
 
 
 rule games:
