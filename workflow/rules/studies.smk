@@ -96,7 +96,7 @@ for study, block in plan.studies:
     sections = [it for it in study.sections_of(block, facts) if it.made]
     # Jobs of other studies read the tables of the games, so that another job draws those.
     steps = {f"{study.name}_results": (tables, sections)}
-    if study.name == "games":
+    if study.name == "games" and sections:
         steps = {"games_results": (tables, []), "games_shown": ({}, sections)}
     for step, (makes, shows) in steps.items():
         figures = {it.name: part.title or study.title for part in shows for it in part.figures}

@@ -304,7 +304,7 @@ class Claim:
 
 
 def worst(claims: Iterable[Claim]) -> Claim:
-    """Return the worst claim: by verdict, loose or not, then by the smallest slack."""
+    """Return the worst claim: by verdict, loose or not, then by the smallest slack; the first."""
     order = list(ClaimVerdict)
 
     def badness(claim: Claim) -> tuple[int, float]:
@@ -313,7 +313,8 @@ def worst(claims: Iterable[Claim]) -> Claim:
         excess = {"<=": over, ">=": under, "=": abs(finding.measured - finding.claimed)}
         by = excess[claim.statement.relation]
         verdict = ClaimVerdict.HOLDS if claim.verdict == ClaimVerdict.LOOSE else claim.verdict
-        return -order.index(verdict), by / abs(finding.claimed) if finding.claimed else by
+        # Smaller differences are rounding, which differs from processor to processor.
+        return -order.index(verdict), round(by / abs(finding.claimed) if finding.claimed else by, 9)
 
     return max(claims, key=badness)
 
