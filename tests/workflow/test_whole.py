@@ -101,7 +101,9 @@ def test_the_report_of_snakemake_shows_every_figure_and_table_without_a_warning(
     assert "WARNING" not in printed
     with zipfile.ZipFile(whole / "report.zip") as packed:
         shown = {Path(name).name: packed.read(name) for name in packed.namelist()}
-    assert b"Table 2 and Figure 2" in shown.pop("report.html")
+    page = shown.pop("report.html")
+    assert b"Table 2 and Figure 2" in page
+    assert b"Numbers in grey are the paper" in page, "captions have the words of the sections"
     # The narrow form of a figure is for phones that show the page.
     figures = [it for it in (whole / BASE).glob("figures/*.svg") if "-narrow" not in it.name]
     made = [*figures, *(whole / BASE).glob("tables/*.html")]
