@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -25,10 +26,9 @@ from dpol.data.stream import GainStream, write_stream
 from dpol.experts.registry import make_members
 from dpol.plan import Plan, inputs_of
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.reruns.notes import peak_mb, read_notes
+from dpol.reruns.notes import read_notes
 from dpol.studies.games.scores import Played, score_tables
 from dpol.studies.games.study import STUDY
-from dpol.studies.jobs import write_results
 
 CORES = 2
 SNAKEMAKE = [
@@ -41,6 +41,15 @@ WEEKS = 148
 HOSPITALS = {"NM": 24, "PA": 146, "CA": 293}
 REPLICATES = (100, 1_000, 3_000)
 LEVELS = (1_000, 5_000)
+COLLECT = """
+import pickle, sys
+from dpol.reruns.notes import peak_mb
+from dpol.studies.jobs import write_results
+package, settings, facts, inputs, files = pickle.load(sys.stdin.buffer)
+write_results(package, settings, facts, inputs=inputs, files=files)
+print(peak_mb())
+"""
+"""Make the result tables as `workflow/scripts/study_results.py` does, and print the peak memory."""
 
 
 def config_of(name: str) -> dict[str, Any]:
@@ -132,7 +141,7 @@ def _start(code: str) -> float:
 
 def time_collecting() -> list[Measured]:
     """Measure the job that makes the result tables of the games of config/paper.yaml."""
-    peaks = [in_own_process(partial(collect, count)) for count in REPLICATES]
+    peaks = [collect(count) for count in REPLICATES]
     return [
         Measured(f"peak at {count:,} replicates", peak, "MB", most=450)
         for count, peak in zip(REPLICATES, peaks, strict=True)
@@ -163,8 +172,15 @@ def collect(replicates: int) -> float:
         inputs |= {name: paths(files) for name, files in streams.items()}
         files = {it: str(folder / f"{it}.parquet") for it in STUDY.results_of(games, facts)}
         plain = games.model_dump(mode="json")
-        write_results(STUDY.package, plain, facts, inputs=inputs, files=files)
-        return peak_mb()
+        asked = (STUDY.package, plain, facts, inputs, files)
+        # With the imports of the job only, which are fewer than those of this program.
+        done = subprocess.run(
+            [sys.executable, "-c", COLLECT],
+            check=True,
+            input=pickle.dumps(asked),
+            stdout=subprocess.PIPE,
+        )
+        return float(done.stdout)
 
 
 def write_games(folder: Path, replicates: int) -> None:

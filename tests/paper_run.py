@@ -52,7 +52,7 @@ def frames(*, varied: bool = False) -> dict[str, pd.DataFrame]:
         for own in main.suites.values()
         for (noise, entries), mu in product(own.by_noise.items(), FACTS.levels)
     ]
-    made = results_from(*joined(played), streams(), main, FACTS)
+    made = dict(results_from(*joined(played), streams(), main, FACTS))
     point = StandingsPoint(
         ours=None, questions={"a": "", "b": ""}, apart=False, confidence=FACTS.confidence
     )

@@ -147,7 +147,7 @@ def unread(study: Study, base: Path) -> set[str]:
     for name, paths in inputs_of(jobs.values()).items():
         files[name] = [base / path for path in paths]
     collecting = Read(config.facts.told(study.collects, titled=False))
-    collect(study, block, collecting, files)
+    dict(collect(study, block, collecting, files))
     drawing = Read({name: getattr(config.facts, name) for name in study.draws})
     for section in study.sections_of(block, facts):
         frames = frames_of(study.package, {it: base / f"{it}.parquet" for it in section.results})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -85,9 +85,9 @@ def write_results(
         DataError: a file is incomplete, or a table does not fit its schema.
     """
     study = study_in(package)
-    frames = collect(study, study.settings.model_validate(settings), facts, inputs)
-    for name, path in files.items():
-        write_frame(frames[name], path)
+    for name, frame in collect(study, study.settings.model_validate(settings), facts, inputs):
+        write_frame(frame, files[name])
+        del frame  # it may have millions of rows, and the next one is made now
 
 
 def read_points(files: Sequence[Path | str]) -> pd.DataFrame:
@@ -111,8 +111,10 @@ def join_frames(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
 
 
-def collect(study: Study, settings: Any, facts: Facts, files: FileLists) -> dict[str, pd.DataFrame]:
-    """Make the result tables of a study, and check them.
+def collect(
+    study: Study, settings: Any, facts: Facts, files: FileLists
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Make the result tables of a study one by one, check them, and yield them by name.
 
     Args:
         study: the study.
@@ -130,9 +132,8 @@ def collect(study: Study, settings: Any, facts: Facts, files: FileLists) -> dict
             name: read_points(paths) for name, paths in files.items() if name in study.results
         }
     schemas = schemas_in(study.package)
-    return {
-        name: schemas[name].check(frame, f"{study.name}: {name}") for name, frame in frames.items()
-    }
+    for name, frame in frames.items() if isinstance(frames, Mapping) else frames:
+        yield name, schemas[name].check(frame, f"{study.name}: {name}")
 
 
 def compute(
@@ -176,4 +177,4 @@ def compute(
             write_points(study.package, job.plain, inputs, own)
             for name, path in {**read, **own}.items():
                 files.setdefault(name, []).append(path)
-        return collect(study, settings, facts, files)
+        return dict(collect(study, settings, facts, files))

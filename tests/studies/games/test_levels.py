@@ -82,7 +82,7 @@ def run_of(
         "replayed": False,
     }
     facts = replace(CONFIG.facts, **asked)
-    frames = results_from(*joined(own), STREAMS, main, facts)
+    frames = dict(results_from(*joined(own), STREAMS, main, facts))
     questions = dict.fromkeys(STREAMS, "")
     point = StandingsPoint(ours=None, questions=questions, apart=True, confidence=0.95)
     frames["standings"] = standings(frames["summary"], frames["totals"], point)

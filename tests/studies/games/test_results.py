@@ -54,9 +54,9 @@ def test_blocks_of_replicates_give_the_results_of_all_replicates_at_once() -> No
 
     blocks = product(levels, (range(100), range(100, 200)), noises)
     parts = joined(played(noise, mu, block) for mu, block, noise in blocks)
-    made = results_from(*parts, streams, main, facts)
+    made = dict(results_from(*parts, streams, main, facts))
     whole = joined(played(noise, mu, range(200)) for noise, mu in product(noises, levels))
-    expected = results_from(*whole, streams, main, facts)
+    expected = dict(results_from(*whole, streams, main, facts))
     assert made.keys() == {"summary", "totals", "cumulative", "switches", "replay"}
     for name, frame in expected.items():
         near = {"rtol": 0, "atol": 1e-12} if name == "cumulative" else {"check_exact": True}

@@ -223,9 +223,10 @@ def test_a_table_is_written_only_if_it_matches_its_schema(streams, tmp_path, mon
         write_frame(table, *inputs[name])
     write_stream(streams["nm"], stream)
     settings, facts = MAIN.model_dump(mode="json"), dataclasses.replace(FACTS, replayed=True)
-    paths = {name: tmp_path / f"{name}.parquet" for name in ("summary", "cumulative", "replay")}
+    paths = {name: tmp_path / f"{name}.parquet" for name in STUDY.results}
     write_results(STUDY.package, settings, facts, inputs=inputs, files=paths)
-    summary, curves, replay = (read_frame(path, schema(name)) for name, path in paths.items())
+    read = {name: read_frame(path, schema(name)) for name, path in paths.items()}
+    summary, curves, replay = (read[name] for name in ("summary", "cumulative", "replay"))
     assert summary["mean_gain"].tolist() == [1.5]
     assert set(replay["stream"]) == {"nm"}
     assert summary["gain_share"].tolist() == pytest.approx([(1.5 - 1.25) / (2.5 - 1.25)])

@@ -34,7 +34,7 @@ def rank(
     by_label = {stream.label: stream for stream in streams}
     jobs = [score_tables(games) for games in suites]
     joined = join_jobs(*([job[name] for job in jobs] for name in ("scores", "curves")))
-    made = results_from(*joined, by_label, settings, facts)
+    made = dict(results_from(*joined, by_label, settings, facts))
     questions = dict.fromkeys(by_label, "")
     point = StandingsPoint(ours=ours, questions=questions, apart=False, confidence=facts.confidence)
     columns = schemas_in(__package__)["standings"].columns

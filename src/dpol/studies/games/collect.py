@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,9 @@ def schema(name: str) -> Schema:
     return schemas_in(__package__)[name]
 
 
-def collect(files: FileLists, settings: GamesSettings, facts: Facts) -> dict[str, pd.DataFrame]:
+def collect(
+    files: FileLists, settings: GamesSettings, facts: Facts
+) -> Iterator[tuple[str, pd.DataFrame]]:
     """Build the result tables that the settings ask for, from the scores of all games.
 
     Raises:
@@ -66,19 +68,17 @@ def results_from(
     streams: Mapping[str, GainStream],
     settings: GamesSettings,
     facts: Facts,
-) -> dict[str, pd.DataFrame]:
-    """Build the result tables of games on some streams, from what `join_jobs` returns."""
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the result tables of games on some streams, from what `join_jobs` returns."""
     summary = summarize(cells, scores, streams, settings, facts)
-    tables = {
-        "summary": conclude(summary).filter(list(schema("summary").columns)),
-        "totals": totals_of(summary, scores),
-    }
+    yield "totals", totals_of(summary, scores)
+    del scores  # there may be millions of rows
+    yield "summary", conclude(summary).filter(list(schema("summary").columns))
     if not facts.asks_several:
-        tables["cumulative"] = cumulative_curves(summary, streams)
-        tables["switches"] = best_sequences(streams[label] for label in facts.streams)
+        yield "cumulative", cumulative_curves(summary, streams)
+        yield "switches", best_sequences(streams[label] for label in facts.streams)
     if facts.replayed:
-        tables["replay"] = replay_rows(cells, streams, settings, facts)
-    return tables
+        yield "replay", replay_rows(cells, streams, settings, facts)
 
 
 # ---- from the rows of jobs to cells --------------------------------------------------------------
@@ -109,23 +109,33 @@ def join_jobs(
     first = parts["replicates"].cumsum() - parts["replicates"]
     parts = parts.loc[run.sort_values(kind="stable").index]
     place = parts.groupby(CELL, sort=False).ngroup()
-    cells = parts[~place.duplicated()].reset_index(drop=True)
-    if len(cells) < len(parts):
-        blocks = [own for _, own in parts.groupby(place)]
-        means, deviations = zip(*map(_joined_curves, blocks), strict=True)
-        cells = cells.assign(
-            replicates=[int(own["replicates"].sum()) for own in blocks],
-            mean_cumulative_gain=pd.Series(means, dtype=object),
-            squared_deviations=pd.Series(deviations, dtype=object),
-        )
+    cells = _cells_of(parts, place)
+    sizes = parts["replicates"]
+    del parts  # it has the curves of each block
     # Numbers are put in order before they are read, and not held twice: there may be millions.
     every = pa.concat_tables(it.select(_TAKEN) for it in scores)
     order = place.sort_index().sort_values(kind="stable").index
-    slices = map(every.slice, first[order].tolist(), parts["replicates"][order].tolist())
+    slices = map(every.slice, first[order].tolist(), sizes[order].tolist())
     every = pa.concat_tables(slices)
     runs = every.to_pandas(split_blocks=True, self_destruct=True)
+    del every, slices
+    pa.default_memory_pool().release_unused()  # Arrow keeps what it freed; pandas needs it next
     of_rows = np.arange(len(cells), dtype=np.int32).repeat(cells["replicates"])
     return runs.assign(cell=of_rows), cells
+
+
+def _cells_of(parts: pd.DataFrame, place: pd.Series) -> pd.DataFrame:
+    """Return a row per cell from a row per block, and the number of the cell of each block."""
+    cells = parts[~place.duplicated()].reset_index(drop=True)
+    if len(cells) == len(parts):
+        return cells
+    blocks = [own for _, own in parts.groupby(place)]
+    means, deviations = zip(*map(_joined_curves, blocks), strict=True)
+    return cells.assign(
+        replicates=[int(own["replicates"].sum()) for own in blocks],
+        mean_cumulative_gain=pd.Series(means, dtype=object),
+        squared_deviations=pd.Series(deviations, dtype=object),
+    )
 
 
 def _joined_curves(blocks: pd.DataFrame) -> tuple[Floats, Floats]:
