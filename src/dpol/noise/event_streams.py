@@ -244,13 +244,19 @@ def pegasus(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: in
         first, is_open = np.where(joins, first, t), joins | opens
         for start in np.unique(first):
             own = first == start
-            counts[t][own] = np.median(noisy[start : t + 1, own], axis=0)
+            counts[t][own] = _median(noisy[start : t + 1, own])
     return Release(counts=counts, spent=np.full_like(counts, epsilon / stay))
 
 
 def _deviation(group: Floats) -> Floats:
     """Return the (n,) sums of absolute deviations from the mean of rounds (k, n)."""
     return np.asarray(np.abs(group - group.mean(axis=0)).sum(axis=0))
+
+
+def _median(group: Floats) -> Floats:
+    """Return the (n,) medians of rounds (k, n); np.median takes several times as long on few."""
+    ordered, count = np.sort(group, axis=0), len(group)
+    return np.asarray((ordered[(count - 1) // 2] + ordered[count // 2]) / 2)
 
 
 EVERY_ROUND = Mechanism(

@@ -33,6 +33,8 @@ Accepted = NDArray[np.bool_]
 # Contact points of tangents: multiples of the width of f around its mode, and of the mode itself.
 OFFSETS = np.array([-6.0, -3.0, -1.8, -1.0, -0.5, 0.0, 0.5, 1.0, 1.8, 3.0, 6.0])
 FRACTIONS = np.array([0.02, 0.1, 0.3, 0.6])
+# Logarithmic places between the ends of an interval that holds the mode.
+SHARES = np.linspace(0.0, 1.0, 24)
 # Below this value P is computed in logarithms from its series.
 TINY = 1e-200
 
@@ -170,7 +172,7 @@ class Marginal:
         low = min(low, self.shape / (6 * (self.centre + self.radius)))
         high = self.radius
         for _ in range(3):
-            grid = np.geomspace(low, high, 24)
+            grid = low * (high / low) ** SHARES  # as np.geomspace, which takes ten times as long
             rising = int((self.slope(grid) > 0).sum())
             low, high = float(grid[max(rising - 1, 0)]), float(grid[min(rising, len(grid) - 1)])
         return high
