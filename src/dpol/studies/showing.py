@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dpol.core.schemas import read_frame
 from dpol.show.rendering import write_table
+from dpol.show.style import save_figure
 from dpol.studies.registry import EVERY_RUN, PACKAGES
 from dpol.studies.study import Facts, Frames, SomeFacts, schemas_in, sections_in
 
@@ -37,8 +38,6 @@ def write_shown(
     targets = list(map(Path, files))
     read = (it for it in (*section.results, *section.if_made) if it in results)
     frames = frames_of(package, {it: results[it] for it in read})
-    if section.figures:
-        from dpol.show.style import save_figure  # pages and tables need no matplotlib
     for figure in section.figures:
         if paths := [path for path in targets if path.match(f"figures/{figure.name}.*")]:
             save_figure(figure.function(frames, facts), paths)
