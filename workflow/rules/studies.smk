@@ -54,6 +54,7 @@ for study, block in plan.studies:
         name: expand(f"{RESULTS}/{{path}}", path=paths)
         for name, paths in inputs_of(jobs.values()).items()
     }
+    PLAYED += expand(list(written.values()), place=jobs)
     tables = {name: f"{RESULTS}/{name}.parquet" for name in study.results_of(block, facts)}
     # After the games, the study with the longest jobs comes first.
     longest = max(job.seconds for job in jobs.values())
@@ -99,6 +100,7 @@ for study, block in plan.studies:
     if study.name == "games" and sections:
         steps = {"games_results": (tables, []), "games_shown": ({}, sections)}
     for step, (makes, shows) in steps.items():
+        scripted = "study_shown" if shows else "study_results"
         figures = {it.name: part.title or study.title for part in shows for it in part.figures}
         rendered = {it.name: part.title or study.title for part in shows for it in part.tables}
         # `snakemake --report` shows the first file of each figure and table.
@@ -146,9 +148,9 @@ for study, block in plan.studies:
                 mem_mb=lambda wildcards, input, attempt: attempt * round(1000 + 10 * input.size_mb),
             params:
                 # This path is read when a job runs.
-                script="study_shown" if shows else "study_results",
+                script=scripted,
                 code=code_of_job(
-                    "study_shown" if shows else "study_results",
+                    scripted,
                     *([study.module, study.collecting] if makes else []),
                     *([study.showing, *IN_EVERY_RUN] if shows else []),
                     *(module for part in shows for module in part.drawing),
@@ -166,7 +168,6 @@ for study, block in plan.studies:
                 "../scripts/{params.script}.py"
 
         SHOWN += [*makes.values(), *files]
-        PLAYED += expand(list(written.values()), place=jobs)
 
 
 rule games:
