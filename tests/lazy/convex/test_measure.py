@@ -15,13 +15,14 @@ from dpol.lazy.convex.accounting import (
     convex_epsilon,
 )
 from dpol.lazy.convex.ball import Ball
-from dpol.lazy.convex.losses import LogisticLosses, drifting_losses
+from dpol.lazy.convex.losses import LinearLosses, LogisticLosses, drifting_losses
 from dpol.lazy.convex.measure import (
     Absorbed,
     LogisticWeights,
     RegularisedWeights,
     measure_for,
 )
+from dpol.lazy.transform import LazyParameters, play_measure
 from replicates import many
 
 ERROR = 1e-6
@@ -110,6 +111,25 @@ def test_a_replicate_of_logistic_draws_depends_on_its_own_generator_only() -> No
     together = run([0, 1, 2, 3])
     np.testing.assert_array_equal(together, np.concatenate([run([r]) for r in range(4)]))
     assert len(np.unique(together[:, 0])) == 4
+
+
+@pytest.mark.parametrize("kind", [LinearLosses, LogisticLosses])
+def test_replicates_with_losses_of_their_own_play_as_each_does_alone(
+    kind: type[LinearLosses | LogisticLosses],
+) -> None:
+    vectors = [drifting_losses(60, 3, 1.0, 4, r).vectors for r in range(4)]
+    parameters = LazyParameters(batch_size=7, eta=0.2, fake_switch=0.2)
+
+    def run(replicates: range, shown: Floats) -> Floats:
+        losses, generators = kind(shown, 1.0), replicate_generators(3, (), replicates, "L2P")
+        measure = measure_for(losses, Ball(3, 2.0), beta=2.0, regulariser=0.5)
+        return np.array(play_measure(measure, parameters, losses, generators))
+
+    total, redraws = together = run(range(4), np.stack(vectors, axis=1))
+    alone = [run(range(r, r + 1), vectors[r]) for r in range(4)]
+    np.testing.assert_allclose(together, np.concatenate(alone, axis=1), rtol=1e-10)
+    assert len(np.unique(total)) == 4
+    assert redraws.min() > 0
 
 
 # ---- privacy -------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from dpol.core.arguments import check_number, check_whole, check_wholes, real_array
 from dpol.core.randomness import Floats, seed_sequence
@@ -28,7 +29,7 @@ class _LossesOfProducts:
     """Base of losses of products <a_t, x>; rounds count from 0.
 
     Args:
-        vectors: (T, d) array; row t is a_t. Linear losses may be (T, R, d), each replicate's own.
+        vectors: (T, d) array; row t is a_t. If each replicate has losses of its own, (T, R, d).
         lipschitz: L, a bound on the norms of a_t that does not depend on the data.
 
     Raises:
@@ -54,6 +55,10 @@ class _LossesOfProducts:
         """Dimension d."""
         return int(self.vectors.shape[-1])
 
+    def _product(self, t: int, points: Floats) -> Floats:
+        """Return the (R,) products <a_t, x> of round t and (R, d) points."""
+        return np.asarray((points * self.vectors[t]).sum(axis=1))
+
 
 class LinearLosses(_LossesOfProducts):
     """T losses l_t(x) = <a_t, x>.
@@ -69,7 +74,7 @@ class LinearLosses(_LossesOfProducts):
 
     def value(self, t: int, points: Floats) -> Floats:
         """Return the (R,) losses of (R, d) points in round t."""
-        return np.asarray((points * self.vectors[t]).sum(axis=1))
+        return self._product(t, points)
 
     def gradient(self, t: int, points: Floats) -> Floats:
         """Return (R, d) or (d,) gradients of the loss of round t at (R, d) points."""
@@ -107,20 +112,34 @@ class LogisticLosses(_LossesOfProducts):
         vars(losses).update(vectors=vectors, lipschitz=self.lipschitz)
         return losses
 
+    def of(self, rows: int | NDArray[np.intp]) -> LogisticLosses:
+        """Return the own losses of one replicate or of several."""
+        return self._of(self.vectors[:, rows])
+
     def sum_at(self, points: Floats) -> Floats:
         """Return the (R,) summed losses of (R, d) points."""
-        return np.asarray(np.logaddexp(0.0, points @ self.vectors.T).sum(axis=1))
+        return np.asarray(np.logaddexp(0.0, self._products(points)).sum(axis=-1))
 
-    def slope_at(self, point: Floats) -> Floats:
-        """Return the (d,) gradient of the summed losses at a (d,) point."""
-        return np.asarray(scipy.special.expit(point @ self.vectors.T) @ self.vectors)
+    def slope_at(self, points: Floats) -> Floats:
+        """Return the (R, d) or (d,) gradients of the summed losses at (R, d) or (d,) points."""
+        slopes = scipy.special.expit(self._products(points))
+        return np.asarray((slopes[..., None, :] @ self._by_replicate)[..., 0, :])
 
     def value(self, t: int, points: Floats) -> Floats:
-        return np.asarray(np.logaddexp(0.0, points @ self.vectors[t]))
+        return np.asarray(np.logaddexp(0.0, self._product(t, points)))
 
     def gradient(self, t: int, points: Floats) -> Floats:
-        slope = scipy.special.expit(points @ self.vectors[t])
+        slope = scipy.special.expit(self._product(t, points))
         return np.asarray(slope[:, None] * self.vectors[t])
+
+    @property
+    def _by_replicate(self) -> Floats:
+        """The (T, d) or (R, T, d) vectors."""
+        return self.vectors.swapaxes(0, -2)
+
+    def _products(self, points: Floats) -> Floats:
+        """Return the (R, T) or (T,) products <a_t, x> of (R, d) or (d,) points."""
+        return np.asarray((self._by_replicate @ points[..., None])[..., 0])
 
     def least_total(self, ball: Ball) -> float:
         """See `LinearLosses`; certified to be at most L D sqrt(T) / 1000 too large.
@@ -157,7 +176,7 @@ def _descent(slope: Callable[[Floats], Floats], steepness: float, ball: Ball) ->
     x, ahead, momentum = ball.centre, ball.centre, 1.0
     while True:
         yield x
-        moved = ball.project((ahead - slope(ahead) / steepness)[None])[0]
+        moved = ball.project(ahead - slope(ahead) / steepness)
         if float((ahead - moved) @ (moved - x)) > 0:
             momentum = 1.0
         later = (1 + math.sqrt(1 + 4 * momentum**2)) / 2

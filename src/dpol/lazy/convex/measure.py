@@ -77,11 +77,19 @@ class Absorbed:
 
     Args:
         losses: losses of the rounds so far.
-        anchor: (d,) point of the ball near the mode; any point gives the same distribution.
+        anchor: (d,) point of the ball near the mode; any point gives the same distribution. If each
+            replicate has losses of its own, (R, d), and the state has rows as such an array has.
     """
 
     losses: LogisticLosses
     anchor: Floats
+
+    @property
+    def ndim(self) -> int:
+        return self.anchor.ndim
+
+    def __getitem__(self, rows: int | Rows) -> Absorbed:
+        return Absorbed(losses=self.losses.of(rows), anchor=self.anchor[rows])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +111,7 @@ class LogisticWeights:
     none: LogisticLosses
 
     def initial(self) -> Absorbed:
-        return Absorbed(losses=self.none, anchor=self.linear.ball.centre)
+        return Absorbed(losses=self.none, anchor=np.zeros(self.none.vectors.shape[1:]))
 
     def absorb(self, state: Absorbed, batch: LogisticLosses) -> Absorbed:
         losses = state.losses.followed_by(batch)
@@ -115,6 +123,9 @@ class LogisticWeights:
         Raises:
             DataError: none of more than 120,000 proposals for a replicate was accepted.
         """
+        if state.ndim == 2:
+            own = [self.sample(state[r], generators.of([r])) for r in range(len(state.anchor))]
+            return np.concatenate(own)
         losses, anchor, tries = state.losses, state.anchor, iter(range(MOST_TRIES))
         slope, height = losses.slope_at(anchor), losses.sum_at(anchor[None])
 
@@ -147,10 +158,11 @@ class LogisticWeights:
     def _nearer_the_mode(self, losses: LogisticLosses, anchor: Floats) -> Floats:
         """Return the anchor after a few steps towards the mode of its tangents' measure."""
         weight = 2 * self.linear.regulariser
-        share = 1 / (1 + STEEPNESS * float((losses.vectors**2).sum()) / losses.dimension / weight)
+        squares = (losses.vectors**2).sum(axis=0).sum(axis=-1)
+        share = 1 / (1 + STEEPNESS * squares / losses.dimension / weight)
         for _ in range(STEPS):
-            mode = self.linear.ball.project(-losses.slope_at(anchor)[None] / weight)[0]
-            anchor = anchor + share * (mode - anchor)
+            mode = self.linear.ball.project(-losses.slope_at(anchor) / weight)
+            anchor = anchor + share[..., None] * (mode - anchor)
         return anchor
 
 

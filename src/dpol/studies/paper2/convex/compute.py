@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpol.core.randomness import ReplicateGenerators, SeedKey, replicate_generators
+from dpol.core.randomness import replicate_generators
 from dpol.lazy.convex.accounting import (
     ConvexGame,
     ConvexParameters,
@@ -50,34 +50,23 @@ def run(point: Convex, inputs: Inputs) -> dict[str, list[dict[str, Any]]]:
 def _rows(T: int, d: int, loss: LossName, point: Convex, seed: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of the games of T rounds in d dimensions."""
     ball, replicates = Ball(d, DIAMETER), range(point.replicates)
-    drawn: list[Any] = [drifting_losses(T, d, LIPSCHITZ, seed, r) for r in replicates]
-    # Replicates of linear losses play together.
-    played = [LinearLosses(np.stack([it.vectors for it in drawn], axis=1), LIPSCHITZ)]
-    if loss == "logistic":
-        played = drawn = [LogisticLosses(it.vectors, LIPSCHITZ) for it in drawn]
-    least = np.array([it.least_total(ball) for it in drawn])
-    simple = [total_loss(it, gradient_descent(it, ball)) for it in played]
-    still = [total_loss(it, itertools.repeat(ball.centre[None], T)) for it in played]
-    free = regrets(np.concatenate(simple) - least)
+    drawn = [drifting_losses(T, d, LIPSCHITZ, seed, r).vectors for r in replicates]
+    kind = LinearLosses if loss == "linear" else LogisticLosses
+    losses = kind(np.stack(drawn, axis=1), LIPSCHITZ)
+    least = np.array([kind(vectors, LIPSCHITZ).least_total(ball) for vectors in drawn])
+    still = total_loss(losses, itertools.repeat(ball.centre[None], T))
+    free = regrets(total_loss(losses, gradient_descent(losses, ball)) - least)
     game = ConvexGame(n_rounds=T, dimension=d, diameter=DIAMETER, lipschitz=LIPSCHITZ, delta=DELTA)
     for epsilon in point.epsilons:
         key = ("convex", loss, T, d, float(epsilon))
-
-        def coins(name: str, key: SeedKey = key) -> list[ReplicateGenerators]:
-            every = replicate_generators(seed, key, replicates, f"algorithm {name}")
-            return [every.of(rows) for rows in np.array_split(replicates, len(played))]
-
+        generators = partial(replicate_generators, seed, key, replicates)
         found = {}
         for name, parameters in _parameters(game, epsilon).items():
             measure = measure_for(
-                played[0], ball, beta=parameters.beta, regulariser=parameters.regulariser
+                losses, ball, beta=parameters.beta, regulariser=parameters.regulariser
             )
-            total, redraws = np.concatenate(
-                [
-                    play_measure(measure, parameters, losses, own)
-                    for losses, own in zip(played, coins(name), strict=True)
-                ],
-                axis=1,
+            total, redraws = play_measure(
+                measure, parameters, losses, generators(f"algorithm {name}")
             )
             guarantee = central_guarantee(
                 "lazy resampling from regularised multiplicative weights (L2P)",
@@ -89,16 +78,17 @@ def _rows(T: int, d: int, loss: LossName, point: Convex, seed: int) -> Iterator[
             found[name] = {**row, "accountant": "sound"}
         mu = mu_of_epsilon(epsilon, DELTA)
         for name, noise in NOISES.items():
-            weight = best_regulariser(played[0], ball, noise, mu)
-            totals = [
-                total_loss(
-                    it,
-                    private_ftrl(it, ball, noise, mu=mu, regulariser=weight, generators=own),
-                )
-                for it, own in zip(played, coins(name), strict=True)
-            ]
+            weight = best_regulariser(losses, ball, noise, mu)
+            played = private_ftrl(
+                losses,
+                ball,
+                noise,
+                mu=mu,
+                regulariser=weight,
+                generators=generators(f"algorithm {name}"),
+            )
             guarantee = central_guarantee(noise.mechanism, 2 * LIPSCHITZ, "L2, gradient", mu=mu)
-            found[name] = regrets(np.concatenate(totals) - least, guarantee=guarantee)
+            found[name] = regrets(total_loss(losses, played) - least, guarantee=guarantee)
         for algorithm, row in {**found, "gradient-descent": free}.items():
             yield {
                 "loss": loss,
@@ -106,7 +96,7 @@ def _rows(T: int, d: int, loss: LossName, point: Convex, seed: int) -> Iterator[
                 "d": d,
                 "epsilon": epsilon,
                 "replicates": point.replicates,
-                "still_regret": float((np.concatenate(still) - least).mean()),
+                "still_regret": float((still - least).mean()),
                 "delta": DELTA,
                 "algorithm": algorithm,
                 "accountant": "",
