@@ -73,8 +73,13 @@ pages: $(VENV)/.dev ## write all results and generated parts of pages again
 	$(VENV)/bin/python tools/pages.py
 	$(VENV)/bin/python tests/run_notebook.py
 
-bench: $(VENV)/.dev ## measure speed as ratios: benchmarks/results.json
+bench: $(VENV)/.peers ## measure speed as ratios: benchmarks/results.json
 	OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py
+
+$(VENV)/.peers: $(VENV)/.dev requirements/peers.txt
+	$(VENV)/bin/python -m pip install --quiet --no-deps --upgrade --target $(VENV)/peers \
+	    --requirement requirements/peers.txt
+	touch $@
 
 lock: ## renew locked packages (needs uv; UPGRADE=--upgrade for newest)
 	$(COMPILE) $(UPGRADE) --extra dev --output-file requirements/dev.txt

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from games import time_adabatch, time_lazy, time_learners, time_meta, time_scaling
 from machine import ROOT, Measured
+from peers import time_peers
 from runs import time_collecting, time_planning, time_run, time_starts
 
 from dpol.core.files import write_json, write_text
@@ -25,6 +26,7 @@ from dpol.core.files import write_json, write_text
 PARTS: Mapping[str, tuple[str, Callable[[], list[Measured]]]] = {
     "rw_meta": ("RW-Meta, n = 293, T = 148, m = 13, 100 replicates", time_meta),
     "adabatch": ("RW-AdaBatch, n = 100", time_adabatch),
+    "peers": ("Other packages on the same work", time_peers),
     "lazy": ("L2P, 20 replicates", time_lazy),
     "learners": ("RW-Meta by its number of learners m, μ = 0.25", time_learners),
     "scaling": ("RW-Meta and its learners, doubled in one size", time_scaling),

@@ -1,7 +1,7 @@
 """Compare factorisations and audits with jax-privacy, and with published counters.
 
 jax-privacy is not in the development environment, but in a folder of its own (400 MB), which
-.ci/run fills from `requirements/peers.txt`.
+`make .venv/.peers` fills from `requirements/peers.txt`.
 """
 
 from __future__ import annotations
