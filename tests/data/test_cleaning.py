@@ -145,7 +145,6 @@ def test_a_group_without_a_row_is_told_with_the_groups_and_periods_that_exist() 
         ({"a": ("1", "9"), "b": ("5", "9")}, 5, "1 of 2"),
         ({"a": ("1", "9"), "b": ("5", "9"), "c": ("6", "9")}, 7, "0 of 3"),
         ({"a": ("1", "0"), "b": ("5", ".")}, 0, "0 of 2"),
-        ({"a": ("1", "9")}, 0, "1 of 1"),
     ],
 )
 def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedies(
@@ -155,6 +154,9 @@ def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedies(
     assert f"stream S keeps {kept} entities, but needs at least 2. Lower" in message
     for key in ("cleaning.min_total_cases", "cleaning.entities", "columns.capacity"):
         assert f"dataset.{key}" in message
+    assert refused({"a": ("1", "9")}, dataset(min_total_cases=least)).endswith(
+        "at least 2. Check dataset.columns.entity, or add groups to streams.S.groups"
+    )
 
 
 @pytest.mark.parametrize(

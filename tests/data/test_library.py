@@ -148,7 +148,7 @@ def test_a_clean_table_is_read_without_a_word(caplog: pytest.LogCaptureFixture) 
 @pytest.mark.parametrize(
     ("error", "changes", "message"),
     [
-        (dpol.DataError, {"count": "use"}, "used and beds. Name the right ones in the arguments"),
+        (dpol.DataError, {"count": "use"}, "used and beds. Name the right one in count"),
         (dpol.DataError, {"groups": ["Z"]}, "Groups in column town: X and Y"),
         (dpol.ConfigError, {"period": None}, "or give the config that dpol new dataset writes"),
         (dpol.ConfigError, {"capacity": None},

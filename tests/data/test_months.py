@@ -31,7 +31,14 @@ def test_months_that_overlap_or_begin_later_are_refused() -> None:
 
 
 def test_a_year_has_twelve_months() -> None:
-    assert period_of(pd.Series(pd.date_range("2019-01-01", periods=4, freq="YS"))) == {"months": 12}
+    years = pd.Series(pd.date_range("2019-01-01", periods=4, freq="YS"))
+    assert period_of(years, of=["north"] * 4) == {"months": 12}
+
+
+def test_the_length_of_a_period_is_that_of_one_entity() -> None:
+    weeks = pd.date_range("2024-01-01", periods=4, freq="7D")
+    days = pd.Series([*weeks, *(weeks - pd.Timedelta(days=1))])
+    assert period_of(days, of=["north"] * 4 + ["south"] * 4) == {"days": 7}
 
 
 def test_a_period_has_one_length() -> None:

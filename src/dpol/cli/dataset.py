@@ -56,16 +56,18 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def in_options(error: DpolError) -> tuple[str, dict[str, str]]:
+def in_options(error: DpolError) -> tuple[str, dict[str, str], list[str]]:
     """Return the text of an error with keys of a config as options of this command.
 
-    Also return the keys that `--set` can complete, each with its value or the word VALUE.
+    Also return the keys that `--set` can complete, each with its value or the word VALUE, and the
+    answers.
     """
-    named = dict[str, str]()
+    named, answers = dict[str, str](), list[str]()
 
     def option(key: Key) -> str:
         if key.location[-1] in _ANSWERS:
-            return _flag(str(key.location[-1]))
+            answers.append(str(key.location[-1]))
+            return _flag(answers[-1])
         blocks = [str(it) for it in key.location]
         name = ".".join(blocks[blocks[0] == "dataset" :])
         if "." not in name or blocks[0] not in ("dataset", *_BESIDE):
@@ -73,7 +75,7 @@ def in_options(error: DpolError) -> tuple[str, dict[str, str]]:
         named[name] = shlex.quote(key.value) if key.value else "VALUE"
         return f"--set {name}={named[name]}" if key.value else name
 
-    return in_words(error.args, option), named
+    return in_words(error.args, option), named, answers
 
 
 def new_dataset(options: argparse.Namespace) -> None:
@@ -110,8 +112,9 @@ def new_dataset(options: argparse.Namespace) -> None:
         rows = rows_of_table(found, dataset, facts)
         panel, report, _ = played(rows, dataset, config.streams, config.gain, moves, unit.weeks)
     except DpolError as error:
-        told, named = in_options(error)
-        missing = _missing(said) if isinstance(error, UsageError) else []
+        told, named, answers = in_options(error)
+        missing = _missing(said) if isinstance(error, UsageError) else answers * (not named)
+        said = {it: value for it, value in said.items() if it not in missing}
         if isinstance(error, ConfigError):  # which refuses values of keys
             sets = {key: text for key, text in sets.items() if key not in named}
         more = [f"{_flag(it)} {it.upper()}" for it in missing]
@@ -168,10 +171,11 @@ def _config(
             kinds = kinds_of(found, read, form)
             _answer(table, columns_in_words(found, kinds), kinds, said)
         columns = {it: said[it] for it in said if it != "at_most" and said[it] != "none"}
-        dates = found.cells.get(said["period"], pd.Series(dtype="category"))
+        none = pd.Series(dtype="category")
+        dates, of = (found.cells.get(said[it], none) for it in ("period", "entity"))
         # Who plays must not depend on the counts, which are private.
         chosen = {} if "cleaning.min_total_cases" in keys else {"entities": "all"}
-        dataset |= {"columns": columns, "periods": period_of(dates_of(dates, form))}
+        dataset |= {"columns": columns, "periods": period_of(dates_of(dates, form), of)}
         dataset["cleaning"] = chosen
     config: dict[str, Any] = {"run": name, "seed": 1, "dataset": dataset, "streams": streams}
     if bound := said.get("at_most"):

@@ -343,7 +343,9 @@ def _choose(
             keyed(
                 "Lower {dataset.cleaning.min_total_cases}, list more in"
                 " {dataset.cleaning.entities}, add groups to {groups}, or check"
-                " {dataset.columns.capacity}",
+                " {dataset.columns.capacity}"
+                if len(of) > 1
+                else "Check {dataset.columns.entity}, or add groups to {groups}",
                 groups=Key(("streams", label, "groups")),
             ),
         )

@@ -157,7 +157,12 @@ def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
         if is_count and dataset.cleaning.negative_counts == "error":
             low = by_row.loc[(kind == "negative").to_numpy(), role].map("{:g}".format)
             wanted = keyed("a number from 0, unless {dataset.cleaning.negative_counts} is missing")
-            remedy = keyed("Change the table, or set {dataset.cleaning.negative_counts}: missing.")
+            remedy = keyed(
+                "Change the table; name a number that means too small to publish in"
+                " {dataset.cleaning.suppressed_markers}, or one that means missing in"
+                " {dataset.cleaning.missing_markers}; or set"
+                " {dataset.cleaning.negative_counts}: missing."
+            )
             yield BadCells(low.rename(name), wanted, remedy)
 
 

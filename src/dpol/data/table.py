@@ -42,6 +42,7 @@ from dpol.data.settings import (
     DEFAULT,
     EARLIEST,
     LATEST,
+    TABLES,
     Cleaning,
     Columns,
     Dataset,
@@ -144,6 +145,11 @@ def read_file(
     if not path.is_file():
         remedy = keyed("put the table there or change {dataset.source.file}")
         raise DataError(f"{path}: no such file; ", remedy)
+    if not path.name.endswith(TABLES):
+        of_kind = {".json": "json", ".xls": "excel", ".ods": "excel"}
+        kind = of_kind.get(path.suffix.lower(), "csv")
+        ends = f"{path}: the name of a table must end in {', '.join(TABLES[:-1])} or {TABLES[-1]}."
+        raise DataError(ends + tidy.told("other", kind=kind))
 
     names = list[str]()
 
@@ -228,10 +234,12 @@ def _places(
     there = [name for name in others if times[name] == 1]
     wanted = [*dict.fromkeys(header if columns is None else [*columns, *there])]
     if missing := [name for name in wanted if name not in times]:
+        answers = ("entity", "period", "count", "capacity") if of else ()
+        role = [it for it in answers if getattr(of, it) == missing[0]][:1]
+        reading = "; or set {dataset.read.sep}, or {dataset.read.skiprows} to the rows above it"
         remedy = keyed(
-            "Name the right ones in {columns}; or set {dataset.read.sep}, or"
-            " {dataset.read.skiprows} to the rows above the header.{lines}",
-            columns=Key(("dataset", "columns")),
+            f"Name the right one in {{column}}{reading * (missing == wanted)}.{{lines}}",
+            column=Key(("dataset", "columns", *role)),
             lines=tidy.of_columns(header, missing, of.entity, of.period, of.count) if of else "",
         )
         if seps := [sep for sep in ";\t|," if len(header) == 1 and sep in header[0]]:
@@ -242,7 +250,8 @@ def _places(
             remedy,
         )
     if twice := [name for name in wanted if name and times[name] > 1]:
-        line = tidy.told("headers", place=of.entity, week=of.period) if of else ""
+        level = int(of is not None and of.count in header)
+        line = tidy.told("headers", place=of.entity, week=of.period, level=level) if of else ""
         several = f"{path}: several columns named {', '.join(twice)}; rename all but one"
         raise DataError(several + line)
     places = range(len(header)) if columns is None else map(header.index, wanted)
@@ -549,9 +558,10 @@ def rows_of_frame(frame: pd.DataFrame, dataset: Dataset) -> Rows:
         raise DataError(kind + tidy.told("frame"))
     if frame.columns.nlevels > 1:
         of = dataset.needed_columns
+        level = int(of.count in frame.columns.get_level_values(0))
         raise DataError(
             "the frame: several rows of names stand above its numbers."
-            + tidy.told("stacked", place=of.entity, week=of.period)
+            + tidy.told("stacked", place=of.entity, week=of.period, level=level)
         )
     names = [str(name).strip() for name in frame.columns]
     whole = table_of("the frame", frame.set_axis(names, axis=1).reset_index(drop=True))

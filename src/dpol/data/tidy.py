@@ -58,16 +58,23 @@ def of_dates(
         units: whether they stand in the first row only.
     """
     texts, has = [*filter(None, texts)], {*parts}.issuperset
+
+    def are(pattern: str) -> bool:
+        return bool(texts) and all(re.fullmatch(pattern, it) for it in texts)
+
     fits = {
         "weeks": has(("year", "week")),
         "days": has(("year", "month", "day")),
         "months": has(("year", "month")) and "day" not in parts,
         "quarters": has(("year", "quarter")),
-        "first": texts and all(re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}.", it) for it in texts),
-        "excel": texts and all(re.fullmatch("[2-7][0-9]{4}", it) for it in texts),
+        "quarter": are(r"(\d{4}\W?)?Q[1-4](\W?\d{4})?"),
+        "first": are(r"\d{4}-\d{2}-\d{2}.+"),
+        "excel": are(r"[2-7]\d{4}"),
+        "epoch": are(r"1\d{9}(\d{3})?"),
         "units": units,
     }
-    columns = {**parts, "of_year": parts.get("week"), "week": period}
+    unit = "s" if are(r"\d{10}") else "ms"
+    columns = {**parts, "of_year": parts.get("week"), "week": period, "unit": unit}
     return told(*[name for name, fit in fits.items() if fit], **columns)
 
 
@@ -92,7 +99,8 @@ def of_columns(
     for name in measures:
         if "," in name and {*(parts := name.split(","))} <= {*header}:
             said += told("sum", made=name, sum=" + ".join(f'table["{part}"]' for part in parts))
-    if kept and (measures == [number] or (number in missing and not spread)):
+    counted = number in missing and (measures == [number] or not spread)
+    if counted and (len(kept) == 1 or len(kept) == 2 < len(others)):
         rest = [name for name in others if not name[:1].isdigit()] if len(kept) == 1 else []
         few = [name for name in rest if len(rest) < len(others)]
         ids = [*kept, *few] if made in (period, "month") else kept
@@ -102,11 +110,13 @@ def of_columns(
         )
     fits = {
         "wide": spread and kept,
+        "events": len(kept) == 2 and number in missing,
         "measures": len(kept) == 2 and len(others) > 1,
-        "table": entity in header and measures,
+        "table": entity in header and {*measures} - {number},
         "headers": not kept,
     }
-    columns = {"place": entity, "week": period, "kept": _listed(kept), "made": made}
+    columns: dict[str, Any] = {"place": entity, "week": period, "count": number, "made": made}
+    columns |= {"kept": _listed(kept), "level": int(number in header)}
     columns |= {"measures": _listed(measures), "sep": min(spread, default="")}
     columns |= dict(zip(("measure", "value"), others[-2:], strict=False))
     said += told(*[name for name, fit in fits.items() if fit], **columns)

@@ -50,8 +50,9 @@ def read_undescribed(
         found = problems_of(error, Read, options)
         placed = [replace(it, location=("dataset", "read", *it.location)) for it in found]
         raise refusal(str(table), placed) from None
-    entity, period = said.get("entity", "place"), said.get("period", "week")
-    whole = read_file(table, read, of=Columns(entity=entity, period=period, count="count"))
+    columns = {"entity": "place", "period": "week", "count": "count"}
+    asked = {it: said.get(it, name) for it, name in columns.items()}
+    whole = read_file(table, read, of=Columns.model_validate(asked))
     if len(whole.header) == 1:
         remedy = keyed("Set {dataset.read.sep} or {dataset.read.skiprows}")
         raise DataError(f"{table}: has one column, {whole.header[0]!r}. ", remedy)
@@ -85,19 +86,20 @@ def columns_in_words(table: Table, kinds: Mapping[str, str]) -> list[str]:
     return lines + [f"and {counted(more, 'other column')}"] * (more > 0)
 
 
-def period_of(days: pd.Series[pd.Timestamp]) -> dict[str, int]:
-    """Return the length of a period: the commonest distance of dates; months if all are firsts of a
-    month, or lasts.
+def period_of(days: pd.Series[pd.Timestamp], of: pd.Series[Any] | Sequence[str]) -> dict[str, int]:
+    """Return the length of a period: the commonest distance of dates of an entity; months if all
+    are firsts of a month, or lasts.
 
-    >>> period_of(pd.Series(pd.to_datetime(["2024-01-01", "2024-04-01", "2024-07-01"])))
+    >>> quarters = pd.Series(pd.to_datetime(["2024-01-01", "2024-04-01", "2024-07-01"]))
+    >>> period_of(quarters, of=["north", "north", "north"])
     {'months': 3}
     """
-    days = days.dt.floor("D").dropna().drop_duplicates().sort_values()
-    if len(days) < 2:
-        return {}
-    if days.dt.is_month_start.all() or days.dt.is_month_end.all():
-        return {"months": int((days.dt.year * 12 + days.dt.month).diff().mode().iloc[0])}
-    return {"days": int(days.diff().dt.days.mode().iloc[0])}
+    dates = pd.DataFrame({"of": of, "day": days.dt.floor("D")}).dropna().drop_duplicates()
+    day = dates.sort_values("day")["day"].dt
+    monthly = bool(day.is_month_start.all() or day.is_month_end.all())
+    number = day.year * 12 + day.month if monthly else (day.normalize() - pd.Timestamp(0)).dt.days
+    steps = number.groupby(dates["of"], observed=True).diff().dropna().mode()
+    return {("months" if monthly else "days"): int(it) for it in steps[:1]}
 
 
 def understood(
