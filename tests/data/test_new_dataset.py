@@ -72,6 +72,13 @@ def test_each_refusal_prints_the_command_that_goes_on() -> None:
     assert (config.dataset.columns.entity, config.dataset.periods.days) == ("school", 7)
 
 
+def test_a_refusal_prints_the_separator_that_it_sees() -> None:
+    Path("tabs.csv").write_text(SCHOOLS.partition("\n\n")[2].replace(";", "\t"))
+    *_, err = command("new", "dataset", "tabs.csv")
+    words = shlex.split(err.splitlines()[-1].partition("dpol ")[2])
+    assert "tabs.csv has these columns:\n  school (text)" in command(*words)[1]
+
+
 def test_the_columns_are_shown_and_only_what_is_open_is_asked() -> None:
     sets = [f"--set={key}={value}" for key, value in KEYS.items()]
     code, out, err = command("new", "dataset", "schools.csv", *sets)
@@ -115,7 +122,7 @@ def test_in_a_terminal_the_answers_are_typed(monkeypatch: pytest.MonkeyPatch) ->
             "read.seps = ';': unknown key; did you mean sep?",
         ),
         (["schools.csv", "--set", "read.thousands=."], "set decimal to ',', or leave thousands"),
-        (["schools.csv"], "row 2: has 4 cells, but the header has 1"),
+        (["schools.csv"], "has one column, 'Absent pupils by week'. Set read.sep or read.skiprows"),
     ],
 )
 def test_a_wrong_answer_is_refused(words: list[str], message: str) -> None:

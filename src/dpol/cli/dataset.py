@@ -65,10 +65,11 @@ def in_options(error: DpolError) -> tuple[str, dict[str, str], list[str]]:
     named, answers = dict[str, str](), list[str]()
 
     def option(key: Key) -> str:
-        if key.location[-1] in _ANSWERS:
-            answers.append(str(key.location[-1]))
-            return _flag(answers[-1])
-        blocks = [str(it) for it in key.location]
+        blocks = [it for it in key.location if isinstance(it, str)]
+        answer = "at_most" if blocks == ["gain", "bound"] else blocks[-1]
+        if answer in _ANSWERS:
+            answers.append(answer)
+            return _flag(answer)
         name = ".".join(blocks[blocks[0] == "dataset" :])
         if "." not in name or blocks[0] not in ("dataset", *_BESIDE):
             return str(key)
@@ -225,7 +226,7 @@ def _value(key: str, text: str) -> Any:
     except yaml.YAMLError:
         return text
     is_text = re.match("columns|read|periods.format", key) and not isinstance(value, (list, dict))
-    return text if is_text else value
+    return text if is_text and not text.startswith('"') else value
 
 
 def _command(table: Path, said: Mapping[str, str], sets: Mapping[str, str]) -> str:

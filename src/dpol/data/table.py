@@ -233,17 +233,21 @@ def _places(
     times = Counter(header)
     there = [name for name in others if times[name] == 1]
     wanted = [*dict.fromkeys(header if columns is None else [*columns, *there])]
+    if len(header) == 1 and (columns is None or wanted != header):
+        for sep in [sep for sep in ";\t|," if sep in header[0]]:
+            key = Key(("dataset", "read", "sep"), json.dumps(sep))
+            raise DataError(f"{path}: has one column, {header[0]!r}. Separate its cells: ", key)
+        remedy = keyed("Set {dataset.read.sep} or {dataset.read.skiprows}")
+        raise DataError(f"{path}: has one column, {header[0]!r}. ", remedy)
     if missing := [name for name in wanted if name not in times]:
         answers = ("entity", "period", "count", "capacity") if of else ()
         role = [it for it in answers if getattr(of, it) == missing[0]][:1]
-        reading = "; or set {dataset.read.sep}, or {dataset.read.skiprows} to the rows above it"
+        reading = "; or set {dataset.read.sep}, or {dataset.read.skiprows}"
         remedy = keyed(
             f"Name the right one in {{column}}{reading * (missing == wanted)}.{{lines}}",
             column=Key(("dataset", "columns", *role)),
             lines=tidy.of_columns(header, missing, of.entity, of.period, of.count) if of else "",
         )
-        if seps := [sep for sep in ";\t|," if len(header) == 1 and sep in header[0]]:
-            remedy = keyed("Set {dataset.read.sep} to {sep}", sep=repr(seps[0]))
         raise DataError(
             f"{path}: no column named {', '.join(missing)}{did_you_mean(missing[0], header)}; it"
             f" has {listed(map(shortened, header), 40)}. ",
@@ -301,11 +305,14 @@ def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
             uneven := re.search("Row #([0-9]+): Expected [0-9]+ columns, got (.+?):", str(error))
         ):
             raise
+        found = int(uneven[2])
         raise DataError(
-            f"{path}, row {uneven[1]}: has {counted(int(uneven[2]), 'cell')}, but the header has"
-            f" {len(header)}. Quote cells that hold {sep!r} or a line break; or set ",
-            keyed("{dataset.read.sep}, {dataset.read.skiprows} or, if notes stand below the"),
-            keyed(" table, {dataset.read.skipfooter}"),
+            f"{path}, row {uneven[1]}: has {counted(found, 'cell')}, but the header has"
+            f" {len(header)}. ",
+            keyed("If notes stand below the table, set {dataset.read.skipfooter}; or quote cells")
+            if found < len(header)
+            else keyed("Set {dataset.read.sep} or {dataset.read.skiprows}; or quote cells"),
+            f" that hold {sep!r} or a line break",
         ) from None
     last = table[names[-1]][-1].as_py() if len(table) else ""
     if "\n" in last or "\r" in last:

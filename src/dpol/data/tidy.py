@@ -63,7 +63,7 @@ def of_dates(
         return bool(texts) and all(re.fullmatch(pattern, it) for it in texts)
 
     fits = {
-        "weeks": has(("year", "week")),
+        "weeks": has(("year", "week")) or (are(r"[0-5]?\d") and not parts),
         "days": has(("year", "month", "day")),
         "months": has(("year", "month")) and "day" not in parts,
         "quarters": has(("year", "quarter")),
@@ -74,7 +74,7 @@ def of_dates(
         "units": units,
     }
     unit = "s" if are(r"\d{10}") else "ms"
-    columns = {**parts, "of_year": parts.get("week"), "week": period, "unit": unit}
+    columns = {**parts, "of_year": parts.get("week", period), "week": period, "unit": unit}
     return told(*[name for name, fit in fits.items() if fit], **columns)
 
 

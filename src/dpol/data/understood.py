@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
-from dpol.core.errors import DataError, keyed
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.words import counted, listed, one_line, shortened
 from dpol.data.settings import Columns, Dataset, Read
@@ -53,9 +52,6 @@ def read_undescribed(
     columns = {"entity": "place", "period": "week", "count": "count"}
     asked = {it: said.get(it, name) for it, name in columns.items()}
     whole = read_file(table, read, of=Columns.model_validate(asked))
-    if len(whole.header) == 1:
-        remedy = keyed("Set {dataset.read.sep} or {dataset.read.skiprows}")
-        raise DataError(f"{table}: has one column, {whole.header[0]!r}. ", remedy)
     return whole, read
 
 
