@@ -109,5 +109,6 @@ def test_an_untidy_table_is_refused_with_what_makes_it_tidy(case: Untidy, tmp_pa
 def test_a_tidy_frame_is_read_as_its_file(tmp_path):
     case = Untidy(name="tidy", made="table", line="table")
     path, frame = case.write(tmp_path), case.base()
-    for table in (path, frame, frame.assign(week=pd.to_datetime(frame["week"]))):
+    typed = frame.assign(week=pd.to_datetime(frame["week"]))
+    for table in (path, frame, typed, typed.set_index(["place", "week"])):
         assert not differences(read(table, case.answers, {"periods.days": 7}), case.truth())

@@ -559,7 +559,7 @@ def read_rows(file: Path | str, dataset: Dataset) -> Rows:
 
 
 def rows_of_frame(frame: pd.DataFrame, dataset: Dataset) -> Rows:
-    """Return the typed rows of a user's own frame."""
+    """Return the typed rows of a user's own frame; what its index names are columns, too."""
     if not isinstance(frame, pd.DataFrame):
         kind = f"the table must be a file or a frame, got a {type(frame).__name__}."
         raise DataError(kind + tidy.told("frame"))
@@ -570,6 +570,7 @@ def rows_of_frame(frame: pd.DataFrame, dataset: Dataset) -> Rows:
             "the frame: several rows of names stand above its numbers."
             + tidy.told("stacked", place=of.entity, week=of.period, level=level)
         )
+    frame = frame.reset_index([it for it in frame.index.names if it and it not in frame])
     names = [str(name).strip() for name in frame.columns]
     whole = table_of("the frame", frame.set_axis(names, axis=1).reset_index(drop=True))
     digest = hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
