@@ -327,16 +327,6 @@ def test_every_number_has_an_example():
                 assert left_out or (function.__qualname__, name) in known, (place, name, kind)
 
 
-def test_what_is_left_out_exists():
-    modules, functions = [importlib.import_module(f"dpol.privacy.{it}") for it in PRIVACY], public()
-    assert all(any(hasattr(module, name) for module in modules) for name in INNER)
-    for of, name in UNUSED:
-        assert any(
-            place.endswith(of) and name in inspect.signature(function).parameters
-            for place, function in functions.items()
-        )
-
-
 def _documented(x):
     """Return x, which may be inf."""
     return x

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import copy
-import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +15,8 @@ import record
 import yaml
 from made_with import MADE_WITH, asked, read_config, systems_of
 
-from dpol.experts.registry import REGISTRY, make_members
 from dpol.show.reported import FILLINGS
 from dpol.studies.comparison.standings import strongest
-from dpol.studies.games.names import META
 
 ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "verify" / "runs"
@@ -146,36 +142,3 @@ def test_no_recorded_job_takes_more_memory_than_it_asks_for() -> None:
     profile = yaml.safe_load((ROOT / "profiles/slurm/profile.yaml").read_text("utf-8"))
     asked = profile["default-resources"]["mem_mb"].removeprefix("attempt * ")
     assert (took + 2 * 205 <= int(asked)).all()
-
-
-OWN = {"random-effects", META, "rw-ftpl", "rw-adabatch"}
-"""Our method and the first paper's algorithms."""
-
-
-@cache
-def names() -> re.Pattern[str]:
-    """Return the pattern of the names of all algorithms."""
-    labels = {member.label for name in REGISTRY for member in make_members(name)} | {*REGISTRY}
-    longest = sorted(labels, key=len, reverse=True)
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest))})(?![\w-])")
-
-
-def named(text: str) -> set[str]:
-    """Return the algorithms that a program names, docstrings apart."""
-    tree = ast.parse(text)
-    said = [it.value for it in ast.walk(tree) if isinstance(it, ast.Expr)]
-    strings = (
-        it.value
-        for it in ast.walk(tree)
-        if isinstance(it, ast.Constant) and isinstance(it.value, str) and it not in said
-    )
-    return {it for string in strings for it in names().findall(string)} - OWN
-
-
-def test_no_rival_is_named() -> None:
-    for path in (*ROOT.glob("verify/*.py"), *ROOT.glob("tools/*.py")):
-        assert named(path.read_text(encoding="utf-8")) == set(), path
-
-
-def test_a_named_rival_is_found() -> None:
-    assert named('"""ridge"""\nRIVALS = ["rw-ftpl", "discounted-mean"]') == {"discounted-mean"}
