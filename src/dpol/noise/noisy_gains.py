@@ -28,6 +28,7 @@ from dpol.noise.event_streams import Mechanism
 from dpol.noise.neighbours import neighbours_of
 from dpol.noise.noises import MemoryChoice, find_noise, known_memory, memory_of
 from dpol.privacy.chains import Chains, MemoryKind
+from dpol.privacy.gaussian_dp import worst_two
 from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
 from dpol.privacy.losses import Loss, Promise
 from dpol.privacy.noise_laws import GAUSSIAN, Law
@@ -393,7 +394,7 @@ def _guarantee(
     elif made.law is not GAUSSIAN:
         said, remembered = f"{noise}, {made.law.words} on counts", ""
         # A person moves two counts in a round, at most those with the least noise.
-        worst = np.sort(_strengths(stream, made.law, fresh), axis=1)[:, -2:]
+        worst = worst_two(_strengths(stream, made.law, fresh))
         in_rounds = partial(_of_worst_rounds, made.law, worst)
         windows = np.sort(sliding_window_view(worst, stream.stay, axis=0), axis=2)
         loss = _of_strengths(made.law, windows.max(axis=0))

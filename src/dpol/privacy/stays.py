@@ -12,6 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from dpol.core.arguments import check_whole
 from dpol.core.randomness import Floats
+from dpol.privacy.gaussian_dp import worst_two
 
 STAYS = 1, 2, 4, 8
 """Numbers of rounds: every record gives the mu of a person counted in as many."""
@@ -59,7 +60,7 @@ def mu_of_stays(shifts: Floats, gram: Floats | None, stay: int) -> float:
             "some weeks of a stay cancel others: C'C has a negative entry, so a person who changes"
             " hospital during the stay is not covered; take a stay of 1, or another C"
         )
-    worst, length = np.sort(shifts, axis=1)[:, -2:], min(check_whole("stay", stay), len(shifts))
+    worst, length = worst_two(shifts), min(check_whole("stay", stay), len(shifts))
     if gram is None:
         totals = sliding_window_view((worst**2).sum(axis=1), length).sum(axis=1)
     else:
@@ -85,7 +86,7 @@ def mu_of_rounds(shifts: Floats, gram: Floats | None, count: int) -> float:
     [12.0, 13.0]
     """
     check_whole("count", count)
-    worst = np.sort(shifts, axis=1)[:, -2:]
+    worst = worst_two(shifts)
     if gram is None:
         return float(np.sqrt(np.sort((worst**2).sum(axis=1))[-count:].sum()))
     common = _common(worst, np.abs(gram))
