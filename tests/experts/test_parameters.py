@@ -81,9 +81,10 @@ def test_a_parameter_out_of_range_is_refused(family, parameters, message):
 
 @pytest.mark.parametrize(
     "spec",
-    ["nothing", {"algorithm": "nothing"}, {"label": "x"}, {"algorithm": ["rw-ftpl"]}, 5, None],
+    ["nothing", {"algorithm": "nothing"}, {"name": "ridge"}, {"algorithm": ["rw-ftpl"]}, 5, None],
     ids=str,
 )
 def test_an_unknown_algorithm_is_refused(spec):
-    with pytest.raises(ValueError, match=r"^algorithm .* is not one of persistence, "):
+    missing = "the key algorithm is missing$"
+    with pytest.raises(ValueError, match=rf"^algorithm .* is not one of persistence, |^{missing}"):
         make_members(spec)

@@ -315,8 +315,6 @@ def test_a_suite_entry_names_the_modules_of_its_algorithm_and_learners():
     )
     with pytest.raises(ValueError, match="algorithm 'nothing' is not one of persistence"):
         modules_of("nothing")
-    with pytest.raises(ValueError, match="the key algorithm is missing"):
-        modules_of({"name": "ridge"})
 
 
 # --- The order of simplicity ---
