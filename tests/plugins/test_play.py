@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import re
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 
 import dpol
 from dpol.studies.games.scores import Played
 from game_tables import suite
-from paper_run import SUITES
-from pipeline import ROOT, SMALL, fail, run, snakemake, succeed, write_config
+from pipeline import ROOT, fail, run, write_config
 from plugins.conftest import install
 
 CODE = '''
@@ -104,36 +99,6 @@ def test_a_failure_in_dpol_stays_what_it_is(stream, monkeypatch) -> None:
     monkeypatch.setattr("dpol.experts.ftpl.RandomWalkFTPL.step", lambda *given: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         play(stream, "rw-ftpl")
-
-
-@pytest.mark.workflow
-def test_a_rival_is_beside_the_papers_algorithms_by_config_alone(
-    packages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Table 2 has its column, Figure 2 and the first figure of the page have its line."""
-    monkeypatch.setenv("PYTHONPATH", str(packages))
-    games = {key: SMALL[key] for key in ("run", "seed", "dataset", "privacy")}
-    suites = SUITES | {"mine": {"algorithms": ["adalg:ForgetfulLeader", "persistence"]}}
-    more = {"streams": {"A": {"groups": ["A"]}}, "suites": suites, "replicates": 3}
-    ours = {"ours": {"algorithm": "rw-meta", "noise": "capacity"}}
-    write_config(tmp_path, games, comparison=ours, **more)
-    succeed(snakemake(tmp_path))
-    results = tmp_path / "results/small"
-    said = "ForgetfulLeader, not in the paper"
-    for kind in ("md", "html"):
-        table = (results / f"tables/table-2.{kind}").read_text()
-        head = table[table.index("RW-Meta") :]
-        assert head.index("best linear model") < head.index(said) < head.index("persistence, not")
-    assert "ForgetfulLeader, \\\\" in (results / "tables/table-2.tex").read_text()
-    rows = pd.read_csv(results / "tables/table-2.csv").query("column == 'ForgetfulLeader'")
-    summary = pd.read_parquet(results / "summary.parquet").query("algorithm == 'ForgetfulLeader'")
-    assert rows["mean_gain"].tolist() == pytest.approx(summary["mean_gain"].tolist())
-    assert said in (results / "figures/figure-2.svg").read_text()
-    page = (results / "report/index.html").read_text()
-    (read,) = re.findall(r'id="answer-data">(.*?)</script>', page)
-    names = [it["name"] for it in json.loads(read)["panels"][0]["lines"]]
-    assert [it.endswith(", not in the paper") for it in names][-3:] == [False, True, True]
-    assert page.count(said) > 1, "the table of the page and its first figure"
 
 
 @pytest.mark.workflow
