@@ -154,8 +154,12 @@ def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedies(
     assert f"stream S keeps {kept} entities, but needs at least 2. Lower" in message
     for key in ("cleaning.min_total_cases", "cleaning.entities", "columns.capacity"):
         assert f"dataset.{key}" in message
-    assert refused({"a": ("1", "9")}, dataset(min_total_cases=least)).endswith(
-        "at least 2. Check dataset.columns.entity, or add groups to streams.S.groups"
+
+
+def test_a_stream_of_one_entity_is_refused_with_its_own_remedies() -> None:
+    assert refused({"a": ("1", "9")}, dataset(min_total_cases=0)).endswith(
+        "S keeps 1 of 1 entities, but needs at least 2. Check dataset.columns.entity, or add groups"
+        " to streams.S.groups"
     )
 
 

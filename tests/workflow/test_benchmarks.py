@@ -1,4 +1,7 @@
-"""Each part of the benchmarks once, at a tiny size, and the page that shows them."""
+"""Each part of the benchmarks once, at a tiny size, and the page that shows them.
+
+That of other packages checks its numbers itself, and needs them: `make .venv/.peers`.
+"""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def in_options(error: DpolError) -> tuple[str, dict[str, str], list[str]]:
     """Return the text of an error with keys of a config as options of this command.
 
     Also return the keys that `--set` can complete, each with its value or the word VALUE, and the
-    answers.
+    answers that the text names.
     """
     named, answers = dict[str, str](), list[str]()
 
@@ -218,7 +218,10 @@ def _missing(said: Mapping[str, str]) -> list[str]:
 
 
 def _value(key: str, text: str) -> Any:
-    """Return the value of a key: YAML, or else text, as of columns and options of the reader."""
+    """Return the value of a key: YAML, or else text, as of columns and options of the reader.
+
+    The separator of a printed command is in double quotes, since a tab would not be seen.
+    """
     import yaml
 
     try:

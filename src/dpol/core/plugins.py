@@ -70,8 +70,6 @@ def target_of(kind: str, name: object, ours: Collection[str], *groups: str) -> s
     theirs = {known: target for group in groups for known, target in registered(group).items()}
     if isinstance(name, str) and name in theirs:
         return theirs[name]
-    if name is None:
-        raise ValueError(f"the key {kind} is missing")
     known = [*ours, *theirs]
     raise ValueError(
         f"{kind} {name!r} is not one of {', '.join(known)}, nor a package.module:Class of another"

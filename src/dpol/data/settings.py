@@ -30,6 +30,8 @@ EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """The range of dates; a date outside it is taken for a mistake."""
 TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"
 """How the names of tables end."""
+MUST_END = f"must end in {', '.join(TABLES[:-1])} or {TABLES[-1]}"
+"""What is said of another name."""
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 ROWS = "rows.parquet"
 """The name of the file of typed rows."""
@@ -66,7 +68,7 @@ def _digest(text: str) -> str:
 
 def _table(path: str) -> str:
     if not path.endswith(TABLES):
-        raise ValueError(f"must end in {', '.join(TABLES[:-1])} or {TABLES[-1]}")
+        raise ValueError(MUST_END)
     return without_braces(path)
 
 

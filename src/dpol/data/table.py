@@ -42,6 +42,7 @@ from dpol.data.settings import (
     DEFAULT,
     EARLIEST,
     LATEST,
+    MUST_END,
     TABLES,
     Cleaning,
     Columns,
@@ -148,8 +149,7 @@ def read_file(
     if not path.name.endswith(TABLES):
         of_kind = {".json": "json", ".xls": "excel", ".ods": "excel"}
         kind = of_kind.get(path.suffix.lower(), "csv")
-        ends = f"{path}: the name of a table must end in {', '.join(TABLES[:-1])} or {TABLES[-1]}."
-        raise DataError(ends + tidy.told("other", kind=kind))
+        raise DataError(f"{path}: the name of a table {MUST_END}." + tidy.told("other", kind=kind))
 
     names = list[str]()
 
@@ -234,10 +234,9 @@ def _places(
     there = [name for name in others if times[name] == 1]
     wanted = [*dict.fromkeys(header if columns is None else [*columns, *there])]
     if len(header) == 1 and (columns is None or wanted != header):
-        for sep in [sep for sep in ";\t|," if sep in header[0]]:
-            key = Key(("dataset", "read", "sep"), json.dumps(sep))
-            raise DataError(f"{path}: has one column, {header[0]!r}. Separate its cells: ", key)
         remedy = keyed("Set {dataset.read.sep} or {dataset.read.skiprows}")
+        if sep := next((sign for sign in ";\t|," if sign in header[0]), ""):
+            remedy = "Separate its cells: ", Key(("dataset", "read", "sep"), json.dumps(sep))
         raise DataError(f"{path}: has one column, {header[0]!r}. ", remedy)
     if missing := [name for name in wanted if name not in times]:
         answers = ("entity", "period", "count", "capacity") if of else ()

@@ -294,6 +294,8 @@ def _listed(learners: object) -> tuple[Any, ...]:
 
 def _named(spec: object, key: str) -> tuple[str, Registration, dict[str, Any]]:
     """Return the name in a spec, its entry, and its parameters; a suite reads the noises."""
+    if isinstance(spec, Mapping) and key not in spec:
+        raise ValueError(f"the key {key} is missing")
     parameters = dict(spec) if isinstance(spec, Mapping) else {key: spec}
     name = parameters.pop(key, None)
     parameters.pop("noises", None)
