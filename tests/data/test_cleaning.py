@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+import itertools
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -10,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from data.cleaning_plain import cleaned, facts_of_sums
 from data.drawn import (
     PLAIN,
+    SUMS,
     Drawn,
     clean,
     clean_raw,
@@ -20,14 +25,21 @@ from data.drawn import (
     line,
     of_period,
     refused,
+    row,
     rows,
     sources,
     streams,
     table,
+    told,
     typed,
     week,
 )
-from dpol.data.cleaning import SELECTIONS, clean_stream, joined
+from dpol.core.errors import DataError
+from dpol.data.cleaning import RULES, SELECTIONS, clean_stream, joined
+from dpol.data.question import Gain
+
+COLUMNS = ["count", "count_source", "capacity", "capacity_source"]
+START = datetime.date(2021, 1, 3)
 
 
 def test_an_entity_that_moves_plays_where_its_rows_are_with_its_latest_group() -> None:
@@ -43,17 +55,6 @@ def test_an_entity_that_moves_plays_where_its_rows_are_with_its_latest_group() -
     assert [counts(panel, stream).get("absent_rows") for stream in range(3)] == [2, 3, None]
 
 
-@pytest.mark.parametrize("hide", [False, True])
-def test_zeros_that_may_hide_counts_are_marked_and_play_as_zeros(hide: bool) -> None:
-    rules = dataset(zeros_hide=hide, max_carry=1)
-    panel = clean({**PLAIN, "a": ("0 * 0 _ 7", "10 10 10 10 10")}, rules)
-    assert line(panel, "a", "count") == [0, 2, 0, 0, 7]
-    zero = "zero_or_hidden" if hide else "reported"
-    assert line(panel, "a", "count_source") == [zero, "suppressed", zero, "carried", "reported"]
-    assert panel.reports[0].changed == 2
-    assert ("zero_share" in panel.reports[0].unmeasured) == hide
-
-
 def test_other_markers_and_another_suppressed_value_can_be_chosen_as_text_or_number() -> None:
     hidden, missing = ["<4", "-1"], ["?", "-2"]
     rules = dataset(suppressed_markers=hidden, missing_markers=missing, suppressed_value=1.5)
@@ -64,15 +65,8 @@ def test_other_markers_and_another_suppressed_value_can_be_chosen_as_text_or_num
     assert "'NA': 1 cell" in refused({**PLAIN, "a": (". 1 1 1 1", "9 9 9 9 9")}, rules)
 
 
-def test_negative_capacities_are_missing_and_negative_counts_if_the_rules_say_so() -> None:
-    drawn = {**PLAIN, "a": ("1 -2.0 4 -1 -0.5", "-2.0 9 -0.1 9 -2.6")}
-    panel = clean(drawn, dataset(negative_counts="missing", capacity_zero="carry"))
-    assert line(panel, "a", "count") == [1, 1, 4, 4, 4]
-    assert line(panel, "a", "capacity") == [9] * 5
-    assert sources(panel, "a", "capacity_source") == "zrzrc"
-    found = counts(panel)
-    assert (found["negative_counts"], found["negative_capacities"]) == (3, 3)
-    said = refused(drawn)
+def test_a_negative_count_is_refused_with_the_rule_and_a_negative_capacity_is_missing() -> None:
+    said = refused({**PLAIN, "a": ("1 -2.0 4 -1 5", "9 9 -0.1 9 9")})
     assert "negative_counts: missing" in said
     assert "column beds" not in said
 
@@ -93,40 +87,25 @@ def test_a_person_of_two_weeks_is_counted_in_as_many_more_as_counts_are_carried(
     assert one.reports[0].max_carry == max_carry
 
 
-@pytest.mark.parametrize(
-    ("case_factor", "kept"), [(1, {"c"}), (7, {"b", "c"}), (7.5, {"a", "b", "c"})]
-)
-def test_entities_with_too_few_cases_are_dropped_and_those_with_enough_are_kept(
-    case_factor: float, kept: set[str]
-) -> None:
-    drawn = {"a": ("4 5 5", "9 9 9"), "b": ("5 5 5", "9 9 9"), "c": ("50 50 5", "99 99 99")}
-    more = {"d": ("200 0 0", "99 99 99")}
-    panel = clean({**drawn, **more}, dataset(min_total_cases=105, case_factor=case_factor))
-    assert set(panel.table["entity"]) == kept | {"d"}
-    reasons = {drop["entity"]: drop["reason"] for drop in panel.reports[0].dropped}
-    assert set(reasons) == set(drawn) - kept
-    if "a" in reasons:
-        assert reasons["a"] == f"{14 * case_factor:g} cases in all, fewer than 105"
-    (drop,) = clean(drawn | more, dataset(min_total_cases=14.00000001)).reports[0].dropped
-    assert drop["reason"] == "14 cases in all, fewer than 14.00000001", "it does not round"
-
-
-def test_cases_of_suppressed_missing_and_repeated_rows() -> None:
-    """Suppressed cases count as the suppressed value, missing cases as 0, repeated rows once."""
-    drawn = {**PLAIN, "a": ("* * . 0 1", "9 9 9 9 9"), "b": ("9 9 9 9 9", "9 9 9 9 9")}
-    assert not clean(drawn, dataset(min_total_cases=5)).reports[0].dropped
-    for given_rows in (rows(drawn), 2 * rows(drawn)):
-        (drop,) = clean(given_rows, dataset(min_total_cases=5.5)).reports[0].dropped
-        assert drop["reason"] == "5 cases in all, fewer than 5.5"
-
-
 def test_case_columns_are_added_up_in_place_of_the_count() -> None:
+    """A suppressed case counts as 2, a missing or negative one as 0."""
     of = rows({"a": ("0 0", "9 9"), "b": ("9 9", "9 9"), "c": ("9 9", "9 9")})
-    for row, adult, child in zip(of, "314064", ["-999999", "", "0", "1", "0", "0"], strict=True):
-        row |= {"adult": adult, "child": child}
-    panel = clean(of, dataset({"cases": ["adult", "child"]}, min_total_cases=6))
+    for cells, adult, child in zip(of, "314064", ["-999999", "", "-1", "1", "0", "0"], strict=True):
+        cells |= {"adult": adult, "child": child}
+    rules = dataset({"cases": ["adult", "child"]}, min_total_cases=6, negative_counts="missing")
+    panel = clean(of, rules)
     assert [drop["entity"] for drop in panel.reports[0].dropped] == ["b"]
     assert line(panel, "a", "count") == [0, 0], "cases are for filtering only"
+    assert counts(panel) == {"suppressed_cases": 1, "missing_cases": 1, "negative_cases": 1}
+
+
+def test_an_entity_is_shown_by_its_latest_name() -> None:
+    of = rows({"a": ("1 1", "9 9"), "h": ("1 1", "9 9")})
+    for cells, name in zip(of, ["old", "new", "h", "h"], strict=True):
+        cells["title"] = name
+    panel = clean(of[::-1], dataset({"name": "title"}))
+    assert line(panel, "a", "name") == ["new", "new"]
+    assert counts(panel) == {"renamed_entities": 1}
 
 
 def test_a_group_without_a_row_is_told_with_the_groups_and_periods_that_exist() -> None:
@@ -213,7 +192,7 @@ def test_nothing_is_carried_and_no_case_counted_from_outside_the_periods() -> No
 def test_missing_periods_are_reported_and_a_move_from_friday_to_sunday_is_none(
     dates: str, days: int, gaps: str | None
 ) -> None:
-    of = [row for date in dates.split() for row in of_period(date, "ab")]
+    of = [it for date in dates.split() for it in of_period(date, "ab")]
     rules = dataset(periods={"days": days})
     if gaps is None:
         first, second = dates.split()
@@ -226,109 +205,107 @@ def test_missing_periods_are_reported_and_a_move_from_friday_to_sunday_is_none(
     assert report.periods == len(dates.split())
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 0, 2, 3), (3, 2, 1, 0)], ids=str)
-def test_an_entity_that_changes_its_name_is_shown_by_the_same_one_in_any_order_of_rows(
-    order: tuple[int, ...],
-) -> None:
-    of = rows({"a": ("1 1", "9 9"), "h": ("1 1", "9 9")})
-    for row, name in zip(of, ["old", "new", "h", "h"], strict=True):
-        row["title"] = name
-    panel = clean([of[i] for i in order], dataset({"name": "title"}))
-    assert line(panel, "a", "name") == ["new", "new"]
-
-
 # Any table ---------------------------------------------------------------------------------------
 
-COUNT_CELLS = st.sampled_from(["0", "1", "2.5", "7", "30", "*", "."])
-NOTHING = {"0", "-2.6"}
-NO_CAPACITY = NOTHING | {"*", "."}
-CAPACITY_CELLS = st.sampled_from(["1", "4.5", "10", "40", *sorted(NO_CAPACITY)])
+WHOLE = ["0", "1", "2.5", "7", "30", "4.3:30:7"]
+HIDDEN = ["*", "*:15:7", "*:*:7", "*:*:2", "*:4:2", "*:.:5", "*:12:.", "*:12:0", "*:12:8"]
+COUNT_CELLS = st.sampled_from([*WHOLE, *HIDDEN, ".", ".:9:7", "-1", "_"])
+BEDS = ["1", "4.5", "10", "40", "*:21:7"]
+CAPACITY_CELLS = st.sampled_from([*BEDS, "0", "-2.6", "*", ".", "*:*:7", "*:21:.", "*:0:7"])
+GAPS = st.lists(st.sampled_from([7, 7, 5, 9, 10, 11, 14, 21]), min_size=1, max_size=7)
+MISTAKES = (
+    {"week": "2023-09-04Tgarbage"},
+    {"week": "9999-12-31"},
+    {"week": "２０２１-02-05"},
+    {"week": ""},
+    {"hospital": ""},
+    {"patients": "16,8"},
+    {"beds": "many"},
+)
+ELSEWHERE = [
+    row("A", "a", "2020-12-27", "n/a", "9"),
+    *(row("C", "z", week(0), "1", "9") | mistake for mistake in MISTAKES),
+]
+"""Rows before the first period, and of a group that does not play."""
+RULES_OF_CELLS = st.fixed_dictionaries(
+    {
+        "max_carry": st.integers(0, 3),
+        "suppressed_value": st.sampled_from([2, 0, 1.5]),
+        "suppressed_sum": st.integers(1, 3),
+        "zeros_hide": st.booleans(),
+        "capacity_zero": st.sampled_from(["carry", "absent", "drop"]),
+        "min_total_cases": st.sampled_from([0, 0, 9.00000001]),
+        "case_factor": st.sampled_from([1, 1.5]),
+    }
+)
 
 
 @st.composite
-def drawings(draw: st.DrawFn) -> dict[str, tuple[str, str]]:
-    """Draw up to four entities over up to seven weeks; at least two have a capacity."""
-    weeks = draw(st.integers(1, 7))
+def drawings(draw: st.DrawFn, periods: int) -> dict[str, tuple[str, str]]:
+    """Draw up to four entities over some periods; two have a number in one of them."""
     drawn = {}
-    for index in range(draw(st.integers(2, 4))):
-        counts = draw(st.lists(COUNT_CELLS | st.just("_"), min_size=weeks, max_size=weeks))
-        capacities = draw(st.lists(CAPACITY_CELLS, min_size=weeks, max_size=weeks))
-        if index < 2:
-            place = draw(st.integers(0, weeks - 1))
-            capacities[place] = "10"
-            counts[place] = counts[place].replace("_", ".")
-            if index == 0:
-                counts[place] = counts[place].replace(".", "1")
-        drawn[f"h{index}"] = (" ".join(counts), " ".join(capacities))
+    for name in "abcd"[: draw(st.integers(2, 4))]:
+        cells = st.lists(COUNT_CELLS, min_size=periods, max_size=periods)
+        counts = draw(cells)
+        beds = draw(st.lists(CAPACITY_CELLS, min_size=periods, max_size=periods))
+        if name in "ab" or {*counts} == {"_"}:
+            place = draw(st.integers(0, periods - 1))
+            counts[place], beds[place] = "7", "10"
+        drawn[name] = (" ".join(counts), " ".join(beds))
     return drawn
 
 
-def by_hand(
-    counts: str, capacities: str, present: list[int], max_carry: int
-) -> list[tuple[float, str, float, str]]:
-    """Clean one entity cell by cell, in plain code."""
-    known = [
-        k != "_" and c not in NO_CAPACITY
-        for k, c in zip(counts.split(), capacities.split(), strict=True)
-    ]
-    cells = []
-    last, when, beds = 0.0, None, None
-    first = next(float(c) for c, good in zip(capacities.split(), known, strict=True) if good)
-    for t, count in enumerate(counts.split()):
-        if count in "._":
-            recent = when is not None and t - when <= max_carry
-            last, source = (last, "carried") if recent else (0.0, "zero")
-        else:
-            when = t
-            last, source = (2.0, "suppressed") if count == "*" else (float(count), "reported")
-        if known[t]:
-            beds = float(capacities.split()[t])
-        beds_source = "reported" if known[t] else "backfilled" if beds is None else "carried"
-        if count not in "._0" and capacities.split()[t] in NOTHING:
-            beds_source = "zero"
-        if t in present:
-            cells.append((last, source, first if beds is None else beds, beds_source))
-    return cells
-
-
-@settings(max_examples=20)
-@given(drawn=drawings(), max_carry=st.integers(0, 4), data=st.data())
+@settings(max_examples=40)
+@given(
+    gaps=GAPS,
+    cleaning=RULES_OF_CELLS,
+    sums=st.booleans(),
+    at_most=st.sampled_from([1.0, 2.5]),
+    data=st.data(),
+)
 def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(
-    drawn: Drawn, max_carry: int, data: st.DataObject
+    gaps: list[int], cleaning: dict[str, Any], sums: bool, at_most: float, data: st.DataObject
 ) -> None:
-    given_rows = rows(drawn)
-    given_rows += given_rows[:2]
-    raw = table(data.draw(st.permutations(given_rows)))
+    drawn = data.draw(drawings(len(gaps) + 1))
+    days = [0, *itertools.accumulate(gaps)]
+    dates = {week(t): str(START + datetime.timedelta(days=day)) for t, day in enumerate(days)}
+    of = [cells | {"week": dates[cells["week"]]} for cells in rows(drawn)]
+    of = told([*of, *of[:2], *ELSEWHERE])
+    raw = table(data.draw(st.permutations(of)))
     before = raw.cells.copy(deep=True)
-    rules = dataset(max_carry=max_carry, capacity_zero="carry")
-    panel = clean_raw(raw, rules, streams(S=["A"]))
+    columns, periods = SUMS if sums else {}, {"first": START}
+    rules = dataset(columns, periods, negative_counts="missing", **cleaning)
+    plain = cleaned(drawn, days, rules.cleaning, sums=sums)
+    if len(plain.lines) < 2:
+        with pytest.raises(DataError, match=f"keeps {len(plain.lines)} of {len(drawn)} entities"):
+            clean_raw(raw, rules, streams(S=["A"]))
+        return
+    panel = clean_raw(raw, rules, streams(S=["A"]), [Gain(at_most=at_most)])
     pd.testing.assert_frame_equal(raw.cells, before)  # cleaning leaves the raw table alone
-    kept = {
-        entity: lines
-        for entity, lines in drawn.items()
-        if any(
-            k != "_" and c not in NO_CAPACITY for k, c in zip(*map(str.split, lines), strict=True)
-        )
-    }
-    present = [
-        t
-        for t, cells in enumerate(zip(*(k.split() for k, _ in kept.values()), strict=True))
-        if not {*cells} <= {"_", "."}
-    ]
-    columns = ["count", "count_source", "capacity", "capacity_source"]
-    assert set(panel.table["entity"]) == set(kept)
-    for entity, lines in kept.items():
-        part = panel.table[panel.table["entity"] == entity]
-        assert part["period"].dt.strftime("%Y-%m-%d").tolist() == [week(t) for t in present]
-        expected = by_hand(*lines, present, max_carry)
-        assert list(part[columns].itertuples(index=False, name=None)) == expected
     cells, (report,) = panel.table, panel.reports
+    assert set(cells["entity"]) == set(plain.lines)
+    for entity, expected in plain.lines.items():
+        part = cells[cells["entity"] == entity]
+        dated = part["period"].dt.strftime("%Y-%m-%d").tolist()
+        assert dated == [dates[week(t)] for t in plain.places]
+        shown = list(part[COLUMNS].itertuples(index=False, name=None))
+        assert shown == [cell.shown for cell in expected]
     share = cells["count"] / cells["capacity"]
-    assert (cells["density"] == np.minimum(share, 1)).all()
-    assert report.cells["clipped_densities"] == (share > 1).sum()
+    assert (cells["density"] == np.minimum(share, at_most)).all()
+    every = [cell for line in plain.lines.values() for cell in line]
+    touched = Counter(rule for cell in every for rule in cell.touched)
+    touched |= {"exact_duplicates": 2, "clipped_densities": int((share > at_most).sum())}
+    assert counts(panel) == {rule: touched[rule] for rule in RULES if touched[rule]}
+    assert {it["entity"]: it["reason"] for it in report.dropped} == plain.dropped
+    assert report.sums == facts_of_sums(plain.lines, rules.cleaning)
+    as_reported = cells[COLUMNS[1::2]].isin(["reported", "zero_or_hidden"]).all(axis=1)
+    assert report.changed == (~as_reported | (share > at_most)).sum()
+    may_hide = (cells["count_source"] == "zero_or_hidden").any()
+    assert ("zero_share" in report.unmeasured) == may_hide
     assert report.largest_density == cells["density"].max()
     assert report.smallest_capacity == cells["capacity"].min()
-    assert len(cells) == report.entities * report.periods == len(kept) * len(present)
+    assert len(cells) == report.entities * report.periods == len(every)
+    assert (panel.joined["rows_read"], panel.joined["rows_outside"]) == (len(of), len(ELSEWHERE))
 
 
 # Who plays ---------------------------------------------------------------------------------------
@@ -344,7 +321,9 @@ FOUR: Drawn = {
 @pytest.mark.parametrize(
     ("cleaning", "selection", "kept"),
     [
-        ({"min_total_cases": 20}, "counts", "abc"),
+        ({"min_total_cases": 25}, "counts", "abc"),
+        ({"min_total_cases": 25.00000001}, "counts", "ab"),
+        ({"min_total_cases": 50, "case_factor": 2}, "counts", "abc"),
         ({"min_total_cases": 0}, "all", "abcd"),
         ({"entities": "all", "min_total_cases": 100}, "all", "abcd"),
         ({"entities": ["d", "b"], "min_total_cases": 100}, "given", "bd"),
@@ -352,6 +331,7 @@ FOUR: Drawn = {
     ],
 )
 def test_who_plays(cleaning: dict[str, Any], selection: str, kept: str) -> None:
+    """c has 25 cases in all."""
     (report,) = clean(FOUR, dataset(**cleaning)).reports
     assert report.selection == selection
     assert selection in SELECTIONS

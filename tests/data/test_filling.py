@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-
 import pytest
 
 from data.drawn import (
@@ -13,11 +11,9 @@ from data.drawn import (
     dataset,
     of_period,
     refused,
-    sources,
     streams,
     week,
 )
-from dpol.data.question import Gain
 from dpol.data.settings import Cleaning
 
 
@@ -30,15 +26,6 @@ def clipped(number: int, of: int = 200) -> Drawn:
     half = of // 2
     beds = ["8"] * number + ["9"] * (half - number)
     return {"a": (line_of(*["9"] * half), line_of(*beds)), "b": (line_of(*["1"] * half),) * 2}
-
-
-@pytest.mark.parametrize(("at_most", "largest"), [(1.0, 1.0), (1.1, 1.1), (1.2, 9 / 8)])
-def test_shares_are_clipped_to_the_largest_that_a_question_allows(
-    at_most: float, largest: float
-) -> None:
-    panel = clean(clipped(2), gain=Gain(at_most=at_most))
-    assert panel.table["density"].max() == largest
-    assert counts(panel) == ({} if largest < at_most else {"clipped_densities": 2})
 
 
 def test_counts_above_the_capacity_are_cut_and_named_or_missing() -> None:
@@ -82,21 +69,6 @@ def test_overlapping_periods_name_the_rarer_one() -> None:
         " of a period; or change dataset.periods.days; or, if rows have any day of their period,"
         " set dataset.periods.of"
     )
-
-
-@pytest.mark.parametrize(
-    ("max_carry", "days", "filled"),
-    [(1, (0, 10), "rc"), (1, (0, 11), "rz"), (2, (0, 7, 17), "rcc"), (2, (0, 7, 18), "rcz"),
-     (0, (0, 4), "rz")],
-)  # fmt: skip
-def test_where_periods_are_uneven_a_count_is_carried_for_half_a_period_longer(
-    max_carry: int, days: tuple[int, ...], filled: str
-) -> None:
-    """A week may be at most 3 days longer, so a move from Fridays to Sundays keeps counts."""
-    dates = [str(datetime.date(2021, 1, 3) + datetime.timedelta(days=day)) for day in days]
-    of = [*of_period(dates[0], ["a"]), *(row for day in dates for row in of_period(day, ["b"]))]
-    panel = clean(of, dataset(max_carry=max_carry))
-    assert sources(panel, "a", "count_source") == filled
 
 
 def test_what_to_check_in_a_table_is_said_once_for_streams_with_the_same_rows() -> None:

@@ -43,23 +43,19 @@ def readings(day: int, entity: str, *cells: tuple[str, str]) -> list[Row]:
     ]
 
 
-@pytest.mark.parametrize("change", [{"patients": "3"}, {"beds": "11"}, {"patients": "-999999"}])
-def test_different_rows_are_refused_with_their_places(change: Row) -> None:
+@pytest.mark.parametrize(
+    "change", [{"patients": "3"}, {"patients": "-999999"}, {"beds": "11"}, {"beds": " 10.00"}]
+)
+@pytest.mark.parametrize("count", ["2", "NA"])
+def test_different_rows_are_refused_with_their_places(change: Row, count: str) -> None:
     once = rows({**PLAIN, **OTHER})
+    once[1]["patients"] = count
     assert refused([*once, {**once[1], **change}]).startswith(
         "hospitals.csv: 2 rows are of an entity and period with several (h, 2021-01-10: row 3 and"
         " 12). Say what to make of them in dataset.cleaning.several_rows: sum, mean, max or last;"
     )
     panel = clean([*once, {**once[1], **change}], dataset(several_rows="last"))
     assert counts(panel).get("merged_rows") == 1
-
-
-def test_a_suppressed_and_a_missing_count_of_one_week_are_in_conflict() -> None:
-    once = [{**row, "cases": "1"} for row in rows({**PLAIN, "a": (". 1 1 1 1", "9 9 9 9 9")})]
-    hidden = {**once[5], "patients": "-999999"}
-    assert "(a, 2021-01-03: row 7 and 12)" in refused(
-        [*once, hidden], dataset({"cases": ["cases"]})
-    )
 
 
 def test_rows_with_equal_numbers_in_two_groups_are_not_equal() -> None:
