@@ -9,8 +9,16 @@ from pydantic import ValidationError
 
 from dpol.core.errors import DataError
 from dpol.data.question import GAIN, Gain
-from dpol.data.stream import COUNTED, UNMEASURED, build_stream, read_stream, write_stream
+from dpol.data.stream import (
+    COUNTED,
+    SUPPRESSED,
+    UNMEASURED,
+    build_stream,
+    read_stream,
+    write_stream,
+)
 from dpol.noise import privatize
+from dpol.noise.neighbours import neighbours_of
 from dpol.noise.noisy_gains import noise_scale
 
 BEDS = np.array([[10.0, 60.0, 400.0], [12.0, 50.0, 380.0]])
@@ -40,6 +48,7 @@ def panel(counts=COUNTS, beds=BEDS):
 def stream(gain=None, rows=None, **options):
     asked = {} if gain is None else {"gain": gain}
     rows = panel() if rows is None else rows
+    rows = pd.concat([rows, rows.assign(stream="PA")])
     return build_stream(rows, "NM", SENSITIVITY, {"file": "table"}, **asked, **options)
 
 
@@ -57,6 +66,8 @@ def test_gains_sensitivity_noise_and_mu_in_closed_form(gain, entities, gains, wh
     """One person changes two counts by s, so the gains by sqrt(2) s over the smallest whole."""
     made, whole = stream(gain), np.full((2, 2), 200.0) if whole is None else whole
     assert "".join(made.entities) == entities
+    assert "".join(made.names) == entities.upper()
+    assert made.periods.astype(str).tolist() == ["2021-01-01", "2021-01-08"]
     np.testing.assert_allclose(made.gains, gains, rtol=1e-15)
     delta = np.sqrt(2) * SENSITIVITY / whole.min(axis=1)
     np.testing.assert_allclose(made.sensitivity, delta, rtol=1e-15)
@@ -106,6 +117,26 @@ def test_only_a_share_depends_on_a_capacity_that_nobody_reported():
     rows = panel().assign(capacity_source="carried")
     assert stream(rows=rows).provenance[UNMEASURED] == {"periods": 2, "share": 1.0}
     assert stream(PATIENTS, rows).provenance[UNMEASURED] == {"periods": 0, "share": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("counts", "read_as", "times"),
+    [
+        # The least published count is 4.5: 5.4 may become 2.
+        ([2, 4.5, 6, 7, 8, 9], 2, 3.5),
+        # It is 5, which one person less turns into 0; other counts of 0 are published.
+        ([0, 0, 5, 7, 8, 9], 0, 5),
+    ],
+)
+def test_a_stream_knows_what_its_suppressed_counts_are_read_as(counts, read_as, times):
+    rows = panel(np.reshape(counts, (2, 3)).astype(float))
+    rows["count_source"] = ["suppressed", *["reported"] * 5]
+    made = build_stream(rows, "NM", 1.0, {})
+    assert made.provenance[SUPPRESSED] == {"read_as": read_as, "times": times}
+    assert SUPPRESSED not in stream().provenance
+    said = neighbours_of(made).taken_as_public
+    assert said.startswith(f"which counts are suppressed (read as {read_as})")
+    assert said.endswith(f"one person's μ is up to {times} times as large")
 
 
 def test_a_capacity_that_falls_below_once_is_too_small():

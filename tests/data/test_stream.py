@@ -20,14 +20,10 @@ from dpol.core.errors import DataError
 from dpol.data.stream import (
     GIVEN_COLUMNS,
     STREAM_COLUMNS,
-    SUPPRESSED,
-    UNMEASURED,
-    build_stream,
     largest_change,
     read_stream,
     write_stream,
 )
-from dpol.noise.neighbours import neighbours_of
 from streams_by_hand import FACTS, SENSITIVITY, assert_same, given_stream, stream
 
 
@@ -186,21 +182,6 @@ def test_a_stream_without_capacities_has_the_sensitivity_that_it_was_given() -> 
     assert given_stream(given_sensitivity=[0.5, 0.25, 0.3]).largest_change == 0.5
 
 
-# Streams made of panels --------------------------------------------------------------------------
-
-
-@pytest.fixture
-def panel() -> pd.DataFrame:
-    """Return a panel of two streams; NM has three periods and two entities."""
-    made = stream()
-    cells = {"density": made.gains.ravel(), "capacity": made.capacity.ravel()}
-    cells |= {"count": cells["density"] * cells["capacity"]}
-    cells |= dict.fromkeys(("count_source", "capacity_source"), "reported")
-    nm = pd.DataFrame({"period": np.repeat(made.periods.astype("M8[ns]"), 2), **cells})
-    nm = nm.assign(stream="NM", entity=made.entities * 3, name=made.names * 3)
-    return pd.concat([nm, nm[:2].assign(stream="PA")], ignore_index=True)
-
-
 @given(
     person=st.integers(1, 4),
     least=st.integers(2, 12),
@@ -225,32 +206,3 @@ def test_the_largest_change_of_a_cleaned_count_by_trying_all_neighbours(
     # Where a published count equals what hidden ones are read as, it may be a hidden one.
     missed = (parts > 1) / parts + (read_as == least) / parts
     assert -1e-12 <= bound - max(moves) <= missed + 1e-12
-
-
-@pytest.mark.parametrize(
-    ("counts", "read_as", "times"),
-    [
-        # The least published count is 4.5: 5.4 may become 2.
-        ([2, 4.5, 6, 7, 8, 9], 2, 3.5),
-        # It is 5, which one person less turns into 0; other counts of 0 are published.
-        ([0, 0, 5, 7, 8, 9], 0, 5),
-    ],
-)
-def test_a_stream_knows_what_its_suppressed_counts_are_read_as(
-    panel: pd.DataFrame, counts: list[float], read_as: float, times: float
-) -> None:
-    hidden = panel[panel["stream"] == "NM"].assign(count=np.array(counts, float))
-    hidden["count_source"] = ["suppressed", *["reported"] * 5]
-    made = build_stream(hidden, "NM", 1.0, {})
-    assert made.provenance[SUPPRESSED] == {"read_as": read_as, "times": times}
-    assert SUPPRESSED not in build_stream(panel, "NM", 1.0, {}).provenance
-    said = neighbours_of(made).taken_as_public
-    assert said.startswith(f"which counts are suppressed (read as {read_as})")
-    assert said.endswith(f"one person's μ is up to {times} times as large")
-
-
-def test_a_panel_makes_the_stream_of_its_densities_and_capacities(panel: pd.DataFrame) -> None:
-    made = build_stream(panel, "NM", 2.0, FACTS["provenance"])
-    measured = FACTS["provenance"] | {UNMEASURED: {"periods": 0, "share": 0.0}}
-    assert_same(made, stream(count_sensitivity=2.0, provenance=measured))
-    assert build_stream(panel, "PA", 1.0, {}).n_rounds == 1
