@@ -89,44 +89,36 @@ DRAWN: Drawn = {
 @pytest.mark.parametrize(
     ("named", "lost"),
     [
-        (SUMS, [*COUNT_SUMS, *BED_SUMS]),
-        (SUMS, [COUNT_SUMS[0], BED_SUMS[1]]),
-        (OF_COUNTS, COUNT_SUMS[1:]),
-        (OF_COUNTS, []),
+        (SUMS, {"count": COUNT_SUMS, "capacity": BED_SUMS}),
+        (SUMS, {"count": COUNT_SUMS[:1], "capacity": BED_SUMS[1:]}),
+        (OF_COUNTS, {"count": COUNT_SUMS[1:]}),
     ],
 )
 def test_a_table_that_lacks_a_column_is_read_as_if_the_config_named_none(
-    named: dict[str, Any], lost: list[str]
+    named: dict[str, Any], lost: dict[str, list[str]]
 ) -> None:
-    of = [{key: it[key] for key in it if key not in lost} for it in told(rows(DRAWN))]
+    gone = [name for names in lost.values() for name in names]
+    of = [{key: it[key] for key in it if key not in gone} for it in told(rows(DRAWN))]
     plain, panel = (clean(of, dataset(names, suppressed_value=1.5)) for names in ({}, named))
     assert line(plain, "a", "count") == [1.5, 1.5, 4, 5]
-    more = [text for text in panel.warnings if text not in plain.warnings]
-    if lost:
-        pd.testing.assert_frame_equal(plain.table, panel.table)
-        parts = {"count": COUNT_SUMS, "capacity": BED_SUMS}
-        names = {what: ", ".join(it for it in lost if it in of) for what, of in parts.items()}
-        assert more == [
-            f"no column {lacks}: no sum tells a suppressed value of {what}"
-            for what, lacks in names.items()
-            if lacks
-        ]
-    else:
-        assert line(panel, "a", "count") == [15 / 7, 2 / 7, 4, 5]
-        assert counts(panel)["suppressed_capacities"] == 2, "only counts have sums"
-        assert more == []
+    pd.testing.assert_frame_equal(plain.table, panel.table)
+    assert [text for text in panel.warnings if text not in plain.warnings] == [
+        f"no column {', '.join(names)}: no sum tells a suppressed value of {what}"
+        for what, names in lost.items()
+    ]
 
 
-def test_only_columns_that_the_config_names_are_fetched() -> None:
-    needed, sums = ["hospital", "week", "state", "patients", "beds"], [*COUNT_SUMS, *BED_SUMS]
-    for named, wanted in ({}, []), (OF_COUNTS, COUNT_SUMS), (SUMS, sums):
-        rules = dataset(named)
-        query = query_for(rules, ["A"])
-        assert [*query.columns] == needed + wanted
-        assert [*query.needed] == needed
-    twice = query_for(dataset({**SUMS, "cases": ["patients_sum"]}), ["A"])
-    assert [*twice.columns] == [*needed, *sums]
-    assert [*twice.needed] == [*needed, sums[0]]
+def test_sums_of_counts_tell_no_capacity() -> None:
+    panel = clean(told(rows(DRAWN)), dataset(OF_COUNTS))
+    assert line(panel, "a", "count") == [15 / 7, 2 / 7, 4, 5]
+    assert counts(panel)["suppressed_capacities"] == 2
+
+
+def test_columns_of_sums_are_fetched_though_a_table_may_lack_them() -> None:
+    needed = ["hospital", "week", "state", "patients", "beds", COUNT_SUMS[0]]
+    query = query_for(dataset({**SUMS, "cases": COUNT_SUMS[:1]}), ["A"])
+    assert [*query.needed] == needed
+    assert [*query.columns] == [*needed, COUNT_SUMS[1], *BED_SUMS]
 
 
 # Counts without a capacity -----------------------------------------------------------------------
