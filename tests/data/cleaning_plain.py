@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from data.drawn import Drawn
@@ -25,14 +25,12 @@ class Cell(NamedTuple):
     Args:
         shown: count, its source, capacity, and its source.
         people: the count of the row; None if there is none.
-        days: the days behind it; None if nobody knows them.
         idle: whether the count is above 0 beside no capacity.
         touched: the rules that touched it.
     """
 
     shown: tuple[float, str, float | None, str]
     people: float | None
-    days: int | None
     idle: bool
     touched: list[str]
 
@@ -54,24 +52,18 @@ def number(
     """
     if cell == "_":
         return None, "absent"
-    shown, total, _ = f"{cell}:.:.".split(":")[:3]
+    shown, total, days = f"{cell}:.:.".split(":")[:3]
     if shown == ".":
         return None, "missing"
     if shown != "*":
         return (float(shown), "") if float(shown) >= 0 else (None, "negative")
     if not sums:
         return alone, "suppressed"
-    if (days := known_days(cell)) is None:
+    if days not in [*"1234567"]:
         return alone, "uncovered"
     if total in "*.":
-        return hidden_sum and hidden_sum / days, "hidden_sum"
-    return int(total) / days, "summed"
-
-
-def known_days(cell: str) -> int | None:
-    """Return the days behind a drawn cell, if they are days of a week."""
-    days = f"{cell}:.:.".split(":")[2]
-    return int(days) if days in [*"1234567"] else None
+        return hidden_sum and hidden_sum / int(days), "hidden_sum"
+    return int(total) / int(days), "summed"
 
 
 def clean_line(
@@ -104,7 +96,7 @@ def clean_line(
             touched.append(f"{of_beds}_capacities")
         touched += ["idle_counts"] * idle + ["zero_capacities"] * (room == 0)
         shown = number_shown, source, held or first, "zero" if idle else of_beds
-        cells.append(Cell(shown, people, known_days(count) if sums else None, idle, touched))
+        cells.append(Cell(shown, people, idle, touched))
     return cells
 
 
@@ -131,17 +123,3 @@ def cleaned(drawn: Drawn, days: Sequence[int], rules: Cleaning, *, sums: bool) -
     ]
     lines = {name: [cells[t] for t in places] for name, cells in kept.items()}
     return Plain(places, lines, {name: why for name, why in reasons.items() if why})
-
-
-def facts_of_sums(lines: Mapping[str, Sequence[Cell]], rules: Cleaning) -> dict[str, object] | None:
-    """Return what a stream tells of its sums; None if no days are known."""
-    cells = [cell for line in lines.values() for cell in line]
-    days = [cell.days for cell in cells if cell.days]
-    if not days:
-        return None
-    alone = any(cell.people is not None and cell.days is None for cell in cells)
-    return {
-        "read_as": rules.suppressed_sum,
-        "days": [min(days), max(days)],
-        "uncovered": rules.suppressed_value if alone else None,
-    }

@@ -41,6 +41,8 @@ KEYS = {
     "cleaning.suppressed_markers": '["<3"]',
 }
 
+SETS = [f"--set={key}={value}" for key, value in KEYS.items()]
+
 
 @pytest.fixture(autouse=True)
 def _here(here: Path) -> None:
@@ -80,13 +82,12 @@ def test_a_refusal_prints_the_separator_that_it_sees() -> None:
 
 
 def test_the_columns_are_shown_and_only_what_is_open_is_asked() -> None:
-    sets = [f"--set={key}={value}" for key, value in KEYS.items()]
-    code, out, err = command("new", "dataset", "schools.csv", *sets)
+    code, out, err = command("new", "dataset", "schools.csv", *SETS)
     assert code == 2
     assert "week (date): '8.1.2024', '15.1.2024' and '22.1.2024'" in out
     assert re.findall(r"^  --(\w+): ", err, re.M) == ["count", "capacity"]
     assert "--period week --entity school" in err
-    code, _, err = command("new", "dataset", "schools.csv", *sets, "--capacity", "none")
+    code, _, err = command("new", "dataset", "schools.csv", *SETS, "--capacity", "none")
     assert re.findall(r"^  --([\w-]+): ", err, re.M) == ["count", "at-most"]
 
 
@@ -100,13 +101,12 @@ def test_in_a_terminal_the_answers_are_typed(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", typed)
-    sets = [f"--set={key}={value}" for key, value in KEYS.items()]
-    code, _, err = command("new", "dataset", "schools.csv", *sets)
+    code, _, err = command("new", "dataset", "schools.csv", *SETS)
     assert code == 0, err
     config = Path("schools.yaml")
     assert yaml.safe_load(config.read_text())["gain"] == {"of": "count", "bound": 400}
     config.unlink()
-    code, _, err = command("new", "dataset", "schools.csv", *sets)
+    code, _, err = command("new", "dataset", "schools.csv", *SETS)
     assert (code, "these answers are missing" in err) == (2, True), "the answers ended"
 
 
@@ -141,31 +141,30 @@ B,2024-01-01,3,9
 B,2024-01-08,5,9
 B,2024-01-15,2,9
 """
-COLUMNS = {"entity": "place", "period": "week", "count": "patients", "capacity": "beds"}
+NAMED = ["--entity=place", "--period=week", "--count=patients", "--capacity=beds"]
 
 
 @pytest.mark.parametrize(
-    "key",
+    "keys",
     [
-        "dataset.read.sep=,",
-        "read.thousands= ",
-        "read.thousands=\u00a0",
-        "read.thousands=\u202f",
-        "read.sheet_name=2023",
+        ["dataset.read.sep=,", "read.thousands= "],
+        ["read.thousands=\u00a0"],
+        ["read.thousands=\u202f"],
     ],
 )
-def test_a_key_is_taken_as_an_owner_types_it(key: str) -> None:
-    file = "wards.xlsx" if "sheet" in key else "wards.csv"
-    if "sheet" in key:
-        frame = pd.read_csv(io.StringIO(WARDS))
-        with pd.ExcelWriter(file) as book:
-            for name in ("2022", "2023"):
-                frame.to_excel(book, sheet_name=name, index=False)
-    else:
-        Path(file).write_text(WARDS.replace(",5,9", ",1\u00a0205,2\u202f000"), encoding="utf-8")
-    words = [word for key, name in COLUMNS.items() for word in (f"--{key}", name)]
-    thousands = [] if "sheet" in key or "thousands" in key else ["--set=read.thousands= "]
-    code, _, err = command("new", "dataset", file, *words, f"--set={key}", *thousands)
+def test_a_key_is_taken_as_an_owner_types_it(keys: list[str]) -> None:
+    text = WARDS.replace(",5,9", ",1\u00a0205,2\u202f000")
+    Path("wards.csv").write_text(text, encoding="utf-8")
+    code, _, err = command("new", "dataset", "wards.csv", *NAMED, *(f"--set={it}" for it in keys))
+    assert code == 0, err
+
+
+def test_a_sheet_may_be_named_by_a_number() -> None:
+    with pd.ExcelWriter("wards.xlsx") as book:
+        for name in ("2022", "2023"):
+            frame = pd.read_csv(io.StringIO(WARDS))
+            frame.to_excel(book, sheet_name=name, index=False)
+    code, _, err = command("new", "dataset", "wards.xlsx", *NAMED, "--set=read.sheet_name=2023")
     assert code == 0, err
 
 
@@ -180,9 +179,8 @@ def test_a_name_is_one_however_its_letters_are_composed() -> None:
     text = WARDS.replace("A,2024-01-08", f"{whole},2024-01-08").replace("A,", f"{parts},")
     rows = [f"{parts} total,2024-01-{day},6,18" for day in ("01", "08", "15")]
     Path("wards.csv").write_text("\n".join([text.strip(), *rows]), encoding="utf-8")
-    words = [word for key, name in COLUMNS.items() for word in (f"--{key}", name)]
     drop = f"--set=cleaning.drop_where={{place: {parts} total}}"
-    code, out, err = command("new", "dataset", "wards.csv", *words, drop)
+    code, out, err = command("new", "dataset", "wards.csv", *NAMED, drop)
     assert code == 0, err
     assert f"6 of 9 rows play, of 2 entities: B and {whole}" in out
 
