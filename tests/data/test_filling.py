@@ -17,15 +17,16 @@ from data.drawn import (
 from dpol.data.settings import Cleaning
 
 
-def line_of(*cells: object) -> str:
-    return " ".join(map(str, cells))
+def clipped(number: int) -> Drawn:
+    """Draw 200 counts, of which some are 9 people in 8 beds."""
+    beds = ["8"] * number + ["9"] * (100 - number)
+    return {"a": (" ".join("9" * 100), " ".join(beds)), "b": (" ".join("1" * 100),) * 2}
 
 
-def clipped(number: int, of: int = 200) -> Drawn:
-    """Draw two entities, with 9 people in 8 beds in some cells."""
-    half = of // 2
-    beds = ["8"] * number + ["9"] * (half - number)
-    return {"a": (line_of(*["9"] * half), line_of(*beds)), "b": (line_of(*["1"] * half),) * 2}
+def late(number: int) -> Drawn:
+    """Draw 160 counts, of which some are missing at the start, so that none is carried."""
+    nine, missing = " ".join("9" * 40), " ".join("." * number + "5" * (40 - number))
+    return {"late": (missing, nine), **{f"h{k}": (nine, nine) for k in range(3)}}
 
 
 def test_counts_above_the_capacity_are_cut_and_named_or_missing() -> None:
@@ -34,30 +35,26 @@ def test_counts_above_the_capacity_are_cut_and_named_or_missing() -> None:
     assert report.checks == [f"counts above their bound, cut to it (cleaning.above): {cut}"]
     left_out = clean(clipped(3), dataset(above="missing", max_carry=0))
     assert counts(left_out) == {"zero_counts": 3, "above_counts": 3}
+    assert clean(clipped(2), dataset(above=None)), "1% of the counts"
+    assert refused(clipped(3), dataset(above=None)).startswith(
+        f"hospitals.csv: 3 of 200 counts of stream S are above their capacity ({cut}). Set"
+        " dataset.cleaning.above to missing if they are typing errors, or to cut if they are real."
+    )
 
 
-@pytest.mark.parametrize(("zeros", "stops"), [(8, False), (9, True)])
-def test_a_run_stops_if_more_cells_become_0_than_max_zeroed(zeros: int, stops: bool) -> None:
-    """Of 160 cells, 8 are a share of 0.05; they are missing at the start, so none is carried."""
-    line = " ".join(["."] * zeros + ["5"] * (40 - zeros))
-    of: Drawn = {
-        "late": (line, " ".join(["9"] * 40)),
-        **{f"h{k}": (" ".join(["5"] * 40), " ".join(["9"] * 40)) for k in range(3)},
-    }
+def test_a_run_stops_if_more_cells_become_0_than_max_zeroed() -> None:
+    """Of 160 cells, 8 are a share of 0.05."""
     rules = dataset(max_zeroed=Cleaning().max_zeroed)
-    if stops:
-        said = refused(of, rules).splitlines()
-        assert said[0] == (
-            "hospitals.csv: stream S has 9 cells of 160 that would become 0, with no count in the"
-            " period nor in the 4 before; allowed by dataset.cleaning.max_zeroed: 8"
-        )
-        assert said[1] == "  late: 9 cells"
-        assert said[2].startswith("If two names are one entity, give them one name in the table")
-        assert "raise dataset.cleaning.max_zeroed to 0.057" in said[2]
-    else:
-        panel = clean(of, rules)
-        assert panel.reports[0].cells["zero_counts"] == zeros
-        assert "stream S: missing counts set to 0: 8 of 160 cells" in panel.warnings
+    warnings = clean(late(8), rules).warnings
+    assert "stream S: missing counts set to 0: 8 of 160 cells" in warnings
+    said = refused(late(9), rules).splitlines()
+    assert said[0] == (
+        "hospitals.csv: stream S has 9 cells of 160 that would become 0, with no count in the"
+        " period nor in the 4 before; allowed by dataset.cleaning.max_zeroed: 8"
+    )
+    assert said[1] == "  late: 9 cells"
+    assert said[2].startswith("If two names are one entity, give them one name in the table")
+    assert "raise dataset.cleaning.max_zeroed to 0.057" in said[2]
 
 
 def test_overlapping_periods_name_the_rarer_one() -> None:
