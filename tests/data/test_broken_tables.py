@@ -19,17 +19,16 @@ COLUMNS = ("--entity", "place", "--period", "week", "--count", "patients", "--ca
 
 @pytest.mark.parametrize("number", range(0, 1500, 1500 // COUNT))
 @pytest.mark.filterwarnings("ignore")  # what cleaning changed is logged
-def test_a_broken_table_is_refused_without_a_traceback(number, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_broken_table_is_refused_without_a_traceback(number, empty_folder):
     suffix, held = broken(number)
-    table = tmp_path / f"broken{suffix}"
+    table = empty_folder / f"broken{suffix}"
     table.write_bytes(held)
     code, out, err = command("new", "dataset", table.name, *COLUMNS)
     assert "Traceback" not in out + err
     if code:
         assert table.name in err
-        assert list(tmp_path.iterdir()) == [table]
+        assert list(empty_folder.iterdir()) == [table]
     else:
-        stream = dpol.read_table(*tmp_path.glob("*.yaml"))
+        stream = dpol.read_table(*empty_folder.glob("*.yaml"))
         assert (stream.capacity > 0).all()
         assert 0 <= stream.gains.min() <= stream.gains.max() <= 1

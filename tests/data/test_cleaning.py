@@ -159,14 +159,6 @@ def test_the_first_and_last_period_are_included_and_others_are_left_out(
     assert panel.joined["rows_outside"] == 10 - 2 * len(counts)
 
 
-def test_nothing_is_carried_and_no_case_counted_from_outside_the_periods() -> None:
-    drawn = {"h": ("9 9 9", "9 9 9"), "a": ("7 . 3", "5 . 6"), "b": ("99 1 1", "9 9 9")}
-    panel = clean(drawn, dataset(periods={"first": week(1)}, min_total_cases=3))
-    assert line(panel, "a", "count") == [0, 3]
-    assert line(panel, "a", "capacity") == [6, 6]
-    assert [drop["entity"] for drop in panel.reports[0].dropped] == ["b"]
-
-
 @pytest.mark.parametrize(
     ("dates", "days", "gaps"),
     [
@@ -221,6 +213,7 @@ MISTAKES = (
 )
 ELSEWHERE = [
     row("A", "a", "2020-12-27", "n/a", "9"),
+    row("A", "b", "2020-12-27", "99", "77"),
     *(row("C", "z", week(0), "1", "9") | mistake for mistake in MISTAKES),
 ]
 """Rows before the first period, and of a group that does not play."""

@@ -19,6 +19,7 @@ import dpol
 from data.drawn_tables import UNTIDY, WORDS, Answers, Keys, Untidy, differences, draw_case, read
 from in_process import command
 
+pytestmark = pytest.mark.usefixtures("empty_folder")
 TIDY = [f"{os.environ.get('TABLES_SEED', 'drawn')}-{number}" for number in range(40)]
 
 
@@ -64,11 +65,6 @@ def is_made_tidy(case: Untidy, table: pd.DataFrame, message: str, keys: Keys, st
             if steps and is_made_tidy(case, names["table"], str(error), keys, steps - 1):
                 return True
     return False
-
-
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("name", TIDY)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -25,14 +24,8 @@ from data.drawn import (
     week,
 )
 from dpol.core.errors import DataError
-from dpol.data.settings import Dataset
 
-RULES = ("sum", "mean", "max", "last")
 OTHER = {"a": ("1 1 1 1 1", "9 9 9 9 9")}
-
-
-def merging(rule: str, **more: Any) -> Dataset:
-    return dataset(several_rows=rule, **more)
 
 
 def readings(day: int, entity: str, *cells: tuple[str, str]) -> list[Row]:
@@ -70,12 +63,12 @@ def test_equal_numbers_at_two_times_of_a_day_are_two_rows() -> None:
     of = readings(0, "a", ("5", "9"), ("5", "9")) + readings(0, "h", ("1", "9"), ("1", "9"))
     said = refused(of)
     assert "a date without a time of day, unless dataset.cleaning.several_rows or" in said
-    assert line(clean(of, merging("sum")), "a", "count") == [10]
+    assert line(clean(of, dataset(several_rows="sum")), "a", "count") == [10]
 
 
 def test_the_last_row_of_a_day_is_the_latest() -> None:
     of = readings(0, "a", ("1", "9"), ("2", "8"), ("3", "7")) + readings(0, "h", ("1", "9"))
-    panel = clean(of[::-1], merging("last"))
+    panel = clean(of[::-1], dataset(several_rows="last"))
     assert [line(panel, "a", name) for name in ("count", "capacity")] == [[3], [7]]
 
 
@@ -97,7 +90,7 @@ def test_a_day_is_what_python_makes_of_its_rows(days: list[list[str]], rule: str
         for line in readings(day, "a", *((texts.get(cell, cell), "9") for cell in cells))
     ]
     of += [line for day in range(len(days) + 1) for line in readings(day, "h", ("1", "9"))]
-    panel = clean(of, merging(rule, max_carry=0))
+    panel = clean(of, dataset(several_rows=rule, max_carry=0))
     made = {"sum": math.fsum, "mean": statistics.fmean, "max": max}[rule]
     expected, missing = [1.0], 0
     for cells in days:
@@ -114,8 +107,8 @@ def test_a_day_is_what_python_makes_of_its_rows(days: list[list[str]], rule: str
 @pytest.mark.parametrize(("rule", "beds"), [("mean", 6), ("max", 8), ("last", 4)])
 def test_capacities_of_a_day_have_a_rule_too(rule: str, beds: int) -> None:
     of = readings(0, "a", ("1", "8"), ("1", "0"), ("1", "4")) + readings(0, "h", ("1", "9"))
-    rules = merging(rule, capacity_zero="carry")
-    assert "have different capacities" in refused(of, merging("sum", capacity_zero="carry"))
+    rules = dataset(several_rows=rule, capacity_zero="carry")
+    assert "have different capacities" in refused(of, dataset(several_rows="sum"))
     assert line(clean(of, rules), "a", "capacity") == [beds]
     unknown = readings(1, "a", ("1", "0"), ("1", "-1"), ("1", "NA"))
     panel = clean([*of, *unknown], rules)
@@ -129,10 +122,10 @@ def test_capacities_of_a_day_have_a_rule_too(rule: str, beds: int) -> None:
 def test_rows_equal_in_every_column_are_dropped_or_refused_where_rows_are_parts(rule: str) -> None:
     """A column that is not read otherwise may tell rows apart."""
     once = [line | {"age": age} for age in ("young", "old") for line in rows({**PLAIN, **OTHER})]
-    parts = clean(once, merging(rule))
+    parts = clean(once, dataset(several_rows=rule))
     assert counts(parts) == {"merged_rows": 10}
     assert "1 row equal another in every column (h, 2021-01-03: row 22)" in (
-        refused([*once, once[0]], merging(rule))
+        refused([*once, once[0]], dataset(several_rows=rule))
     )
-    last = clean([*once, once[0]], merging("last"))
+    last = clean([*once, once[0]], dataset(several_rows="last"))
     assert counts(last) == {"exact_duplicates": 1, "merged_rows": 10}
