@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from data.cleaning_plain import SOURCES, number
 from data.drawn import (
     PLAIN,
+    SUMS,
     Row,
     clean,
     counts,
@@ -21,10 +24,13 @@ from data.drawn import (
     rows,
     sources,
     streams,
+    told,
     week,
 )
 from dpol.core.errors import DataError
 
+ORDER = "suppressed", "sum", "reported"
+"""Sources of the rows of a day: the first one found is that of the day."""
 OTHER = {"a": ("1 1 1 1 1", "9 9 9 9 9")}
 
 
@@ -66,41 +72,43 @@ def test_equal_numbers_at_two_times_of_a_day_are_two_rows() -> None:
     assert line(clean(of, dataset(several_rows="sum")), "a", "count") == [10]
 
 
-def test_the_last_row_of_a_day_is_the_latest() -> None:
-    of = readings(0, "a", ("1", "9"), ("2", "8"), ("3", "7")) + readings(0, "h", ("1", "9"))
-    panel = clean(of[::-1], dataset(several_rows="last"))
-    assert [line(panel, "a", name) for name in ("count", "capacity")] == [[3], [7]]
+cells_of_day = st.sampled_from(["0", "3", "4", "8", ".", "*:15:7", "*:*:1", "*:*:7", "*:12:."])
+MADE: dict[str, Callable[[list[float]], float]] = {
+    "sum": math.fsum,
+    "mean": statistics.fmean,
+    "max": max,
+    "last": lambda counts: counts[-1],
+}
 
 
-counts_of_day = st.lists(st.sampled_from(["0", "3", "4", "8", "*", "."]), min_size=1, max_size=5)
-
-
-@settings(max_examples=8)
+@settings(max_examples=20)
 @given(
-    days=st.lists(counts_of_day, min_size=1, max_size=4),
-    rule=st.sampled_from(["sum", "mean", "max"]),
+    days=st.lists(st.lists(cells_of_day, min_size=1, max_size=4), min_size=1, max_size=4),
+    rule=st.sampled_from([*MADE]),
 )
 def test_a_day_is_what_python_makes_of_its_rows(days: list[list[str]], rule: str) -> None:
-    """A suppressed count is 2; a sum with a missing count is missing, other rules leave it out."""
-    texts = {"*": "-999999", ".": "NA"}
+    """A sum with a missing count is missing, other rules leave it out; the latest row is last."""
     of = readings(0, "a", ("1", "9"))
     of += [
         line
         for day, cells in enumerate(days, start=1)
-        for line in readings(day, "a", *((texts.get(cell, cell), "9") for cell in cells))
+        for line in readings(day, "a", *((cell, "9") for cell in cells))
     ]
     of += [line for day in range(len(days) + 1) for line in readings(day, "h", ("1", "9"))]
-    panel = clean(of, dataset(several_rows=rule, max_carry=0))
-    made = {"sum": math.fsum, "mean": statistics.fmean, "max": max}[rule]
-    expected, missing = [1.0], 0
+    panel = clean(told(of[::-1]), dataset(SUMS, several_rows=rule, max_carry=0))
+    expected, kinds = [1.0], "r"
     for cells in days:
-        known = [2.0 if cell == "*" else float(cell) for cell in cells if cell != "."]
-        lost = not known or (rule == "sum" and "." in cells)
-        missing += lost
-        expected.append(0.0 if lost else made(known))
+        read = [number(cell, 2, 2, sums=True) for cell in cells]
+        read = read[-1:] if rule == "last" else read
+        known = [count for count, _ in read if count is not None]
+        lost = not known or (rule == "sum" and len(known) < len(read))
+        expected.append(0.0 if lost else MADE[rule](known))
+        of_rows = {SOURCES.get(how, "reported") for _, how in read}
+        kinds += "z" if lost else next(it[0] for it in ORDER if it in of_rows)
     assert line(panel, "a", "count") == pytest.approx(expected)
+    assert sources(panel, "a", "count_source") == kinds
     found = counts(panel)
-    assert found.get("missing_counts", 0) == found.get("zero_counts", 0) == missing
+    assert found.get("missing_counts", 0) == found.get("zero_counts", 0) == kinds.count("z")
     assert found.get("merged_rows", 0) == sum(len(cells) - 1 for cells in days)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -55,27 +54,6 @@ def test_a_period_has_no_more_days_than_its_length(periods: dict[str, int], most
     of = [row("A", f"{days}", "2021-01-01", f"*:70:{days}", "99") for days in (most, most + 1)]
     panel = clean(told(of), dataset(SUMS, periods, suppressed_value=1.5))
     assert panel.table["count"].tolist() == [70 / most, 1.5]
-
-
-@pytest.mark.parametrize(
-    ("rule", "cells", "count", "source"),
-    [
-        ("last", ["*:15:7", "*:*:1"], 2, "suppressed"),
-        ("last", ["*:*:1", "*:15:7"], 15 / 7, "sum"),
-        ("sum", ["*:*:1", "*:15:7"], 2 + 15 / 7, "suppressed"),
-        ("mean", ["*:12:.", "5"], 3.5, "suppressed"),
-        ("max", ["*:15:7", "1"], 15 / 7, "sum"),
-    ],
-)
-def test_several_rows_are_merged_as_their_sums_tell(
-    rule: str, cells: Sequence[str], count: float, source: str
-) -> None:
-    of = [row("A", "a", "2021-01-03", cell, "9") for cell in cells]
-    rules = with_sums(several_rows=rule)
-    panel = clean(told([*of, row("A", "h", "2021-01-03", "1", "9")]), rules)
-    assert line(panel, "a", "count") == [count]
-    assert line(panel, "a", "count_source") == [source]
-    assert counts(panel)["merged_rows"] == 1
 
 
 # Tables that lack the columns --------------------------------------------------------------------
