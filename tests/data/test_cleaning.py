@@ -23,7 +23,6 @@ from data.drawn import (
     counts,
     dataset,
     line,
-    of_period,
     refused,
     row,
     rows,
@@ -37,6 +36,7 @@ from data.drawn import (
 from dpol.core.errors import DataError
 from dpol.data.cleaning import RULES, SELECTIONS, clean_stream, joined
 from dpol.data.question import Gain
+from dpol.data.settings import Cleaning
 
 COLUMNS = ["count", "count_source", "capacity", "capacity_source"]
 START = datetime.date(2021, 1, 3)
@@ -139,59 +139,52 @@ def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedies(
     assert message.endswith(f"of {len(drawn)} entities, but needs at least 2. {remedy}")
 
 
-@pytest.mark.parametrize(
-    ("first", "last", "counts"),
-    [
-        (None, None, [1, 2, 3, 4, 5]),
-        (week(1), week(3), [2, 3, 4]),
-        ("2021-01-04", "2021-01-30", [2, 3, 4]),
-        (week(4), None, [5]),
-        (week(2), week(2), [3]),
-        (None, week(0), [1]),
-    ],
-)
-def test_the_first_and_last_period_are_included_and_others_are_left_out(
-    first: str | None, last: str | None, counts: list[float]
-) -> None:
-    drawn = {**PLAIN, "a": PLAIN["h"]}
-    panel = clean(drawn, dataset(periods={"first": first, "last": last}))
-    assert line(panel, "h", "count") == counts
-    assert panel.joined["rows_outside"] == 10 - 2 * len(counts)
+def clipped(number: int) -> Drawn:
+    """Draw 200 counts, of which some are 9 people in 8 beds."""
+    beds = ["8"] * number + ["9"] * (100 - number)
+    return {"a": (" ".join("9" * 100), " ".join(beds)), "b": (" ".join("1" * 100),) * 2}
 
 
-@pytest.mark.parametrize(
-    ("dates", "days", "gaps"),
-    [
-        ("2020-12-18 2020-12-25 2021-01-03 2021-01-10", 7, ""),  # from Fridays to Sundays
-        ("2020-12-20 2020-12-25", 7, ""),  # and back
-        ("2020-12-18 2021-01-03", 7, "1 between 2020-12-18 and 2021-01-03"),
-        ("2021-01-03 2021-01-15", 7, "1 between 2021-01-03 and 2021-01-15"),
-        ("2021-01-03 2021-01-17 2021-01-24 2021-02-21", 7,
-         "1 between 2021-01-03 and 2021-01-17; 3 between 2021-01-24 and 2021-02-21"),
-        ("2021-01-03 2021-01-17", 14, ""),
-        ("2021-01-03 2021-01-05", 1, "1 between 2021-01-03 and 2021-01-05"),
-        ("2021-01-03 2021-01-07", 7, ""),
-        ("2021-01-03 2021-01-11", 14, ""),
-        # Exactly half of a period is too little: it is as near to the same as to the next one.
-        ("2021-01-03 2021-01-04", 2, None),
-        ("2021-01-03 2021-01-06", 7, None),
-        ("2021-01-03 2021-01-10", 14, None),
-    ],
-)  # fmt: skip
-def test_missing_periods_are_reported_and_a_move_from_friday_to_sunday_is_none(
-    dates: str, days: int, gaps: str | None
-) -> None:
-    of = [it for date in dates.split() for it in of_period(date, "ab")]
-    rules = dataset(periods={"days": days})
-    if gaps is None:
-        first, second = dates.split()
-        assert refused(of, rules).startswith(
-            f"hospitals.csv, row 2: stream S has periods {first} and {second}, less than a period"
-        )
-        return
-    (report,) = clean(of, rules).reports
-    assert report.checks == ([f"periods missing: {gaps}"] if gaps else [])
-    assert report.periods == len(dates.split())
+def late(number: int) -> Drawn:
+    """Draw 160 counts, of which some are missing at the start, so that none is carried."""
+    nine, missing = " ".join("9" * 40), " ".join("." * number + "5" * (40 - number))
+    return {"late": (missing, nine), **{f"h{k}": (nine, nine) for k in range(3)}}
+
+
+def test_counts_above_the_capacity_are_cut_and_named_or_missing() -> None:
+    (report,) = clean(clipped(3)).reports
+    cut = "; ".join(f"a, {week(t)}: 9" for t in range(3))
+    assert report.checks == [f"counts above their bound, cut to it (cleaning.above): {cut}"]
+    left_out = clean(clipped(3), dataset(above="missing", max_carry=0))
+    assert counts(left_out) == {"zero_counts": 3, "above_counts": 3}
+    assert clean(clipped(2), dataset(above=None)), "1% of the counts"
+    assert refused(clipped(3), dataset(above=None)).startswith(
+        f"hospitals.csv: 3 of 200 counts of stream S are above their capacity ({cut}). Set"
+        " dataset.cleaning.above to missing if they are typing errors, or to cut if they are real."
+    )
+
+
+def test_a_run_stops_if_more_cells_become_0_than_max_zeroed() -> None:
+    """Of 160 cells, 8 are a share of 0.05."""
+    rules = dataset(max_zeroed=Cleaning().max_zeroed)
+    warnings = clean(late(8), rules).warnings
+    assert "stream S: missing counts set to 0: 8 of 160 cells" in warnings
+    said = refused(late(9), rules).splitlines()
+    assert said[0] == (
+        "hospitals.csv: stream S has 9 cells of 160 that would become 0, with no count in the"
+        " period nor in the 4 before; allowed by dataset.cleaning.max_zeroed: 8"
+    )
+    assert said[1] == "  late: 9 cells"
+    assert said[2].startswith("If two names are one entity, give them one name in the table")
+    assert "raise dataset.cleaning.max_zeroed to 0.057" in said[2]
+
+
+@pytest.mark.parametrize("negative", [False, True])
+def test_a_stream_without_any_count_is_refused(negative: bool) -> None:
+    of = {"a": (". -1 _", "9 9 9") if negative else (". . _", "9 9 9"), "b": (". . .", "9 9 9")}
+    said = refused(of, dataset(negative_counts="missing"))
+    assert said.startswith("hospitals.csv: stream S has no counts: all 5 cells are missing. Check")
+    assert clean({**of, "b": (". . *", "9 9 9")}, dataset(negative_counts="missing"))
 
 
 # Any table ---------------------------------------------------------------------------------------
