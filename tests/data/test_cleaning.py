@@ -189,9 +189,9 @@ def test_a_stream_without_any_count_is_refused(negative: bool) -> None:
 
 # Any table ---------------------------------------------------------------------------------------
 
-WHOLE = ["0", "1", "2.5", "7", "30", "4.3:30:7"]
+PUBLISHED = ["0", "1", "2.5", "7", "30", "4.3:30:7"]
 HIDDEN = ["*", "*:15:7", "*:*:7", "*:*:2", "*:4:2", "*:.:5", "*:12:.", "*:12:0", "*:12:8"]
-COUNT_CELLS = st.sampled_from([*WHOLE, *HIDDEN, ".", ".:9:7", "-1", "_"])
+COUNT_CELLS = st.sampled_from([*PUBLISHED, *HIDDEN, ".", ".:9:7", "-1", "_"])
 BEDS = ["1", "4.5", "10", "40", "*:21:7"]
 CAPACITY_CELLS = st.sampled_from([*BEDS, "0", "-2.6", "*", ".", "*:*:7", "*:21:.", "*:0:7"])
 GAPS = st.lists(st.sampled_from([7, 7, 5, 9, 10, 11, 14, 21]), min_size=1, max_size=7)
