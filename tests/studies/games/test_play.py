@@ -11,6 +11,7 @@ from dpol.experts.games import play
 from dpol.experts.play import RawGains
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
+from dpol.studies.games import compute
 from dpol.studies.games.collect import schema
 from dpol.studies.games.scores import rounds_of
 from game_tables import suite
@@ -43,12 +44,6 @@ def test_local_algorithms_share_their_noise(stream):
     np.testing.assert_array_equal(one.actions[:, -1], totals.argmax(axis=1))
 
 
-def test_an_algorithm_plays_the_same_in_any_suite(stream):
-    together = suite(stream, ("rw-ftpl", "rw-meta"))[1]
-    alone = suite(stream, ("rw-meta",))[0]
-    np.testing.assert_array_equal(together.actions, alone.actions)
-
-
 @pytest.mark.parametrize("change", [{"mu": 0.25}, {"noise": "capacity"}, {"seed": 2}])
 def test_algorithms_and_settings_have_their_own_random_numbers(stream, change):
     one, two = suite(stream, FREE)
@@ -62,9 +57,15 @@ def test_a_whole_mu_is_the_same_number_as_a_float(stream):
 
 
 @pytest.mark.parametrize(
-    "name", ["rw-meta", "mf-ftpl", "limited-updates", "multiplicative-weights"]
+    "name",
+    [
+        *("rw-meta", "random-effects", "mf-ftpl", "tree-ftpl-min-noise", "l2p"),
+        *("limited-updates", "multiplicative-weights"),
+    ],
 )
-def test_replicates_play_as_in_the_library_whatever_part_they_are_in(stream, name):
+def test_replicates_play_as_in_the_library_whatever_part_they_are_in(stream, name, monkeypatch):
+    """In blocks, which are played in parts of at most 2."""
+    monkeypatch.setattr(compute, "MOST_TOGETHER", 2 * stream.n_experts)
     (member,) = make_members(name)
     free = member.algorithm.model == "none"
     noise = "none" if free else "capacity"
@@ -73,10 +74,11 @@ def test_replicates_play_as_in_the_library_whatever_part_they_are_in(stream, nam
     else:
         source = RawGains(stream, 0.5, 6, seed=1, **({} if free else {"noise": noise}))
     games = play(name, source)
-    for part in (range(2), range(2, 6)):
-        (played,) = suite(stream, (name,), replicates=part, noise=noise)
-        np.testing.assert_array_equal(played.actions, games.actions[part])
-        assert played.guarantee == games.guarantee
+    for block in (range(1), range(1, 6)):
+        (played,) = suite(stream, (name,), replicates=block, noise=noise)
+        np.testing.assert_array_equal(played.actions, games.actions[block])
+        np.testing.assert_array_equal(played.gains, games.gains(stream)[block])
+        assert (played.replicates, played.guarantee) == (block, games.guarantee)
     assert (games.actions[:4] != games.actions[2:]).any()
 
 

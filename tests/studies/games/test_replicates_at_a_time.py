@@ -8,31 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.core.schemas import write_frame
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.registry import make_members
-from dpol.studies.games import compute
-from dpol.studies.games.compute import parts, play_suite
-from dpol.studies.games.scores import rounds_of
+from dpol.studies.games.compute import parts
 
-LOCAL = ("rw-ftpl", "rw-meta", "ridge", "random-effects")
-CENTRAL = ("tree-ftpl-min-noise", "l2p")
-
-
-def members_of(specs):
-    return [member for spec in specs for member in make_members(spec)]
-
-
-@pytest.fixture(scope="module")
-def wide(random_stream):
-    """A stream so wide that few replicates take megabytes."""
-    return random_stream(9, 5_000)
+MEMBERS = make_members("rw-ftpl")
 
 
 @given(st.integers(1, 40), st.integers(1, 300), st.integers(1, 30))
 def test_parts_hold_every_replicate_once_in_order_and_are_nearly_equal(count, n, rounds):
     stream = synthetic_stream("any", np.zeros((100 * rounds, n)))
-    split = list(parts(stream, members_of(["rw-ftpl"]), range(7, 7 + count)))
+    split = list(parts(stream, MEMBERS, range(7, 7 + count)))
     assert [number for part in split for number in part] == list(range(7, 7 + count))
     sizes = [len(part) for part in split]
     assert max(sizes) - min(sizes) <= 1
@@ -48,26 +34,13 @@ def test_parts_hold_every_replicate_once_in_order_and_are_nearly_equal(count, n,
 def test_parts_by_hand(rounds, n, sizes):
     """At most 7,500 replicates times experts; of games above 1,000 rounds in proportion fewer."""
     stream = synthetic_stream("any", np.zeros((rounds, n)))
-    assert [len(part) for part in parts(stream, members_of(["rw-ftpl"]), range(30))] == sizes
+    assert [len(part) for part in parts(stream, MEMBERS, range(30))] == sizes
 
 
 def test_many_learners_are_played_in_small_parts():
     """160^2 / 64 = 400 numbers for each replicate, so 18 of 30 would be too many for one part."""
-    (member,) = members_of(["rw-ftpl"])
+    (member,) = MEMBERS
     large = replace(member, algorithm=SimpleNamespace(n_learners=160))
     stream = synthetic_stream("any", np.zeros((2, 5)))
     assert [len(part) for part in parts(stream, [member, large], range(30))] == [15, 15]
     assert [len(part) for part in parts(stream, [member], range(30))] == [30]
-
-
-@pytest.mark.parametrize("specs", [LOCAL, CENTRAL])
-def test_results_do_not_depend_on_the_parts(wide, specs, tmp_path, monkeypatch):
-    """5 replicates at once, or in parts of 1, 2 and 2, give equal bytes."""
-    members, files = members_of(specs), []
-    for together in (5, 2):
-        monkeypatch.setattr(compute, "MOST_TOGETHER", together * wide.n_experts)
-        settings = {"noise": "isotropic", "mu": 0.5, "seed": 1}
-        played = play_suite(wide, members, replicates=range(5), **settings)
-        write_frame(rounds_of(played), tmp_path / "runs.parquet")
-        files.append((tmp_path / "runs.parquet").read_bytes())
-    assert files[0] == files[1]
