@@ -217,11 +217,7 @@ def test_a_table_is_written_only_if_it_matches_its_schema(streams, tmp_path, mon
     paths = {name: tmp_path / f"{name}.parquet" for name in STUDY.results}
     write_results(STUDY.package, settings, facts, inputs=inputs, files=paths)
     read = {name: read_frame(path, schema(name)) for name, path in paths.items()}
-    summary, curves, replay = (read[name] for name in ("summary", "cumulative", "replay"))
-    assert summary["mean_gain"].tolist() == [1.5]
-    assert set(replay["stream"]) == {"nm"}
-    assert summary["gain_share"].tolist() == pytest.approx([(1.5 - 1.25) / (2.5 - 1.25)])
-    assert curves["mean_cumulative_gain"].tolist()[-3:] == [0.5, 0.5, 1.5]
+    assert read["summary"]["gain_share"].tolist() == pytest.approx([(1.5 - 1.25) / (2.5 - 1.25)])
     paths["summary"].unlink()
     monkeypatch.setattr("dpol.studies.games.collect.conclude", lambda found: found)
     with pytest.raises(DataError, match="games: summary: lacks column best_fixed_share"):
