@@ -192,6 +192,7 @@ def test_a_plain_program_finds_the_same(
     made: tuple[pd.DataFrame, pd.DataFrame, StandingsPoint], mixed: Any
 ) -> None:
     summary, totals, point = made
+    assert {*standings(*made)} == {*schemas_in("dpol.studies.comparison")["standings"].columns}
     order = mixed.sample(range(len(totals)), len(totals))
     found = by_cell(standings(summary, totals.iloc[order], point))
     expected = plainly(summary, totals, point)
@@ -205,10 +206,6 @@ def test_a_plain_program_finds_the_same(
 
 
 # --- By hand ---
-
-POINT = StandingsPoint(
-    ours=None, questions=dict.fromkeys(("nm", "pa"), ""), apart=True, confidence=0.95
-)
 
 
 def two_streams() -> list[dict[str, Any]]:
@@ -246,12 +243,6 @@ def test_two_streams_by_hand() -> None:
     assert ftpl["gain_per_round"] == 2.75
     assert (rows.loc[("nm", "rw-meta"), "ci_comparisons"], meta["ci_comparisons"]) == (6, 3)
     assert {*standings_of(two_streams())["stream"]} == {"nm", "pa"}, "people may be in both"
-
-
-def test_they_have_the_columns_of_their_table() -> None:
-    made = standings(*tables(two_streams()), POINT)
-    assert {*made["stream"]} == {"", "nm", "pa"}
-    assert {*made} == {*schemas_in("dpol.studies.comparison")["standings"].columns}
 
 
 def test_a_mean_has_the_weakest_guarantee_and_the_experts_of_all_streams() -> None:

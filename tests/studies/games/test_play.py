@@ -1,17 +1,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpol.core.schemas import write_frame
+from dpol.data.synthetic import synthetic_stream
 from dpol.experts.games import play
 from dpol.experts.play import RawGains
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
+from dpol.studies.games import compute
 from dpol.studies.games.collect import schema
+from dpol.studies.games.compute import parts
 from dpol.studies.games.scores import rounds_of
 from game_tables import suite
 
@@ -28,25 +35,12 @@ def stream(random_stream):
     return random_stream(9, 4)
 
 
-def test_actions_are_scored_on_the_raw_gains(stream):
-    for played in suite(stream, LOCAL):
-        for r in range(3):
-            expected = [stream.gains[t, action] for t, action in enumerate(played.actions[r])]
-            assert played.gains[r].tolist() == expected
-
-
 def test_local_algorithms_share_their_noise(stream):
     one, two, *_ = suite(stream, LOCAL)
     np.testing.assert_array_equal(one.actions, two.actions)
     noisy = privatize(stream, "isotropic", 0.5, seed=1, replicates=(0, 1, 2))
     totals = noisy.initial + noisy.gains[:, :-1].sum(axis=1)
     np.testing.assert_array_equal(one.actions[:, -1], totals.argmax(axis=1))
-
-
-def test_an_algorithm_plays_the_same_in_any_suite(stream):
-    together = suite(stream, ("rw-ftpl", "rw-meta"))[1]
-    alone = suite(stream, ("rw-meta",))[0]
-    np.testing.assert_array_equal(together.actions, alone.actions)
 
 
 @pytest.mark.parametrize("change", [{"mu": 0.25}, {"noise": "capacity"}, {"seed": 2}])
@@ -62,9 +56,15 @@ def test_a_whole_mu_is_the_same_number_as_a_float(stream):
 
 
 @pytest.mark.parametrize(
-    "name", ["rw-meta", "mf-ftpl", "limited-updates", "multiplicative-weights"]
+    "name",
+    [
+        *("rw-meta", "random-effects", "mf-ftpl", "tree-ftpl-min-noise", "l2p"),
+        *("limited-updates", "multiplicative-weights"),
+    ],
 )
-def test_replicates_play_as_in_the_library_whatever_part_they_are_in(stream, name):
+def test_replicates_play_as_in_the_library_whatever_part_they_are_in(stream, name, monkeypatch):
+    """In blocks, which are played in parts of at most 2."""
+    monkeypatch.setattr(compute, "MOST_TOGETHER", 2 * stream.n_experts)
     (member,) = make_members(name)
     free = member.algorithm.model == "none"
     noise = "none" if free else "capacity"
@@ -73,10 +73,11 @@ def test_replicates_play_as_in_the_library_whatever_part_they_are_in(stream, nam
     else:
         source = RawGains(stream, 0.5, 6, seed=1, **({} if free else {"noise": noise}))
     games = play(name, source)
-    for part in (range(2), range(2, 6)):
-        (played,) = suite(stream, (name,), replicates=part, noise=noise)
-        np.testing.assert_array_equal(played.actions, games.actions[part])
-        assert played.guarantee == games.guarantee
+    for block in (range(1), range(1, 6)):
+        (played,) = suite(stream, (name,), replicates=block, noise=noise)
+        np.testing.assert_array_equal(played.actions, games.actions[block])
+        np.testing.assert_array_equal(played.gains, games.gains(stream)[block])
+        assert (played.replicates, played.guarantee) == (block, games.guarantee)
     assert (games.actions[:4] != games.actions[2:]).any()
 
 
@@ -119,3 +120,39 @@ def test_the_file_has_one_row_per_algorithm_replicate_and_round(stream, tmp_path
     assert one["gain"].tolist() == made[1].gains[1].tolist()
     setting = rows[["stream", "noise", "mu"]].drop_duplicates().to_numpy().tolist()
     assert setting == [["test", "isotropic", 0.5]]
+
+
+# ---- parts of a block ----------------------------------------------------------------------------
+
+MEMBERS = make_members("rw-ftpl")
+
+
+@given(st.integers(1, 40), st.integers(1, 300), st.integers(1, 30))
+def test_parts_hold_every_replicate_once_in_order_and_are_nearly_equal(count, n, rounds):
+    stream = synthetic_stream("any", np.zeros((100 * rounds, n)))
+    split = list(parts(stream, MEMBERS, range(7, 7 + count)))
+    assert [number for part in split for number in part] == list(range(7, 7 + count))
+    sizes = [len(part) for part in split]
+    assert max(sizes) - min(sizes) <= 1
+    assert min(sizes) >= 1
+    assert max(sizes) == 1 or max(sizes) * n * max(1, rounds / 10) <= 7_500
+
+
+@pytest.mark.parametrize(
+    ("rounds", "n", "sizes"),
+    [(2, 250, [30]), (2, 251, [15, 15]), (2, 7_600, [1] * 30), (2_000, 125, [30]),
+     (2_001, 125, [15, 15]), (1_000_000, 1, [6] * 5)],
+)  # fmt: skip
+def test_parts_by_hand(rounds, n, sizes):
+    """At most 7,500 replicates times experts; of games above 1,000 rounds in proportion fewer."""
+    stream = synthetic_stream("any", np.zeros((rounds, n)))
+    assert [len(part) for part in parts(stream, MEMBERS, range(30))] == sizes
+
+
+def test_many_learners_are_played_in_small_parts():
+    """160^2 / 64 = 400 numbers for each replicate, so 18 of 30 would be too many for one part."""
+    (member,) = MEMBERS
+    large = replace(member, algorithm=SimpleNamespace(n_learners=160))
+    stream = synthetic_stream("any", np.zeros((2, 5)))
+    assert [len(part) for part in parts(stream, [member, large], range(30))] == [15, 15]
+    assert [len(part) for part in parts(stream, [member], range(30))] == [30]

@@ -84,11 +84,23 @@ def plain(text: str) -> str:
     return "".join(text.split()).replace("log(d)", "log(n)")
 
 
-@pytest.mark.parametrize("name", PLAYED)
-def test_bounds_hold_in_games_and_a_tenth_of_each_does_not(name: str) -> None:
+def of_sums() -> float:
+    """The noise is that of the mechanism."""
+    stream = synthetic_stream("zeros", np.zeros((T, N)))
+    of = MatrixFTPL().mechanism(setup_of(RawGains(stream, MU, 1)))
+    return matrix_bound(of.scale[0] * of.factorization.row_norms, N)
+
+
+@pytest.mark.parametrize(
+    ("name", "bound", "part"),
+    [*((name, bound, 10) for name, bound in PLAYED.items()), ("mf-ftpl", of_sums, 20)],
+)
+def test_bounds_hold_in_games_and_a_small_part_of_each_does_not(
+    name: str, bound: Callable[[], float], part: int
+) -> None:
     """In two games, by the mean of 200 runs plus and minus 4 standard errors."""
     (member,) = make_members(name)
-    bound, largest = PLAYED[name](), 0.0
+    largest = 0.0
     for game in ("one-good-expert", "two-rivals"):
         gains = synthetic_gains(T, N)[game]
         source = RawGains(synthetic_stream(game, gains), MU, RUNS)
@@ -96,23 +108,9 @@ def test_bounds_hold_in_games_and_a_tenth_of_each_does_not(name: str) -> None:
         actions = play_rounds(member.algorithm, source, coins)
         regret = gains.sum(axis=0).max() - gains[np.arange(T), actions].sum(axis=1)
         error = 4 * regret.std(ddof=1) / math.sqrt(RUNS)
-        assert regret.mean() + error < bound
+        assert regret.mean() + error < bound()
         largest = max(largest, regret.mean() - error)
-    assert largest > bound / 10
-
-
-def test_the_bound_of_factorised_sums_holds_in_games() -> None:
-    """By the mean of 200 runs plus 4 standard errors; the noise is that of the mechanism."""
-    for game in ("one-good-expert", "two-rivals"):
-        gains = synthetic_gains(T, N)[game]
-        source = RawGains(synthetic_stream(game, gains), MU, RUNS)
-        of = MatrixFTPL().mechanism(setup_of(source))
-        coins = replicate_generators(3, ("mf-ftpl", game), source.numbers, "mf-ftpl")
-        actions = play_rounds(MatrixFTPL(), source, coins)
-        regret = gains.sum(axis=0).max() - gains[np.arange(T), actions].sum(axis=1)
-        error = 4 * regret.std(ddof=1) / math.sqrt(RUNS)
-        bound = matrix_bound(of.scale[0] * of.factorization.row_norms, N)
-        assert bound / 20 < regret.mean() + error < bound
+    assert largest > bound() / part
 
 
 @pytest.mark.parametrize("B", [1, 4, 20])

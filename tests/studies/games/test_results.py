@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
+import numpy as np
 import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
-from dpol.show.reported import load_reported
-from dpol.studies.games.collect import results_from
-from dpol.studies.games.names import BEST_LINEAR
+from dpol.studies.games.collect import results_from, switching_gains
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.study import Facts
 from game_tables import joined, suite
 from replays import stream_of
-from tables_by_hand import INF, run, summary
-
-# --- The paper's numbers ---
-
-
-def test_reported_numbers_are_the_paper_s() -> None:
-    numbers = load_reported().set_index(["stream", "algorithm", "mu"])
-    assert len(numbers) == 48
-    assert numbers.loc[("CA", "rw-meta", 0.25)].tolist() == [33.34, 1.30]
-    assert numbers.loc[("NM", "tree-ftpl-min-regret", INF), "mean_gain"] == 13.38
-    assert numbers.loc[("PA", BEST_LINEAR, 0.5), "mean_gain"] == 38.06
-    assert numbers["ci_half_width"].notna().sum() == 9
-
+from tables_by_hand import run, summary
 
 # --- Shares ---
 
@@ -36,6 +26,23 @@ def test_shares_are_empty_where_every_choice_gains_the_same() -> None:
     row = summary([run("rw-meta", 1.0, 30.0 + 1e-12, **same)]).iloc[0]
     shares = row[["best_fixed_share", "gain_share", "gain_share_half_width"]]
     assert shares.isna().all()
+
+
+# --- Gains of the best sequences, beside all sequences of small games ---
+
+gains_of = st.tuples(st.integers(1, 6), st.integers(1, 3)).flatmap(
+    lambda shape: arrays(float, shape, elements=st.integers(-4, 9).map(float))
+)
+
+
+@given(gains_of)
+def test_every_sequence_was_tried(gains):
+    T, n = gains.shape
+    best = np.full(T + 3, -np.inf)  # more switches than rounds add nothing
+    for sequence in product(range(n), repeat=T):
+        switches = sum(one != two for one, two in pairwise(sequence))
+        best[switches:] = np.maximum(best[switches:], gains[np.arange(T), sequence].sum())
+    np.testing.assert_array_equal(switching_gains(gains, T + 2), best)
 
 
 # --- Blocks of replicates ---

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import re
 from dataclasses import replace
@@ -16,7 +15,6 @@ import scipy.stats
 import yaml
 
 from dpol.config.experiment import parse_experiment
-from dpol.show.rendering import to_csv
 from dpol.show.reported import REPORTED
 from dpol.show.table import Table
 from dpol.studies.games.study import STUDY
@@ -29,7 +27,7 @@ from pipeline import ROOT
 from tables_by_hand import lines
 
 TREES = ["tree-ftpl-min-noise", "tree-ftpl-min-regret"]
-SINGLE = {"rw-meta": "rw-meta", **dict(zip(TREES, TREES, strict=True))}
+COLUMNS_SHOWN = ["rw-meta", *TREES, "best-linear-model"]
 LEVELS = [math.inf, 1.0, 0.25]
 
 
@@ -38,74 +36,32 @@ def made() -> dict[str, pd.DataFrame]:
     return frames()
 
 
-@pytest.fixture(scope="module")
-def totals(made: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """The total gains with the paper's noise."""
-    rows = made["totals"]
-    return rows[rows["noise"] == "isotropic"].astype({"algorithm": str, "stream": str})
-
-
 def table(made: dict[str, pd.DataFrame], *, facts: Facts = FACTS, **changes: Any) -> Table:
     return table_2(made | {"summary": made["summary"].assign(**changes)}, facts)
 
 
-def csv(shown: Table) -> pd.DataFrame:
-    assert shown.numbers is not None
-    return pd.read_csv(io.StringIO(to_csv(shown.numbers)), keep_default_na=False, na_values=[""])
-
-
-def plainly(totals: pd.DataFrame) -> pd.DataFrame:
-    """Return mean, half-width, column and algorithm of each cell, from the total gains alone."""
-    # Table 2: 3 levels x 2 streams x (3 + 12). The report: RW-Meta and ridge with the other noise.
-    n_cells = 6 * (3 + 12) + 6 * (1 + 12)
-    factor = scipy.stats.t.ppf(1 - 0.05 / 2 / n_cells, REPLICATES - 1) / math.sqrt(REPLICATES)
-    cells = totals.groupby(["stream", "mu", "algorithm"])["total_gain"].agg(["mean", "std"])
-    cells = cells.reset_index().assign(half=lambda cells: factor * cells["std"])
-    linear = cells[cells["algorithm"].str.startswith("ridge-")]
-    best = linear.loc[linear.groupby(["stream", "mu"])["mean"].idxmax()]
-    best = best.assign(column="best-linear-model")
-    single = cells[cells["algorithm"].isin(SINGLE)].assign(column=lambda own: own["algorithm"])
-    return pd.concat([single, best]).set_index(["stream", "mu", "column"])
-
-
-def test_the_numbers_of_the_run_follow_from_its_total_gains(
-    made: dict[str, pd.DataFrame], totals: pd.DataFrame
-) -> None:
-    numbers = csv(table(made))
-    run = numbers[numbers["source"] == "run"].set_index(["stream", "mu", "column"])
-    plain = plainly(totals)
-    assert len(run) == len(plain) == 2 * 3 * 4
-    assert set(totals["algorithm"].unique()) - set(SINGLE) == {
-        f"ridge-w{window}-{penalty}"
-        for window in (8, 16, 32, 64)
-        for penalty in ("weak", "medium", "strong")
-    }
-    run = run.loc[plain.index]
-    assert run["algorithm"].tolist() == plain["algorithm"].tolist()
-    np.testing.assert_allclose(run["mean_gain"], plain["mean"], rtol=1e-12)
-    # Equal numbers have a deviation of exactly 0 in the run, and of rounding here.
-    np.testing.assert_allclose(run["ci_half_width"], plain["half"], rtol=1e-9, atol=1e-12)
-    assert set(run["ci_comparisons"]) == {168}
-    assert set(run["replicates"]) == {REPLICATES}
+def rows_shown(made: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the best row of the summary for each stream, level and column; ties by label."""
+    rows = made["summary"].query("noise == 'isotropic'").sort_values("algorithm")
+    best = rows.groupby(["stream", "mu", "column"])["mean_gain"].idxmax()
+    return rows.loc[best].set_index(["stream", "mu", "column"])
 
 
 def test_the_grey_rows_are_the_published_numbers(made: dict[str, pd.DataFrame]) -> None:
-    numbers = csv(table(made))
+    numbers = table(made).numbers
     paper = numbers[numbers["source"] == "paper"]
     published = pd.read_csv(REPORTED, keep_default_na=False, na_values=[""])
     same = paper[["stream", "column", "mu", "mean_gain", "ci_half_width"]]
     same = same.rename(columns={"column": "algorithm"}).reset_index(drop=True)
     # The run does not play μ = 0.5.
     published = published[published["mu"] != 0.5].reset_index(drop=True)
-    pd.testing.assert_frame_equal(same, published, check_dtype=False)
+    pd.testing.assert_frame_equal(same, published, check_dtype=False, check_exact=True)
     sizes = paper.groupby("stream", sort=False)["n_experts"].first()
     assert sizes.to_dict() == {"NM": 24, "PA": 146, "CA": 293}
     assert set(paper["n_rounds"]) == {148}
 
 
-def test_a_line_has_the_four_numbers_of_a_level(
-    made: dict[str, pd.DataFrame], totals: pd.DataFrame
-) -> None:
+def test_a_line_has_the_four_numbers_of_a_level(made: dict[str, pd.DataFrame]) -> None:
     shown = table(made)
     assert [column.title for column in shown.columns] == [
         *("RW-Meta", "Min Noise", "Min Regret", "best linear model")
@@ -115,15 +71,15 @@ def test_a_line_has_the_four_numbers_of_a_level(
     assert titles == ["A & B", "Bavaria", *states]
     cited = [group.cited for section in shown.sections for group in section.groups]
     assert cited == [False] * 2 + [True] * 3
-    plain, columns = plainly(totals), (*SINGLE, "best-linear-model")
+    best = rows_shown(made)
     for section, stream in zip(shown.sections, ("a", "b"), strict=False):
         ((_, own, _),) = [(group.title, group.lines, group.cited) for group in section.groups]
         assert [label for label, _ in own] == ["μ = ∞", "μ = 1", "μ = 0.25"]
         for (_, cells), mu in zip(own, LEVELS, strict=True):
-            for cell, column in zip(cells[:4], columns, strict=True):
-                row = plain.loc[(stream, mu, column)]
-                assert cell.text.split(" ")[0] == f"{row['mean']:.2f}"
-            assert cells[3].notes == (plain.loc[(stream, mu, columns[-1]), "algorithm"][6:],)
+            for cell, column in zip(cells, COLUMNS_SHOWN, strict=True):
+                row = best.loc[(stream, mu, column)]
+                assert cell.text.split(" ")[0] == f"{row['mean_gain']:.2f}"
+            assert cells[3].notes == (row["algorithm"].removeprefix("ridge-"),)
     california = {label: [cell.text for cell in cells] for _, label, cells in lines(shown)[-4:]}
     assert california["μ = ∞"] == ["59.36", "31.12", "16.68", "66.23"]
     assert california["μ = 1"] == ["55.62 ± 0.47", "25.09 ± 0.51", "16.91 ± 0.34", "61.16"]
@@ -229,7 +185,7 @@ def test_without_the_papers_question_its_numbers_are_not_beside_those_of_the_run
     other = replace(FACTS, asks_the_papers=False, reported={"a": "NM", "b": None})
     shown = table(made, facts=other)
     assert not any(group.cited for section in shown.sections for group in section.groups)
-    assert set(csv(shown)["source"]) == {"run"}
+    assert set(shown.numbers["source"]) == {"run"}
     assert "grey" not in " ".join(shown.footers).lower()
     assert verdict(made, other) is None
     assert "(other question: not comparable)." in shown.footers[0]
@@ -272,23 +228,22 @@ def test_a_variant_is_a_column_with_its_paired_difference(
             said, _, ends = note.partition(" ")
             assert float(said.replace("−", "-")) == pytest.approx((own - meta).mean(), abs=0.0051)
             assert ends == f"± {half:.2f} to RW-Meta"
-    numbers = csv(shown).query("source == 'run' and column == 'careful'")
-    means = totals[totals["algorithm"] == "careful"].groupby(["stream", "mu"], observed=True)
-    assert sorted(numbers["mean_gain"]) == pytest.approx(sorted(means["total_gain"].mean()))
-    assert {*numbers["ci_comparisons"]} == {168 + 6}
 
 
-def test_the_csv_has_rows_of_the_summary_and_of_the_paper_alone(
+def test_the_csv_has_the_best_rows_of_the_summary_and_rows_of_the_paper_alone(
     varied: dict[str, pd.DataFrame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    numbers, summary = table(varied).numbers, varied["summary"]
+    numbers, best = table(varied).numbers, rows_shown(varied)
     run, paper = (numbers[numbers["source"] == it] for it in ("run", "paper"))
     assert len(run) + len(paper) == len(numbers)
-    key = ["stream", "algorithm", "noise", "mu"]
-    played = summary.set_index(key).loc[[*run[key].itertuples(index=False, name=None)]]
-    shared = [it for it in COLUMNS if it in played]
-    assert {*COLUMNS} - {*shared} == {*key, "source", "stream_title"}
-    assert run[shared].to_dict("records") == played[shared].to_dict("records")
+    run = run.set_index(best.index.names)
+    shared = [it for it in COLUMNS if it in best]
+    assert {*COLUMNS} - {*shared} == {*run.index.names, "source", "stream_title"}
+    pd.testing.assert_frame_equal(run[shared].sort_index(), best[shared], check_dtype=False)
+    assert {column for *_, column in run.index} == {*COLUMNS_SHOWN, "careful"}
+    # 3 levels, 2 streams: Table 2 with the variant, and RW-Meta and ridge with the other noise.
+    assert {*run["ci_comparisons"]} == {6 * (3 + 12 + 1) + 6 * (1 + 12)}
+    assert {*run["replicates"]} == {REPLICATES}
     assert paper[NOT_PUBLISHED].isna().all(axis=None)
     monkeypatch.setattr(module, "NOT_PUBLISHED", NOT_PUBLISHED[1:])
     with pytest.raises(KeyError, match=NOT_PUBLISHED[0]):

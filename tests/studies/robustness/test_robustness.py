@@ -18,7 +18,7 @@ import dpol
 from dpol.config.experiment import load_experiment
 from dpol.config.models import Config
 from dpol.show.reported import FILLINGS
-from dpol.studies.jobs import settings_from, write_points
+from dpol.studies.jobs import write_points
 from dpol.studies.registry import load_study
 from dpol.studies.robustness import worlds
 from dpol.studies.robustness.settings import Robustness, RobustnessPoint
@@ -54,15 +54,14 @@ def played(
     return tables[name]
 
 
-def test_each_job_has_a_place_and_gets_its_point_as_plain_values() -> None:
+def test_each_job_has_a_place_and_plays_one_table() -> None:
     study = load_study("robustness")
     jobs = study.jobs(block(), config().facts)
     zeros = {f"zeros/states/{it}/mu-0.25" for it in ("share", "large")}
     assert {"worlds/mu-0.5", "fillings/drop-2"} < {*jobs}
     assert {*zeros, "zeros/held-out/mu-0.25"} < {*jobs}
     for job in jobs.values():
-        (asked,), (plain,) = job.points, job.plain
-        assert settings_from(PACKAGE, plain) == asked
+        (asked,) = job.points
         assert sum(getattr(asked.settings, it) is not None for it in study.results) == 1
 
 
