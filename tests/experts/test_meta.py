@@ -11,11 +11,7 @@ import experts_plain as plain
 from dpol.core.randomness import replicate_generators
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
-from dpol.experts.meta import (
-    RWMeta,
-    decorrelating_noise,
-    shared_noise,
-)
+from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
 from dpol.experts.play import play_rounds
 from dpol.noise import privatize
 from steps import FixedBank, final_state
