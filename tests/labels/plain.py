@@ -25,17 +25,6 @@ HYPOTHESES = HypothesisClass(TWO_FEATURES)
 LAST = 1 - 2.0**-53  # the largest uniform number that NumPy draws
 
 
-class Tapes:
-    """A stand-in for `ReplicateGenerators` where thousands of replicates share one generator."""
-
-    def __init__(self, n_replicates, seed=0):
-        self.n_replicates = n_replicates
-        self._rng = np.random.default_rng(seed)
-
-    def uniforms(self, count):
-        return self._rng.random((self.n_replicates, count))
-
-
 def clipping(masses, rounds, rule="exact"):
     return Clipping(HypothesisClass(masses), rounds, rule)
 

@@ -18,7 +18,7 @@ from dpol.labels.game import LabelGame, label_generators, play_labels, realisabl
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import BlockLearner, LossLearner, Terms
 from dpol.labels.registry import LEARNERS, make_learner, variants
-from labels import plain
+from replicates import many
 
 # No hypothesis gives label 4 any mass at feature 1.
 CLASS = HypothesisClass(
@@ -58,7 +58,7 @@ def sums_of_single_rounds(name, rule):
     learner = make_learner(name, CLASS, Terms(3, 4.0), rule)
     labels = np.random.default_rng(2).choice(5, p=law_for(name), size=(1, N * ROUNDS))
     features = np.full(N * ROUNDS, FEATURE)
-    messages = learner.client.privatize(labels, features, plain.Tapes(1, seed=3))
+    messages = learner.client.privatize(labels, features, many(1, 3))
     return learner.scores(messages, features).reshape(N, ROUNDS, -1).sum(axis=1)
 
 

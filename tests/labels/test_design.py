@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.labels.clients import ResponseClient
 from dpol.labels.design import DesignBayes, optimal_design, sets_of
-from dpol.labels.game import (
-    label_generators,
-)
+from dpol.labels.game import label_generators
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import Terms
 from labels import plain
@@ -104,14 +101,3 @@ def test_blocks_of_rounds_have_the_log_odds_of_the_design():
     laws = np.broadcast_to(THREE[0], (4_000, 3))
     sums = reader.sums(laws, 0, np.array([rounds]), coins)[:, 0]
     assert (sums[:, 0] - sums[:, 1]).mean() == pytest.approx(rounds * odds, abs=0.5)
-
-
-@pytest.mark.parametrize(("M", "epsilon"), [(2, 0.3), (20, 1.0), (1000, 4.0)])
-def test_randomised_response_keeps_a_share_of_every_difference(M, epsilon):
-    keep = ResponseClient(M, epsilon).keep
-    rng = np.random.default_rng(M)
-    one, other = rng.dirichlet(np.ones(M), size=2)
-    messages = [(1 - keep) / (M - 1) + (keep - (1 - keep) / (M - 1)) * law for law in (one, other)]
-    ratio = plain.tv(*messages) / plain.tv(one, other)
-    kept = math.expm1(epsilon) / (math.expm1(epsilon) + M)
-    assert kept == pytest.approx(ratio, rel=1e-9)

@@ -141,16 +141,3 @@ def test_a_label_that_is_ruled_out_by_mistake_costs_infinitely_much():
     kl, tv = round_risks(np.ones((1, 1, 1)), np.array([[1.0, 0.0]]), np.array([[0.9, 0.1]]))
     assert kl.tolist() == [[math.inf]]
     assert tv[0, 0] == pytest.approx(0.1)
-
-
-def test_theorem_6_bounds_the_mean_distance_by_the_risk():
-    """Pinsker's inequality in each of T rounds, and Jensen's; nearly equal for two close coins."""
-    rng, T = np.random.default_rng(1), 50
-    weights = rng.dirichlet(np.ones(2), size=(20, T))
-    for apart, nearest in ((1.0, 0.5), (0.02, 0.9)):
-        masses = np.array([[1 + apart, 1 - apart], [1.0, 1.0]]) / 2.001 + 0.00025
-        kl, tv = round_risks(
-            weights, masses / masses.sum(axis=1)[:, None], masses[:1].repeat(20, 0)
-        )
-        share = tv.mean(axis=1) / np.sqrt(kl.sum(axis=1) / (2 * T))
-        assert nearest < share.max() <= 1
