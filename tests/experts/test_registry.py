@@ -29,7 +29,6 @@ from dpol.experts.registry import (
     REGISTRY,
     label_of,
     make_members,
-    modules_of,
     simplicity_of,
 )
 from dpol.experts.tree_ftpl import TreeFTPL
@@ -282,20 +281,6 @@ def test_the_default_label_is_that_of_the_registry_or_the_class():
         for member in make_members(name):
             assert label_of(member.algorithm) == member.label
     assert (label_of(FixedBank(())), label_of(RWMeta(0.5))) == ("FixedBank", "rw-meta")
-
-
-def test_a_suite_entry_names_the_modules_of_its_algorithm_and_learners():
-    home = "dpol.experts"
-    assert modules_of("rw-ftpl") == (f"{home}.ftpl",)
-    assert modules_of({"algorithm": "ridge", "windows": [4]}) == (f"{home}.learners.ridge",)
-    learners = ["rw-ftpl", {"learner": "ridge", "windows": [4]}, "rw-ftpl"]
-    assert modules_of({"algorithm": "rw-meta", "learners": learners}) == (
-        f"{home}.meta",
-        f"{home}.learners.leader",
-        f"{home}.learners.ridge",
-    )
-    with pytest.raises(ValueError, match="algorithm 'nothing' is not one of persistence"):
-        modules_of("nothing")
 
 
 # --- The order of simplicity ---
