@@ -16,18 +16,6 @@ LEVELS = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 9: 4, 40: 6, 148: 8}
 LARGEST = math.sqrt(2) / 10  # Sensitivity of ten beds.
 
 
-def setup_for(rounds, mu, gain_range=1.0):
-    return CuratorSetup(
-        n_replicates=1,
-        n_rounds=rounds,
-        n_experts=3,
-        gain_range=gain_range,
-        sensitivity=LARGEST,
-        largest_change=LARGEST,
-        mu=mu,
-    )
-
-
 @pytest.mark.parametrize(("rounds", "levels"), LEVELS.items())
 def test_levels_are_the_most_nodes_that_a_round_really_enters(rounds, levels):
     most, entered = plain.most_nodes_of_a_round(rounds)
@@ -69,7 +57,9 @@ def test_fast_equals_plain(random_stream, objective, rounds, noise):
     ],
 )
 def test_scale_and_mu_by_hand(objective, rounds, mu, gain_range, scale, achieved):
-    tree, setup = TreeFTPL(objective), setup_for(rounds, mu, gain_range)
+    tree, facts = TreeFTPL(objective), {"n_rounds": rounds, "mu": mu, "gain_range": gain_range}
+    moved = {"sensitivity": LARGEST, "largest_change": LARGEST}
+    setup = CuratorSetup(n_replicates=1, n_experts=3, **facts, **moved)
     assert tree.init(setup).total_scale == pytest.approx(scale)
     assert tree.achieved_mu(setup) == pytest.approx(achieved)
 

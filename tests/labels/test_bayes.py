@@ -100,14 +100,6 @@ def test_likelihoods_of_answers_by_hand(epsilon):
 # ---- posteriors ----------------------------------------------------------------------------------
 
 
-def test_a_refuted_hypothesis_never_comes_back():
-    hypotheses = HypothesisClass([[1.0, 0.0], [1e-9, 1 - 1e-9]])
-    learner = make("response", math.inf, hypotheses)
-    labels = np.array([[1] + [0] * 10_000])
-    scores = learner.scores(plain.about(labels), np.zeros(10_001, dtype=int))[0].sum(axis=0)
-    assert scores[0] < scores[1] - 1e6
-
-
 def test_certain_answers_have_no_negative_probability():
     """The masses, all inside the set, sum to more than 1 by rounding."""
     hypotheses = HypothesisClass(np.repeat(np.eye(2), 10, axis=1) / 10)

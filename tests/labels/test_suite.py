@@ -130,22 +130,11 @@ def test_the_guarantee_is_complete(name, rule):
 
 # ---- selectors -----------------------------------------------------------------------------------
 
-every_selector = pytest.mark.parametrize("name", SELECTORS)
 
-
-def selector_of(name, epsilon=1.0):
-    masses = plain.HYPOTHESES.masses[0]
-    return SELECTORS[name](HypothesisClass(masses), Terms(T, epsilon))
-
-
-def constant_game(selector):
-    return realisable(selector.hypotheses, np.zeros(T, dtype=int), R)
-
-
-@every_selector
+@pytest.mark.parametrize("name", SELECTORS)
 def test_a_selection_depends_on_the_seed_and_on_its_own_generator_only(name):
-    selector = selector_of(name, epsilon=0.3)
-    game, generators = constant_game(selector), coins()
+    selector = SELECTORS[name](HypothesisClass(plain.TWO_FEATURES[0]), Terms(T, 0.3))
+    game, generators = realisable(selector.hypotheses, np.zeros(T, dtype=int), R), coins()
     whole = selector.selected(game, generators)
     assert whole.shape == (R,)
     np.testing.assert_array_equal(selector.selected(game, coins()), whole)

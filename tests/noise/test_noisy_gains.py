@@ -118,39 +118,32 @@ def test_streams_that_differ_in_stay_alone_share_no_noise(make_stream, noise):
 
 @pytest.mark.parametrize("change", [1, 3])
 @pytest.mark.parametrize("noise", GAUSSIAN)
-def test_the_guarantee_says_what_the_noise_achieves(make_stream, noise, change):
+def test_the_guarantee_names_the_noise_and_what_a_person_moves(make_stream, noise, change):
     stream = make_stream(GAINS, BEDS, count_sensitivity=float(change))
-    noisy = private(stream, noise, 0.5)
-    fresh = noisy.noise_scale if noisy.memory is None else noisy.fresh_scale
-    guarantee = noisy.guarantee
-    assert guarantee.mu == achieved_mu(stream, fresh, noisy.memory)
+    guarantee = private(stream, noise, 0.5).guarantee
     assert noise in guarantee.mechanism
     person = "person" if change == 1 else f"person who changes a count by up to {change}"
     assert guarantee.unit == f"one {person} in one round"
     assert guarantee.adjacency == ONE_PERSON.replace("person", person)
-    assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
+    assert guarantee.sampler == "seeded"
     in_counts = NOISES[noise].needs_capacities
     assert guarantee.sensitivity == pytest.approx(change * ROOT2 / (1 if in_counts else 5))
     moved = "L2, persons" if change == 1 else "L2, counts"
     assert guarantee.sensitivity_unit == (moved if in_counts else "L2, gain")
 
 
-@pytest.fixture(scope="module")
-def standardized(make_stream):
-    """Return (20,000, 12) noise: z_0 and two rounds of 4 hospitals, each over its expected scale.
+def test_noise_has_its_scale_in_every_coordinate_and_is_independent(make_stream, checks):
+    """All 12 variances and 66 correlations are tested with a total error probability of 1e-6.
 
-    The expected scale is written out here: sqrt(2) / (mu beds), for z_0 as in round 1.
+    They are those of z_0 and two rounds of 4 hospitals, each over its expected scale, written out
+    here: sqrt(2) / (mu beds), for z_0 as in round 1.
     """
     beds = np.array([[10.0, 20.0, 40.0, 3.0], [5.0, 50.0, 100.0, 7.0]])
     gains = np.linspace(0.1, 0.9, 8).reshape(2, 4)
     noisy = private(make_stream(gains, beds), "capacity", 0.5, replicates=range(20_000))
     noise = np.concatenate([noisy.initial[:, None], noisy.gains - gains], axis=1)
-    return (noise / (ROOT2 / (0.5 * beds[[0, 0, 1]]))).reshape(-1, 12)
-
-
-def test_noise_has_its_scale_in_every_coordinate_and_is_independent(standardized, checks):
-    """All 12 variances and 66 correlations are tested with a total error probability of 1e-6."""
-    assert checks.columns_are_unit_normals(standardized)
+    standardized = noise / (ROOT2 / (0.5 * beds[[0, 0, 1]]))
+    assert checks.columns_are_unit_normals(standardized.reshape(-1, 12))
 
 
 # ---- gains with a given sensitivity ----------------------------------------------------------

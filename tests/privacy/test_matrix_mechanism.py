@@ -13,14 +13,7 @@ from replicates import many
 
 T, N, MU = 9, 4, 0.7
 FACTORIZATIONS = [decayed_sums(T), decayed_sums(T, 0.8), fresh_window_sums(T, 3)]
-every_factorization = pytest.mark.parametrize(
-    "factorization", FACTORIZATIONS, ids=lambda made: made.name
-)
-every_noise = pytest.mark.parametrize("by_capacity", [False, True])
-
-
-def changes_of(t=T, n=N, seed=0):
-    return 1 / np.random.default_rng(seed).integers(5, 60, (t, n))
+CHANGES = 1 / np.random.default_rng(0).integers(5, 60, (T, N))
 
 
 def test_scales_by_hand():
@@ -42,15 +35,15 @@ def test_a_given_sensitivity_holds_for_any_change_of_a_round():
 
 
 def test_no_noise_without_privacy():
-    mechanism = scaled_to(decayed_sums(T), changes_of(), N, math.inf, by_capacity=True)
+    mechanism = scaled_to(decayed_sums(T), CHANGES, N, math.inf, by_capacity=True)
     assert mechanism.achieved_mu == math.inf
     assert not mechanism.noise(many(2)).any()
 
 
-@every_noise
-@every_factorization
+@pytest.mark.parametrize("by_capacity", [False, True])
+@pytest.mark.parametrize("factorization", FACTORIZATIONS, ids=lambda made: made.name)
 def test_the_noise_is_b_times_the_draws(factorization, by_capacity):
-    mechanism = scaled_to(factorization, changes_of(), N, MU, by_capacity=by_capacity)
+    mechanism = scaled_to(factorization, CHANGES, N, MU, by_capacity=by_capacity)
     draws = many(3).standard_normal(T, N)
     noise = mechanism.scale * np.einsum("ts,rsn->trn", factorization.left, draws)
     np.testing.assert_allclose(mechanism.noise(many(3)), noise)

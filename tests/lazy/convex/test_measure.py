@@ -102,17 +102,6 @@ def test_a_draw_that_needs_too_many_proposals_is_refused(monkeypatch: pytest.Mon
         measure.sample(far, many(20))
 
 
-def test_a_replicate_of_logistic_draws_depends_on_its_own_generator_only() -> None:
-    measure, state, _ = logistic_example(3, 2.0, 0.5, T=40)
-
-    def run(replicates: list[int]) -> Floats:
-        return measure.sample(state, replicate_generators(3, ("test",), replicates, "points"))
-
-    together = run([0, 1, 2, 3])
-    np.testing.assert_array_equal(together, np.concatenate([run([r]) for r in range(4)]))
-    assert len(np.unique(together[:, 0])) == 4
-
-
 @pytest.mark.parametrize("kind", [LinearLosses, LogisticLosses])
 def test_replicates_with_losses_of_their_own_play_as_each_does_alone(
     kind: type[LinearLosses | LogisticLosses],
