@@ -30,7 +30,6 @@ CLASS = HypothesisClass(
 LAW = np.array([0.4, 0.3, 0.15, 0.05, 0.1])
 N, ROUNDS, FEATURE = 20_000, 5, 1
 MEMBERS = [variant for variant in variants() if issubclass(LEARNERS[variant[0]], BlockLearner)]
-every_member = pytest.mark.parametrize(("name", "rule"), MEMBERS, ids=map("-".join, MEMBERS))
 
 
 def law_for(name):
@@ -75,7 +74,7 @@ def of_one_law(one, other):
 # ---- sums ----------------------------------------------------------------------------------------
 
 
-@every_member
+@pytest.mark.parametrize(("name", "rule"), MEMBERS, ids=map("-".join, MEMBERS))
 @pytest.mark.parametrize("many", [0.0, math.inf], ids=["counts", "single-draws"])
 def test_sums_of_blocks_are_distributed_like_sums_of_single_rounds(name, rule, many, monkeypatch):
     monkeypatch.setattr(blocks, "_MANY", many)

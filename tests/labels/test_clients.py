@@ -36,8 +36,8 @@ def sampled(rule="exact", epsilon=1.0, rounds=ROUNDS, masses=plain.TWO_FEATURES)
     return SampledClient(plain.clipping(masses, rounds, rule), epsilon)
 
 
-def vector(rule="exact", epsilon=1.0, rounds=ROUNDS, masses=plain.TWO_FEATURES):
-    return VectorClient(plain.clipping(masses, rounds, rule), epsilon)
+def vector(rule="exact"):
+    return VectorClient(plain.clipping(plain.TWO_FEATURES, ROUNDS, rule), 1.0)
 
 
 CLIENTS = {
