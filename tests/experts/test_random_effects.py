@@ -9,12 +9,7 @@ import numpy as np
 import pytest
 
 from dpol.experts.learners.alone import LearnerAlone
-from dpol.experts.learners.random_effects import (
-    BY_SIZE,
-    GROWTH,
-    LEVEL_FLOOR,
-    RandomEffectsBank,
-)
+from dpol.experts.learners.random_effects import BY_SIZE, GROWTH, LEVEL_FLOOR, RandomEffectsBank
 from dpol.experts.play import play_rounds
 from dpol.privacy.chains import Chains
 from steps import final_state, typical_levels

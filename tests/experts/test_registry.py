@@ -24,13 +24,7 @@ from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import RawGains, guarantee_of, play_rounds, rounds, setup_of
-from dpol.experts.registry import (
-    LEARNERS,
-    REGISTRY,
-    label_of,
-    make_members,
-    simplicity_of,
-)
+from dpol.experts.registry import LEARNERS, REGISTRY, label_of, make_members, simplicity_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CENTRAL_NOISES, NOISES, NoisyGains, privatize
 from replicates import many

@@ -7,12 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpol.labels.game import (
-    LabelGame,
-    label_generators,
-    play_labels,
-    round_risks,
-)
+from dpol.labels.game import LabelGame, label_generators, play_labels, round_risks
 from labels import plain
 
 # Two distributions; the second has zeros.

@@ -10,18 +10,10 @@ from scipy import integrate, stats
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.lazy.convex.accounting import (
-    ConvexGame,
-    convex_epsilon,
-)
+from dpol.lazy.convex.accounting import ConvexGame, convex_epsilon
 from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.losses import LinearLosses, LogisticLosses, drifting_losses
-from dpol.lazy.convex.measure import (
-    Absorbed,
-    LogisticWeights,
-    RegularisedWeights,
-    measure_for,
-)
+from dpol.lazy.convex.measure import Absorbed, LogisticWeights, RegularisedWeights, measure_for
 from dpol.lazy.transform import LazyParameters, play_measure
 from replicates import many
 
