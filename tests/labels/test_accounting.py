@@ -22,7 +22,7 @@ EPSILONS = (0.25, 1.0, 4.0)
     [*each_and_corners((2, 16, 64), EPSILONS, (1e-6, 1e-3, 0.1)), (1000, 1.0, 1e-6)],
 )
 def test_exact_is_enough_and_a_thousandth_less_is_not(n, epsilon, delta):
-    """By losses of Laplace noise, which tests/privacy compares with dp_accounting."""
+    """By losses of Laplace noise, which the room of privacy compares with dp_accounting."""
     factor = scale_factor(n, epsilon, delta, "exact")
     assert LAPLACE.loss(1 / factor, n).delta(epsilon) <= delta
     assert LAPLACE.loss(1 / (0.999 * factor), n).delta(epsilon) > delta

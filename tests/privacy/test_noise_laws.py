@@ -144,6 +144,33 @@ def test_mu_and_delta_are_never_below_their_40_digits(e, releases):
             assert delta <= found <= delta * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("releases", [1, 2, 8, 16])
+@pytest.mark.parametrize("e", [0.06, 0.26, 0.97, 3.0])
+def test_deltas_agree_with_dp_accounting(e, releases):
+    """Its losses, which are rounded down or up, give bounds."""
+    from dp_accounting.pld.privacy_loss_distribution import from_laplace_mechanism
+
+    fine = {"value_discretization_interval": e / (2000 if releases < 8 else 500)}
+    epsilons = np.array([0.0, 0.1, 0.3, 0.6]) * e * releases
+    low, high = (
+        np.array(
+            from_laplace_mechanism(1 / e, pessimistic_estimate=up, use_connect_dots=up, **fine)
+            .self_compose(releases)
+            .get_delta_for_epsilon(epsilons)
+        )
+        for up in (False, True)
+    )
+    ours = np.array([LAPLACE.loss(e, releases).delta(epsilon) for epsilon in epsilons])
+    seen = high > 1e-9
+    assert seen.sum() >= 2
+    assert (ours[seen] >= low[seen] * (1 - 1e-6)).all()
+    assert (ours[seen] <= high[seen] * (1 + SLACK)).all()
+    assert ours[0] <= high[0] * (1 + SLACK_OF_GUESS)
+    # The bounds are so close that noise smaller by a hundredth is refused.
+    more = LAPLACE.loss(1.01 * e, releases).delta(0.0)
+    assert more > high[0] * (1 + SLACK) or releases * e > 10
+
+
 def test_hundreds_of_releases():
     """With many small losses the mu of one adds up as the root of their number."""
     assert LAPLACE.loss(0.0311, 1040).mu == pytest.approx(0.0311 * math.sqrt(1040), rel=0.01)
