@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -57,23 +55,6 @@ def test_batch_sizes_equal_a_scan_of_all_sizes(name, game, t, gaps):
             reached = bound(gap - game["r"] * expected, expected, game["n"], game["eta"])
             target = plain.target(expected, t, game["n"], game["alpha"])
             assert reached == pytest.approx(target, rel=1e-6)
-
-
-@NAMES
-@given(game=games, t=st.integers(1, 90), size=st.integers(1, 90))
-def test_the_required_gap_is_the_root_of_the_bound_or_a_little_above(name, game, t, size):
-    t, size = min(t, game["rounds"]), min(size, game["rounds"])
-    required = float(rule_of(name, **game).required_gap(size, t))
-    if plain.target(size, t, game["n"], game["alpha"]) >= 1:
-        assert required == -math.inf
-        return
-    if game["eta"] == 0:
-        assert required == pytest.approx(game["r"] * size)
-        return
-    facts = {key: game[key] for key in ("n", "alpha", "eta", "r")}
-    exact = plain.required_gap(plain.BOUNDS[name], size, t, **facts)
-    step = game["eta"] * math.sqrt(2 * size)
-    assert -1e-10 * (1 + exact) <= required - exact <= 1e-6 * step + 1e-10 * exact
 
 
 @NAMES

@@ -211,7 +211,6 @@ MIXTURES = {
     "analytic": bound_of(),
     "analytic, ten experts": bound_of("borell-tis", 10, 0.1, 700),
 }
-EACH = pytest.mark.parametrize("mixture", MIXTURES.values(), ids=MIXTURES)
 
 
 @pytest.mark.parametrize("sizes", [[0, 1], [2, 2], [3, 1]])
@@ -254,7 +253,7 @@ def test_extreme_settings_are_finite_and_no_worse_than_one_round(name, t, mu):
         assert 0 <= mixture.epsilon(level) <= epsilon_of_delta(level, mu) * (1 + 1e-14)
 
 
-@EACH
+@pytest.mark.parametrize("mixture", MIXTURES.values(), ids=MIXTURES)
 def test_epsilon_falls_with_delta_and_reaches_it(mixture):
     levels = [1e-9, 1e-6, 1e-4, 1e-2]
     epsilons = [mixture.epsilon(level) for level in levels]

@@ -32,10 +32,6 @@ def test_three_rounds_by_hand(make_noisy, crowd):
     """After rounds 1 and 2 the means are (5, 3) and (3, 3), with errors (1, 0) and (1, 2) / √2."""
     gains = np.array([[[5.0, 3.0], [1.0, 3.0], [0.0, 0.0]]])
     noisy = make_noisy(gains, noise_scale=np.array([[1.0, 0.0], [1.0, math.sqrt(8)], [1.0, 1.0]]))
-    assert scores(gains[0, :1], noisy.noise_scale[:1], 1, 1).tolist() == [4, 3]
-    assert scores(gains[0, :2], noisy.noise_scale[:2], 1, 2) == pytest.approx(
-        [3 - math.sqrt(2), 3 - math.sqrt(8)]
-    )
     for decay, caution, actions in ((1, 1, [0, 0, 0]), (1, 3, [0, 1, 0]), (0, 0, [0, 0, 1])):
         played = play_rounds(DiscountedMean(decay, caution), noisy, crowd(1))
         assert played.tolist() == [actions]

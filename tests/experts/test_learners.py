@@ -12,21 +12,13 @@ from dpol.experts.games import bank_actions
 from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.ridge import RidgeBank
-from dpol.experts.meta import RWMeta
-from dpol.experts.play import rounds
 from dpol.experts.registry import LEARNERS, make_bank
-from dpol.noise import privatize
 from grids import each_and_corners
 from steps import final_state
 
 BANKS = {name: make_bank(name) for name in LEARNERS}
 every_bank = pytest.mark.parametrize("name", BANKS)
 ROUNDS, EXPERTS, REPLICATES = 14, 4, 5
-
-
-@pytest.fixture(scope="module")
-def source(random_stream):
-    return privatize(random_stream(ROUNDS, EXPERTS), "capacity", 0.5, seed=1, replicates=REPLICATES)
 
 
 @every_bank
@@ -77,11 +69,3 @@ def test_extreme_gains_and_noise_give_numbers(make_noisy, noise, size):
 def test_only_learners_of_a_bank_can_be_played_alone():
     with pytest.raises(ValueError, match="place must be a whole number from 0 to 1, got 2"):
         LearnerAlone(RidgeBank((2, 3), {"weak": 0.1}), 2)
-
-
-def test_banks_act_side_by_side(source, crowd):
-    banks = tuple(BANKS.values())
-    games = rounds(RWMeta(learners=banks), source, crowd(REPLICATES))
-    played = np.stack([state.actions for state, _ in games], axis=1)
-    expected = [bank_actions(bank, source) for bank in banks]
-    np.testing.assert_array_equal(played, np.concatenate(expected, axis=2))

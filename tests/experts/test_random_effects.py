@@ -9,12 +9,7 @@ import numpy as np
 import pytest
 
 from dpol.experts.learners.alone import LearnerAlone
-from dpol.experts.learners.random_effects import (
-    BY_SIZE,
-    GROWTH,
-    LEVEL_FLOOR,
-    RandomEffectsBank,
-)
+from dpol.experts.learners.random_effects import BY_SIZE, GROWTH, LEVEL_FLOOR, RandomEffectsBank
 from dpol.experts.play import play_rounds
 from dpol.privacy.chains import Chains
 from steps import final_state, typical_levels
@@ -123,13 +118,9 @@ def by_loops(noisy, r):
 def test_it_equals_conditioning_on_the_whole_history(play_with, memory):
     noisy = play_with(memory)
     state = final_state(BANK, noisy)
-    unit = typical_levels(noisy)[-1].unit
     for r in range(noisy.n_replicates):
         predicted, spread, noise, shares, level = by_loops(noisy, r)
         np.testing.assert_allclose(state.level[r], level, rtol=1e-8)
-        np.testing.assert_allclose(
-            (state.typical.unit * state.predicted)[r], unit[r] * predicted, rtol=1e-8
-        )
         np.testing.assert_allclose(state.predicted[r], predicted, rtol=1e-8)
         np.testing.assert_allclose(state.spread[r], spread, rtol=1e-8)
         np.testing.assert_allclose(state.noise[r], noise, rtol=1e-8, atol=1e-12)

@@ -13,12 +13,7 @@ import numpy as np
 import pytest
 import yaml
 
-from dpol.checks.algorithms import (
-    CHECKS,
-    game,
-    random_stream,
-    source_for,
-)
+from dpol.checks.algorithms import CHECKS, game, random_stream, source_for
 from dpol.checks.settings import stream_of
 from dpol.experts import registry
 from dpol.experts.discounted_mean import DiscountedMean
@@ -29,14 +24,7 @@ from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import RawGains, guarantee_of, play_rounds, rounds, setup_of
-from dpol.experts.registry import (
-    LEARNERS,
-    REGISTRY,
-    label_of,
-    make_members,
-    modules_of,
-    simplicity_of,
-)
+from dpol.experts.registry import LEARNERS, REGISTRY, label_of, make_members, simplicity_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CENTRAL_NOISES, NOISES, NoisyGains, privatize
 from replicates import many
@@ -103,14 +91,6 @@ def run(algorithm, source):
     return play_rounds(algorithm, source, many(source.n_replicates))
 
 
-@pytest.mark.parametrize("label", ["rw-ftpl", "tree-ftpl-min-noise", "follow-the-leader"])
-def test_the_wrong_source_is_refused(label):
-    algorithm = by_label(label)
-    wrong = source_for(by_label("follow-the-leader" if label == "rw-ftpl" else "rw-ftpl"), STREAM)
-    with pytest.raises(TypeError, match="cannot play"):
-        run(algorithm, wrong)
-
-
 @pytest.mark.parametrize("count", [0, 1, 6, 8])
 @pytest.mark.parametrize("label", ["rw-meta", "follow-the-leader"])
 def test_another_number_of_generators_than_replicates_is_refused(label, count):
@@ -122,14 +102,9 @@ def test_another_number_of_generators_than_replicates_is_refused(label, count):
 
 
 @pytest.mark.parametrize("member", [m for m in CENTRAL if m.algorithm.scales_noise], ids=label)
-def test_a_curator_scales_its_noise_as_the_game_says(member):
-    """Capacity noise gives each expert its own scale at the same mu, and needs capacities."""
-    source = source_for(member.algorithm, STREAM, 0.05)
-    scaled = dataclasses.replace(source, noise="capacity")
-    guarantee = guarantee_of(member.algorithm, scaled)
-    assert "capacity" in guarantee.mechanism
-    assert 0 < guarantee.mu <= 0.05 * (1 + 1e-12)
-    assert (run(member.algorithm, scaled) != run(member.algorithm, source)).any()
+def test_a_curator_names_the_noise_of_the_game_and_that_by_capacity_needs_capacities(member):
+    scaled = dataclasses.replace(source_for(member.algorithm, STREAM), noise="capacity")
+    assert "capacity" in guarantee_of(member.algorithm, scaled).mechanism
     sensitivity = np.full(STREAM.n_rounds, 0.3)
     given = dataclasses.replace(STREAM, capacity=None, given_sensitivity=sensitivity)
     with pytest.raises(ValueError, match="the noise capacity needs gains with capacities"):
@@ -158,12 +133,6 @@ def test_a_person_in_four_counts_gets_four_times_the_noise(member, noise):
     np.testing.assert_equal(*((told.loss, told.stays) for _, told in (once, often)))
     assert often[1].unit == "one person who changes a count by up to 4 in one round"
     assert (played(gains)[0] != once[0]).any(), "less noise is noticed"
-
-
-@pytest.mark.parametrize("noise", ["isotropic-constant", "isotropic-worst-case", "none", ""])
-def test_a_noise_that_no_curator_has_is_refused(noise):
-    with pytest.raises(ValueError, match="noise must be isotropic or capacity"):
-        RawGains(STREAM, 0.5, noise=noise)
 
 
 # --- No privacy is the limit ---
@@ -303,20 +272,6 @@ def test_the_default_label_is_that_of_the_registry_or_the_class():
     assert (label_of(FixedBank(())), label_of(RWMeta(0.5))) == ("FixedBank", "rw-meta")
 
 
-def test_a_suite_entry_names_the_modules_of_its_algorithm_and_learners():
-    home = "dpol.experts"
-    assert modules_of("rw-ftpl") == (f"{home}.ftpl",)
-    assert modules_of({"algorithm": "ridge", "windows": [4]}) == (f"{home}.learners.ridge",)
-    learners = ["rw-ftpl", {"learner": "ridge", "windows": [4]}, "rw-ftpl"]
-    assert modules_of({"algorithm": "rw-meta", "learners": learners}) == (
-        f"{home}.meta",
-        f"{home}.learners.leader",
-        f"{home}.learners.ridge",
-    )
-    with pytest.raises(ValueError, match="algorithm 'nothing' is not one of persistence"):
-        modules_of("nothing")
-
-
 # --- The order of simplicity ---
 
 
@@ -329,14 +284,3 @@ def test_the_registry_is_ordered_and_unknown_names_are_last():
     assert all(REGISTRY[bank] is LEARNERS[bank] for bank in banks)
     assert [simplicity_of(name) for name in REGISTRY] == [*range(len(REGISTRY))]
     assert simplicity_of("my.package:Mine") == simplicity_of("") == len(REGISTRY)
-
-    order = [
-        "persistence",
-        "discounted-mean",
-        "rw-ftpl",
-        "random-effects",
-        "ridge",
-        "rw-meta",
-        "l2p",
-    ]
-    assert sorted(order, key=simplicity_of) == order

@@ -14,11 +14,6 @@ def line_actions(make_noisy, gains, window, penalty):
     return bank_actions(bank, make_noisy([gains]))[0, :, 0].tolist()
 
 
-def test_round_one_is_expert_zero_even_if_the_initial_noise_says_otherwise(make_noisy):
-    noisy = make_noisy(np.zeros((2, 1, 3)), initial=[0.0, 1.0, 0.0])
-    assert bank_actions(RidgeBank(), noisy).tolist() == [[[0] * 12]] * 2
-
-
 def test_ties_go_to_the_lowest_index_and_gains_that_left_the_window_do_not_break_them(make_noisy):
     """In the second game, the windows of both experts are all zero from round 12 on."""
     gains = np.repeat(np.random.default_rng(0).random((30, 1)), 3, axis=1)

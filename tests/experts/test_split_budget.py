@@ -16,14 +16,6 @@ WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}
 SMALL = SplitBudget((RidgeBank(WINDOWS, PENALTIES), LeaderBank()))
 
 
-def test_the_vectors_together_are_the_noisy_vector(crowd):
-    noisy, scale = np.random.default_rng(2).random((3, 4)), np.array([1.0, 0.5, 2.0, 0.0])
-    parts = split(Observation(noisy, scale), 5, crowd(3))
-    np.testing.assert_allclose(sum(part.gains for part in parts) / 5, noisy, atol=1e-12)
-    for part in parts:
-        np.testing.assert_allclose(part.noise_scale, np.sqrt(5) * scale)
-
-
 def test_each_vector_has_independent_noise_of_its_share():
     """The covariance of the vectors given unit noise on the gains, found by unit vectors."""
     count = 6
@@ -34,10 +26,11 @@ def test_each_vector_has_independent_noise_of_its_share():
         def standard_normal(self, *shape):
             return np.eye(count).reshape(count, *shape)
 
-    fresh = [p.gains for p in split(Observation(np.zeros((count, 1)), np.ones(1)), count, Unit())]
-    factor = np.concatenate([*fresh], axis=1)
+    parts = split(Observation(np.zeros((count, 1)), np.ones(1)), count, Unit())
+    factor = np.concatenate([part.gains for part in parts], axis=1)
     shared = np.ones((count, count))  # of the noisy vector, which is in each of them
     np.testing.assert_allclose(factor.T @ factor + shared, count * np.eye(count), atol=1e-12)
+    np.testing.assert_allclose([part.noise_scale for part in parts], np.sqrt(count))
 
 
 def test_fast_equals_plain(draw_noisy):

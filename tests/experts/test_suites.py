@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 import pytest
@@ -13,7 +12,6 @@ from dpol.experts.registry import REGISTRY, make_members
 from dpol.experts.suites import SUITES, by_label
 from dpol.noise import ISOTROPIC, NO_NOISE, NOISES
 from dpol.studies.games.settings import Suite
-from dpol.studies.games.study import jobs
 from small_config import SMALL
 
 MODELS = {"local": "local", "central": "central", "non-private": "none"}
@@ -80,11 +78,3 @@ def test_an_entry_plays_with_its_own_noises():
     unfit = {"algorithm": "l2p", "noises": ["capacity"]}
     with pytest.raises(ConfigError, match=rf"must be \[{ISOTROPIC.name}\] because l2p has its own"):
         parse_experiment({**SMALL, "suites": {"raw": {"algorithms": [unfit]}}}, "here")
-
-
-def test_a_suite_is_a_job_of_a_level():
-    config = parse_experiment({**SMALL, "suites": [*SUITES]}, "here").config
-    places = [it.split("/")[:3] for it in jobs(config.games, config.facts)]
-    levels, streams = config.privacy.levels, config.streams
-    assert math.inf in levels
-    assert len(places) == len(streams) * (2 * len(levels) + 1)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dpol.labels.clients import Messages
 from dpol.labels.clipping import Clipping
+from dpol.labels.game import LabelGame
 from dpol.labels.hypotheses import HypothesisClass
 
 # N' = 7 > KM = 6: the ranges exceed the published log(KT).
@@ -25,19 +26,16 @@ HYPOTHESES = HypothesisClass(TWO_FEATURES)
 LAST = 1 - 2.0**-53  # the largest uniform number that NumPy draws
 
 
-class Tapes:
-    """A stand-in for `ReplicateGenerators` where thousands of replicates share one generator."""
-
-    def __init__(self, n_replicates, seed=0):
-        self.n_replicates = n_replicates
-        self._rng = np.random.default_rng(seed)
-
-    def uniforms(self, count):
-        return self._rng.random((self.n_replicates, count))
-
-
 def clipping(masses, rounds, rule="exact"):
     return Clipping(HypothesisClass(masses), rounds, rule)
+
+
+def constant_game(hypotheses, law, rounds, replicates):
+    """Return a game of one feature, whose labels follow the law (M,)."""
+    features, truth = np.zeros(rounds, dtype=int), np.zeros(replicates, dtype=int)
+    return LabelGame(
+        hypotheses=hypotheses, features=features, truths=np.array([[law]]), truth=truth
+    )
 
 
 def about(values):

@@ -18,7 +18,7 @@ from dpol.labels.game import LabelGame, label_generators, play_labels, realisabl
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import BlockLearner, LossLearner, Terms
 from dpol.labels.registry import LEARNERS, make_learner, variants
-from labels import plain
+from replicates import many
 
 # No hypothesis gives label 4 any mass at feature 1.
 CLASS = HypothesisClass(
@@ -30,7 +30,6 @@ CLASS = HypothesisClass(
 LAW = np.array([0.4, 0.3, 0.15, 0.05, 0.1])
 N, ROUNDS, FEATURE = 20_000, 5, 1
 MEMBERS = [variant for variant in variants() if issubclass(LEARNERS[variant[0]], BlockLearner)]
-every_member = pytest.mark.parametrize(("name", "rule"), MEMBERS, ids=map("-".join, MEMBERS))
 
 
 def law_for(name):
@@ -58,7 +57,7 @@ def sums_of_single_rounds(name, rule):
     learner = make_learner(name, CLASS, Terms(3, 4.0), rule)
     labels = np.random.default_rng(2).choice(5, p=law_for(name), size=(1, N * ROUNDS))
     features = np.full(N * ROUNDS, FEATURE)
-    messages = learner.client.privatize(labels, features, plain.Tapes(1, seed=3))
+    messages = learner.client.privatize(labels, features, many(1, 3))
     return learner.scores(messages, features).reshape(N, ROUNDS, -1).sum(axis=1)
 
 
@@ -75,7 +74,7 @@ def of_one_law(one, other):
 # ---- sums ----------------------------------------------------------------------------------------
 
 
-@every_member
+@pytest.mark.parametrize(("name", "rule"), MEMBERS, ids=map("-".join, MEMBERS))
 @pytest.mark.parametrize("many", [0.0, math.inf], ids=["counts", "single-draws"])
 def test_sums_of_blocks_are_distributed_like_sums_of_single_rounds(name, rule, many, monkeypatch):
     monkeypatch.setattr(blocks, "_MANY", many)

@@ -25,6 +25,7 @@ from dpol.labels.clients import (
 )
 from dpol.labels.hypotheses import HypothesisClass
 from labels import plain
+from replicates import many
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 ERROR = 1e-6
@@ -35,8 +36,8 @@ def sampled(rule="exact", epsilon=1.0, rounds=ROUNDS, masses=plain.TWO_FEATURES)
     return SampledClient(plain.clipping(masses, rounds, rule), epsilon)
 
 
-def vector(rule="exact", epsilon=1.0, rounds=ROUNDS, masses=plain.TWO_FEATURES):
-    return VectorClient(plain.clipping(masses, rounds, rule), epsilon)
+def vector(rule="exact"):
+    return VectorClient(plain.clipping(plain.TWO_FEATURES, ROUNDS, rule), 1.0)
 
 
 CLIENTS = {
@@ -125,7 +126,7 @@ def test_vector_messages_follow_their_distribution(rule, x, label):
     """The noise has scale factor * s_j."""
     client = vector(rule)
     labels = np.full((1, SIZE), label)
-    values = client.privatize(labels, np.full(SIZE, x), plain.Tapes(1, seed=label)).values[0]
+    values = client.privatize(labels, np.full(SIZE, x), many(1, label)).values[0]
     assert values.shape == (SIZE, 3)
     for j in range(3):
         scale = scale_factor(3, 1.0, 1e-6, rule) * scale_by_hand(x, j, rule)
@@ -138,7 +139,7 @@ def test_sampled_messages_follow_their_distribution(checks, rule, x, label):
     """The index is uniform, and the Laplace noise has scale s_J / eps."""
     client = sampled(rule, epsilon=0.5)
     labels = np.full((1, 3 * SIZE), label)
-    messages = client.privatize(labels, np.full(3 * SIZE, x), plain.Tapes(1, seed=label))
+    messages = client.privatize(labels, np.full(3 * SIZE, x), many(1, label))
     index, value = messages.index[0], messages.values[0]
     counts = np.bincount(index)
     assert checks.frequencies(counts, [1 / 3] * 3)
@@ -153,7 +154,7 @@ def test_sampled_messages_follow_their_distribution(checks, rule, x, label):
 @pytest.mark.parametrize("label", [0, 1, 3])
 def test_randomised_response_keeps_and_flips_at_its_rates(checks, label):
     labels = np.full((1, 100_000), label)
-    sent = CLIENTS["response"].privatize(labels, np.zeros(1, dtype=int), plain.Tapes(1)).values[0]
+    sent = CLIENTS["response"].privatize(labels, np.zeros(1, dtype=int), many(1)).values[0]
     counts = np.bincount(sent, minlength=4)
     for epsilon in (1 / 1.1, 1.0, 1.1):
         rates = np.ones(4)
@@ -173,7 +174,7 @@ def test_membership_sets_by_hand():
 def test_membership_answers_are_true_at_their_rate(checks, x, label):
     client = CLIENTS["membership"]
     labels = np.full((1, 90_000), label)
-    messages = client.privatize(labels, np.full(90_000, x), plain.Tapes(1, seed=x))
+    messages = client.privatize(labels, np.full(90_000, x), many(1, x))
     index, member = messages.index[0], messages.values[0]
     cells = np.bincount(2 * index + (member == client.sets[x, index, label]), minlength=6)
     for epsilon in (1.0, 1.1):
@@ -241,4 +242,4 @@ def test_epsilon_is_above_zero_and_infinity_claims_nothing(client):
 )
 def test_labels_that_do_not_exist_are_refused(client, label, message):
     with pytest.raises(ValueError, match=rf"labels must be integers in 0\.\.3, got {message}"):
-        client.privatize(np.array([[0, label]]), np.zeros(2, dtype=int), plain.Tapes(1))
+        client.privatize(np.array([[0, label]]), np.zeros(2, dtype=int), many(1))

@@ -6,16 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from dpol.labels import game as module
-from dpol.labels.game import (
-    LabelGame,
-    label_generators,
-    play_labels,
-    round_risks,
-)
+from dpol.labels.game import LabelGame, label_generators, play_labels, round_risks
 from labels import plain
 
 # Two distributions; the second has zeros.
@@ -103,33 +95,6 @@ def test_games_that_do_not_fit_are_refused(truths, message):
 # ---- risks ---------------------------------------------------------------------------------------
 
 
-@st.composite
-def mixtures(draw):
-    """Return weights (R, B, K), masses (K, M) and laws (R, M); laws may have zeros."""
-    R, B, K, M = (draw(st.integers(1, top)) for top in (3, 4, 5, 6))
-    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
-    laws = rng.dirichlet(np.full(M, 1.0), size=R)
-    if M > 1:
-        laws[:, 0] *= rng.integers(0, 2, size=R)
-        laws /= laws.sum(axis=1, keepdims=True)
-    masses = rng.dirichlet(np.full(M, 0.5), size=K) + 1e-12
-    return rng.dirichlet(np.ones(K), size=(R, B)), masses / masses.sum(axis=1, keepdims=True), laws
-
-
-@given(mixtures(), st.sampled_from([1, 17, 1 << 17]))
-def test_risks_agree_with_plain_python(case, block):
-    weights, masses, laws = case
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_BLOCK", block)
-        kl, tv = round_risks(weights, masses, laws)
-    assert kl.shape == tv.shape == weights.shape[:2]
-    for r, b in np.ndindex(weights.shape[:2]):
-        predicted = (weights[r, b] @ masses).tolist()
-        for computed, expected in ((kl, plain.kl), (tv, plain.tv)):
-            risk = expected(laws[r].tolist(), predicted)
-            assert computed[r, b] == pytest.approx(risk, rel=1e-9, abs=1e-12)
-
-
 def test_a_label_of_probability_0_adds_nothing_though_nobody_predicts_it():
     """Its log(0) times 0 would be no number."""
     kl, tv = round_risks(np.array([[[1.0, 0.0]]]), np.eye(2), np.array([[1.0, 0.0]]))
@@ -141,16 +106,3 @@ def test_a_label_that_is_ruled_out_by_mistake_costs_infinitely_much():
     kl, tv = round_risks(np.ones((1, 1, 1)), np.array([[1.0, 0.0]]), np.array([[0.9, 0.1]]))
     assert kl.tolist() == [[math.inf]]
     assert tv[0, 0] == pytest.approx(0.1)
-
-
-def test_theorem_6_bounds_the_mean_distance_by_the_risk():
-    """Pinsker's inequality in each of T rounds, and Jensen's; nearly equal for two close coins."""
-    rng, T = np.random.default_rng(1), 50
-    weights = rng.dirichlet(np.ones(2), size=(20, T))
-    for apart, nearest in ((1.0, 0.5), (0.02, 0.9)):
-        masses = np.array([[1 + apart, 1 - apart], [1.0, 1.0]]) / 2.001 + 0.00025
-        kl, tv = round_risks(
-            weights, masses / masses.sum(axis=1)[:, None], masses[:1].repeat(20, 0)
-        )
-        share = tv.mean(axis=1) / np.sqrt(kl.sum(axis=1) / (2 * T))
-        assert nearest < share.max() <= 1

@@ -16,10 +16,6 @@ from dpol.labels.learners import PrivateEXP3, PrivateWMA, Terms
 from labels import plain
 
 
-def wma(masses=plain.TWO_FEATURES, T=50, epsilon=1.0, rule="exact"):
-    return PrivateWMA(HypothesisClass(masses), Terms(T, epsilon), rule)
-
-
 def exp3(masses=plain.TWO_FEATURES, T=50, epsilon=2.0, rule="exact"):
     return PrivateEXP3(HypothesisClass(masses), Terms(T, epsilon), rule)
 
@@ -32,7 +28,7 @@ BOUNDS = [("exact", math.log(4 * 50)), ("published", math.log(3 * 50))]
 @pytest.mark.parametrize(("rule", "s"), BOUNDS)
 def test_scores_follow_algorithm_1(rule, s):
     """-rate Ytilde_j, Ytilde_j = -c (message_j + log M - c'), K = 3, M = 4, T = 50."""
-    learner = wma(rule=rule)
+    learner = PrivateWMA(plain.HYPOTHESES, Terms(50, 1.0), rule)
     values = np.random.default_rng(0).normal(-3, 5, size=(2, 7, 3))
     scores = learner.scores(plain.about(values), np.zeros(7, dtype=int))
     offset = scale_factor(3, 1.0, 1e-6, rule) * s * (2 * math.log(50) + math.log(3))

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpol.labels.game import LabelGame
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import Terms
 from dpol.labels.scheffe import ScheffeTournament
 from labels import plain
+from replicates import many
 
 # A sound library fails a statistical test with at most this probability.
 ERROR = 1e-6
@@ -64,16 +64,10 @@ def test_three_hypotheses_by_hand():
 
 def share_of_errors(sender, selector, rounds, replicates=40_000):
     """Return how often 1 is selected if 0 is true, with the sender's answers."""
-    game = LabelGame(
-        hypotheses=selector.hypotheses,
-        features=np.zeros(rounds, dtype=int),
-        truths=sender.hypotheses.masses.transpose(1, 0, 2),
-        truth=np.zeros(replicates, dtype=int),
-    )
-    # Replicates share a generator, which draws one after the other.
-    shared = SimpleNamespace(generators=(np.random.default_rng(1),) * replicates)
+    game = plain.constant_game(sender.hypotheses, TWO[0], rounds, replicates)
     object.__setattr__(sender, "select", selector.select)
-    return int(sender.selected(game, SimpleNamespace(clients=shared)).sum()), replicates
+    coins = SimpleNamespace(clients=many(replicates, seed=1))
+    return int(sender.selected(game, coins).sum()), replicates
 
 
 @pytest.mark.parametrize(("epsilon", "rounds"), [(0.5, 31), (1.0, 26), (1.5, 31)])

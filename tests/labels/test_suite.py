@@ -11,7 +11,6 @@ import pytest
 
 from dpol.labels import game as module
 from dpol.labels.game import (
-    LabelGame,
     LabelGenerators,
     label_generators,
     play_adversary,
@@ -130,22 +129,11 @@ def test_the_guarantee_is_complete(name, rule):
 
 # ---- selectors -----------------------------------------------------------------------------------
 
-every_selector = pytest.mark.parametrize("name", SELECTORS)
 
-
-def selector_of(name, epsilon=1.0):
-    masses = plain.HYPOTHESES.masses[0]
-    return SELECTORS[name](HypothesisClass(masses), Terms(T, epsilon))
-
-
-def constant_game(selector):
-    return realisable(selector.hypotheses, np.zeros(T, dtype=int), R)
-
-
-@every_selector
+@pytest.mark.parametrize("name", SELECTORS)
 def test_a_selection_depends_on_the_seed_and_on_its_own_generator_only(name):
-    selector = selector_of(name, epsilon=0.3)
-    game, generators = constant_game(selector), coins()
+    selector = SELECTORS[name](HypothesisClass(plain.TWO_FEATURES[0]), Terms(T, 0.3))
+    game, generators = realisable(selector.hypotheses, np.zeros(T, dtype=int), R), coins()
     whole = selector.selected(game, generators)
     assert whole.shape == (R,)
     np.testing.assert_array_equal(selector.selected(game, coins()), whole)
@@ -214,10 +202,7 @@ def test_randomised_response_becomes_bayes(epsilon):
 def test_a_label_that_no_hypothesis_allows_costs_infinitely_much_and_stops_nothing(name, rule):
     """Its message is like any other, weights stay numbers, and the risk shows the mistake."""
     wrong = HypothesisClass([[0.5, 0.5, 0.0], [0.25, 0.75, 0.0], [1.0, 0.0, 0.0]])
-    law = np.array([[[0.3, 0.3, 0.4]]])
-    game = LabelGame(
-        hypotheses=wrong, features=np.zeros(T, dtype=int), truths=law, truth=np.zeros(R, dtype=int)
-    )
+    game = plain.constant_game(wrong, [0.3, 0.3, 0.4], T, R)
     run = play_labels(make_learner(name, wrong, Terms(T, 1.0), rule), game, coins())
     assert (run.kl == math.inf).all()
     assert ((run.tv >= 0.4 * T * (1 - 1e-12)) & (run.tv <= T)).all()

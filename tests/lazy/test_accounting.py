@@ -27,56 +27,6 @@ NORMALISERS = (1.0, 2.0)
 
 # ---- exact output laws by enumeration: d, batches with a successor, batch sums tried, B ----------
 
-GAMES = [
-    (2, 1, (0, 0.5, 1), 1),
-    (2, 2, (0, 0.5, 1), 1),
-    (2, 3, (0, 1), 1),
-    (2, 3, (0, 1, 2), 2),
-    (2, 2, (0, 0.5, 1, 1.5, 2), 2),
-    (3, 2, (0, 1), 1),
-]
-ETAS = (0.01, 0.1, 1.0, 3.0)
-SWITCHES = (0.001, 0.03, 0.3, 1.0)
-DELTAS = (1e-12, 1e-6, 0.1)
-
-
-def adjacent_laws(game, eta, p, c, change=1.0):
-    """Return pairs of distributions of the actions, for each batch that may differ."""
-    d, rest, values, B = game
-    law = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=c)
-    sequences, pairs = neighbours(d, rest, values, change)
-    laws = output_masses(sequences, law)
-    return [(laws[first], laws[second]) for first, second in pairs]
-
-
-def holds(pairs, epsilon, delta):
-    """Return whether all pairs are (epsilon, delta)-indistinguishable."""
-    beyond = (np.maximum(one - math.exp(epsilon) * other, 0).sum(axis=1) for one, other in pairs)
-    return all((deltas <= delta).all() for deltas in beyond)
-
-
-def accounted(game, delta, eta, p, c, change=1.0):
-    _, rest, _, B = game
-    return sound_epsilon(
-        LazyGame((rest + 1) * B, delta, largest_change=change, normaliser=c), B, eta, p
-    )
-
-
-HALVES = [(2, 2, (0, 0.5, 1), 1), (2, 3, (0, 0.5, 1), 1)]
-
-
-@pytest.mark.parametrize(
-    ("c", "change", "games"),
-    [(1.0, 1.0, GAMES), (2.0, 1.0, GAMES), (1.0, 0.5, HALVES)],
-)
-def test_the_exact_epsilon_of_every_game_is_below_the_sound_one(c, change, games):
-    for game, eta, p in itertools.product(games, ETAS, SWITCHES):
-        pairs = adjacent_laws(game, eta, p, c, change)
-        for delta in DELTAS:
-            epsilon = accounted(game, delta, eta, p, c, change)
-            assert holds(pairs, epsilon, delta), (game, eta, p)
-
-
 # ---- the published accountant --------------------------------------------------------------------
 
 
@@ -221,16 +171,23 @@ def test_records_that_leave_out_a_part_are_found_out(kind, moved, seen):
 
 
 @pytest.mark.parametrize(
-    ("name", "wrong"),
+    ("kind", "name", "wrong"),
     [
-        ("n_rounds", 0),
-        *(("delta", value) for value in (0.0, 1.0)),
-        *(("largest_change", value) for value in (0.0, math.nan)),
+        (LazyGame, "n_rounds", 0),
+        *((LazyGame, "delta", value) for value in (0.0, 1.0)),
+        *((LazyGame, "largest_change", value) for value in (0.0, math.nan)),
+        (LazyParameters, "batch_size", 0),
+        *((LazyParameters, "eta", value) for value in (0.0, math.inf)),
+        (LazyParameters, "fake_switch", 1.1),
     ],
 )
-def test_impossible_games_are_refused(name, wrong):
+def test_impossible_games_and_parameters_are_refused(kind, name, wrong):
+    right = {
+        LazyGame: {"n_rounds": 10, "delta": 1e-6},
+        LazyParameters: {"batch_size": 1, "eta": 0.1, "fake_switch": 0.1},
+    }
     with pytest.raises(ValueError, match=name):
-        LazyGame(**{"n_rounds": 10, "delta": 1e-6, name: wrong})
+        kind(**{**right[kind], name: wrong})
 
 
 # ---- the choice of parameters --------------------------------------------------------------------

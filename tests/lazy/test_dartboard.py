@@ -13,18 +13,10 @@ import lazy_plain as plain
 from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.play import RawGains, play_rounds, setup_of
 from dpol.lazy.accounting import LazyGame, sound_epsilon
-from dpol.lazy.dartboard import (
-    ShrinkingDartboard,
-    choose_dartboard,
-    theorem_5_epsilon,
-)
+from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard, theorem_5_epsilon
 from dpol.lazy.exact import dartboard_masses
 from dpol.lazy.parameters import choose_parameters
 from dpol.lazy.transform import LazyParameters
-
-
-def law_of(B, eta, p):
-    return LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=0.0)
 
 
 def by_paths(sums, *, eta, p, limit):
@@ -41,7 +33,8 @@ def by_paths(sums, *, eta, p, limit):
 @pytest.mark.parametrize(("d", "eta", "p"), [(2, 0.3, 0.2), (3, 1.5, 0.0), (3, 0.1, 1.0)])
 def test_laws_agree_with_following_every_draw(d, eta, p, limit):
     sums = np.random.default_rng(0).uniform(0, 2, size=(2, 3, d))
-    for row, law in zip(sums, dartboard_masses(sums, law_of(2, eta, p), limit), strict=True):
+    rule = LazyParameters(batch_size=2, eta=eta, fake_switch=p, normaliser=0.0)
+    for row, law in zip(sums, dartboard_masses(sums, rule, limit), strict=True):
         expected = by_paths(row.tolist(), eta=eta, p=p, limit=limit)
         outputs = itertools.product(range(d), repeat=4)
         assert law == pytest.approx([expected.get(xs, 0.0) for xs in outputs], rel=1e-12)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,6 @@ import pytest
 
 import lazy_plain as plain
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
-from dpol.data.stream import GainStream
 from dpol.experts.limited_updates import LimitedUpdates
 from dpol.experts.play import RawGains, play_rounds
 from dpol.lazy.leaders import NOISY_LEADERS, doubling_edges, play_blocks, play_leaders
@@ -69,20 +69,13 @@ def test_games_together_are_those_alone(algorithm):
 
 
 @pytest.mark.parametrize("T", [1, 2, 3, 7, 8, 17])
-def test_limited_updates_play_gains_that_are_one_less_the_loss(T):
+def test_limited_updates_play_gains_that_are_one_less_the_loss(make_stream, T):
     losses, epsilon = gaps(T), 5.0
     blocks = list(losses.between(doubling_edges(T)))
     totals, switched = play_blocks(blocks, epsilon, generators(10))
     for r, sequence in enumerate(losses.sequences):
         rounds = plain.matrix(sequence)
-        stream = GainStream(
-            label="losses",
-            gains=1 - rounds,
-            capacity=None,
-            entities=("a", "b", "c"),
-            periods=np.datetime64("2020-01-05") + 7 * np.arange(T),
-            given_sensitivity=np.ones(T),
-        )
+        stream = replace(make_stream(1 - rounds), capacity=None, given_sensitivity=np.ones(T))
         source = RawGains(stream, implied_mu(epsilon / 2), 10)
         actions = play_rounds(LimitedUpdates(), source, generators(10))[r]
         assert totals[r] == pytest.approx(rounds[np.arange(T), actions].sum())

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from functools import partial
 
 import numpy as np
@@ -84,12 +83,3 @@ def test_after_as_many_redraws_as_the_limit_a_point_stays():
     assert [set(state.redraws.tolist()) for state in states] == [{0}, {1}, *[{2}] * 4]
     for state in states[3:]:
         np.testing.assert_array_equal(state.played, states[2].played)
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [("batch_size", 0), ("eta", 0.0), ("eta", math.inf), ("fake_switch", 1.1)],
-)
-def test_wrong_parameters_are_refused(name, wrong):
-    with pytest.raises(ValueError, match=name):
-        LazyParameters(**{"batch_size": 1, "eta": 0.1, "fake_switch": 0.1, name: wrong})

@@ -15,7 +15,6 @@ from scipy import stats
 from dpol.noise import NOISES, event_streams, privatize
 from dpol.noise.event_streams import EVERY_ROUND, MECHANISMS, Release
 from dpol.noise.noisy_gains import released
-from dpol.privacy.losses import Promise
 
 GAMES, ROUNDS, PLACES = 8000, 4, 4
 LIMIT = math.sqrt(2 * math.log(2e12) / GAMES)
@@ -239,12 +238,3 @@ SPEND = {
 def test_a_budget_that_spends_more_is_seen(fault, stay):
     release, name = SPEND[fault]
     assert spends_too_much(release, stay, name)
-
-
-@pytest.mark.parametrize("name", BUDGETS)
-def test_a_record_charges_a_window_and_a_round(name):
-    made = MECHANISMS[name]
-    for stay in (1, 3, 20):
-        most = made.dearest(Promise(mu=1.0), stay)
-        assert made.window(stay, most).most == pytest.approx(2 * most / made.most(stay))
-        assert made.of_rounds(most, 1).most == pytest.approx(2 * most)

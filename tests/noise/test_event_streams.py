@@ -20,8 +20,8 @@ from dpol.show.entries import noise_entry
 
 NAMES = [noise.name for noise in EVENT_STREAMS]
 EACH = pytest.mark.parametrize("name", NAMES)
-SCALED = [name for name in NAMES if name != "staircase"]
-"""Mechanisms whose noise is a multiple of a draw."""
+SCALED = [name for name in NAMES if name != "staircase" and not name.startswith("budget")]
+"""Mechanisms whose noise is a multiple of a draw; `test_draws.py` has what budgets spend."""
 BEDS = 100.0
 EXACT = {
     "laplace-uniform": lambda stay: 2 * stay,
@@ -165,30 +165,22 @@ def largest_window(spent, stay):
 def accounted(name, stay, epsilon=2.0, rounds=24, replicates=40):
     """Run on jumping counts, and account for each round by its noise.
 
-    A release that changed is a publication. Its scale is its error over the draw that was put in,
-    and a publication of scale b costs 1 / b. The decisions to publish cost half of epsilon in w
-    rounds, by their scale in `test_releases_by_hand`; a grouper's cost is given by its scales in
-    `test_pegasus_by_hand`.
+    The scale of a release is its error over the draw that was put in, and a release of scale b
+    costs 1 / b. A grouper's cost is given by its scales in `test_pegasus_by_hand`.
     """
     mechanism = NOISES[name].mechanism
     rng = np.random.default_rng(0)
     x = rng.choice([0.0, 30.0, 3000.0], (rounds, 3))
     draws = rng.laplace(size=(rounds, mechanism.draws, replicates, 3))
     made = mechanism.release(x, np.full(3, BEDS), draws, epsilon, stay)
-    before = np.concatenate([np.zeros_like(made.counts[:1]), made.counts[:-1]])
-    moved = made.counts != before
-    published = draws[:, 1 if name.startswith("budget") else 0]
+    noise = made.counts - x[:, None]
     if name == "pegasus":
-        scale = ((made.counts - x[:, None]) / published)[0]
-        return made.spent, np.broadcast_to(1.25 / scale, moved.shape)
+        return made.spent, np.broadcast_to(1.25 * (draws[:, 0] / noise)[0], noise.shape)
     if name == "fast":  # the first sample is released as it is; later ones are filtered
-        scale = ((made.counts - x[:, None]) / published)[0]
-        return made.spent, moved / scale
-    if name == "laplace-sample":
-        moved = np.isclose(made.counts - x[:, None], published / epsilon)
-    decisions = epsilon / (2 * stay) if name.startswith("budget") else 0.0
-    cost = published / np.where(moved, made.counts - x[:, None], np.inf)
-    return made.spent, cost + decisions
+        moved = np.diff(made.counts, axis=0, prepend=0) != 0
+        return made.spent, moved * (draws[:, 0] / noise)[0]
+    drawn = np.isclose(noise, draws[:, 0] / epsilon) | (name == "laplace-uniform")
+    return made.spent, np.where(drawn, draws[:, 0] / noise, 0.0)
 
 
 @pytest.mark.parametrize("name", SCALED)
@@ -199,7 +191,7 @@ def test_no_window_spends_more_than_epsilon(name, stay):
     assert largest_window(cost, stay) <= 2.0 * (1 + 1e-5)
     most = NOISES[name].mechanism.most(stay)
     assert cost.max() <= 2.0 * most * (1 + 1e-5)
-    if name not in ("budget-distribution", "fast"):  # nothing is wasted
+    if name != "fast":  # nothing is wasted
         assert largest_window(cost, stay) > 1.9
 
 
@@ -338,24 +330,3 @@ def test_no_release_looks_ahead(stream, name):
 def test_tables_mark_a_noise_of_ours(name):
     """A noise without a display name is shown as its own, without a mark."""
     assert noise_entry(name).ours == (NOISES[name].origin == "ours")
-
-
-def test_the_record_names_the_law(stream):
-    said = {
-        name: privatize(stream, name, 1.0, seed=1, replicates=1).guarantee.mechanism
-        for name in NAMES
-    }
-    own = {"staircase": "staircase"}
-    assert said == {name: f"{name}, {own.get(name, 'Laplace')} noise on counts" for name in NAMES}
-
-
-@pytest.mark.parametrize("name", [it for it in NAMES if not NOISES[it].mechanism.repeats])
-@pytest.mark.parametrize("mu", [0.5, 3.0])
-def test_a_release_in_every_round_has_the_noise_of_its_law(stream, name, mu):
-    """Its mean square, within 5 standard errors, about 1%.
-
-    At mu = 3 Laplace noise has 1.22 times the mean square of staircase noise.
-    """
-    noisy = privatize(stream, name, mu, seed=1, replicates=20_000)
-    squares = (noisy.gains - stream.gains) ** 2 / noisy.noise_scale**2
-    assert abs(squares.mean() - 1) < 5 * squares.std() / math.sqrt(squares.size)

@@ -21,9 +21,9 @@ def stream(random_stream):
     return random_stream(ROUNDS, 2)
 
 
-def noise_of(stream, memory=PAIR, runs=RUNS):
+def noise_of(stream):
     """Return the (runs, T, n) noise on counts over its fresh scale, with the norm by hand."""
-    noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=range(runs), memory=memory)
+    noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=RUNS, memory=PAIR)
     a, b = PAIR
     fresh = math.sqrt(2) * stream.count_sensitivity / MU * math.sqrt(1 + (b - a) ** 2 / (1 - b**2))
     return (noisy.gains - stream.gains) * stream.capacity / fresh

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import dataclasses
-import gc
 import itertools
 import math
-import weakref
 
 import numpy as np
 import pytest
@@ -22,7 +20,6 @@ BEDS = [[10.0, 20.0, 40.0], [5.0, 50.0, 100.0]]
 GAINS = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
 
 capacities = st.lists(st.lists(st.floats(0.5, 500), min_size=3, max_size=3), min_size=2, max_size=2)
-levels = st.floats(0.05, 50.0)
 
 
 @pytest.fixture
@@ -96,29 +93,6 @@ def test_achieved_mu_is_the_worst_of_all_moves_and_removals(
     assert achieved_mu(stream, eta) == pytest.approx(max(distances), rel=1e-12)
 
 
-@given(capacities, levels)
-def test_every_noise_keeps_its_promise(make_stream, beds, mu):
-    stream = make_stream(GAINS, beds)
-    for noise in GAUSSIAN:
-        achieved = achieved_mu(stream, noise_scale(stream, noise, mu))
-        assert achieved <= mu * (1 + 1e-12)
-        if noise == "capacity":
-            assert achieved == pytest.approx(mu, rel=1e-12)
-    # Less noise would break the promise where the two smallest hospitals are equal.
-    equal = make_stream(GAINS, beds[0][0])
-    assert achieved_mu(equal, 0.999 * noise_scale(equal, "isotropic", mu)) > mu
-
-
-def test_the_result_keeps_no_raw_gains(make_stream):
-    stream = make_stream(GAINS, BEDS)
-    alive = weakref.ref(stream), weakref.ref(stream.gains)
-    noisy = private(stream)
-    del stream
-    gc.collect()
-    assert [reference() for reference in alive] == [None, None]
-    assert noisy.n_rounds == 2
-
-
 def test_noise_depends_on_seed_label_noise_and_level_and_not_on_the_gains(make_stream):
     def standard(gains=GAINS, label="test", noise="isotropic", mu=1.0, seed=7):
         noisy = private(make_stream(gains, BEDS, label=label), noise, mu, seed=seed)
@@ -142,61 +116,34 @@ def test_streams_that_differ_in_stay_alone_share_no_noise(make_stream, noise):
     assert not np.isclose(ratio, 1, rtol=1e-6).any()
 
 
-def test_a_replicate_gets_the_same_noise_in_any_block(hospitals):
-    together = private(hospitals, replicates=range(7))
-    for size in (1, 3, 7):
-        for start in range(0, 7, size):
-            block = range(7)[start : start + size]
-            alone = private(hospitals, replicates=block)
-            np.testing.assert_array_equal(alone.gains, together.gains[block])
-            np.testing.assert_array_equal(alone.initial, together.initial[block])
-
-
 @pytest.mark.parametrize("change", [1, 3])
 @pytest.mark.parametrize("noise", GAUSSIAN)
-def test_the_guarantee_says_what_the_noise_achieves(make_stream, noise, change):
+def test_the_guarantee_names_the_noise_and_what_a_person_moves(make_stream, noise, change):
     stream = make_stream(GAINS, BEDS, count_sensitivity=float(change))
-    noisy = private(stream, noise, 0.5)
-    fresh = noisy.noise_scale if noisy.memory is None else noisy.fresh_scale
-    guarantee = noisy.guarantee
-    assert guarantee.mu == achieved_mu(stream, fresh, noisy.memory)
+    guarantee = private(stream, noise, 0.5).guarantee
     assert noise in guarantee.mechanism
     person = "person" if change == 1 else f"person who changes a count by up to {change}"
     assert guarantee.unit == f"one {person} in one round"
     assert guarantee.adjacency == ONE_PERSON.replace("person", person)
-    assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
+    assert guarantee.sampler == "seeded"
     in_counts = NOISES[noise].needs_capacities
     assert guarantee.sensitivity == pytest.approx(change * ROOT2 / (1 if in_counts else 5))
     moved = "L2, persons" if change == 1 else "L2, counts"
     assert guarantee.sensitivity_unit == (moved if in_counts else "L2, gain")
 
 
-@pytest.fixture(scope="module")
-def standardized(make_stream):
-    """Return (20,000, 12) noise: z_0 and two rounds of 4 hospitals, each over its expected scale.
+def test_noise_has_its_scale_in_every_coordinate_and_is_independent(make_stream, checks):
+    """All 12 variances and 66 correlations are tested with a total error probability of 1e-6.
 
-    The expected scale is written out here: sqrt(2) / (mu beds), for z_0 as in round 1.
+    They are those of z_0 and two rounds of 4 hospitals, each over its expected scale, written out
+    here: sqrt(2) / (mu beds), for z_0 as in round 1.
     """
     beds = np.array([[10.0, 20.0, 40.0, 3.0], [5.0, 50.0, 100.0, 7.0]])
     gains = np.linspace(0.1, 0.9, 8).reshape(2, 4)
     noisy = private(make_stream(gains, beds), "capacity", 0.5, replicates=range(20_000))
     noise = np.concatenate([noisy.initial[:, None], noisy.gains - gains], axis=1)
-    return (noise / (ROOT2 / (0.5 * beds[[0, 0, 1]]))).reshape(-1, 12)
-
-
-def test_noise_has_its_scale_in_every_coordinate_and_is_independent(standardized, checks):
-    """All 12 variances and 66 correlations are tested with a total error probability of 1e-6."""
-    assert checks.columns_are_unit_normals(standardized)
-
-
-@pytest.mark.parametrize("noise", [name for name in GAUSSIAN if NOISES[name].memory == "none"])
-def test_the_pooled_noise_of_every_noise_has_its_scale(random_stream, checks, noise):
-    """The error probability is 1e-6; scales wrong by 5% are rejected."""
-    stream = random_stream(20, 20)
-    noisy = private(stream, noise, 0.16, replicates=range(100))
-    sample = (noisy.gains - stream.gains) / noise_scale(stream, noise, 0.16)
-    accepted = [checks.unit_variance(factor * sample) for factor in (0.95, 1, 1.05)]
-    assert accepted == [False, True, False]
+    standardized = noise / (ROOT2 / (0.5 * beds[[0, 0, 1]]))
+    assert checks.columns_are_unit_normals(standardized.reshape(-1, 12))
 
 
 # ---- gains with a given sensitivity ----------------------------------------------------------
@@ -222,6 +169,3 @@ def test_noisy_gains_cannot_be_changed(hospitals):
 def test_noisy_gains_say_what_they_were_drawn_from(hospitals):
     noisy = private(hospitals, "capacity", 0.5, seed=3, replicates=[4, 2])
     assert noisy.seeds == Seeds(seed=3, stream="test", noise="capacity", mu=0.5, replicates=(4, 2))
-    np.testing.assert_array_equal(
-        private(hospitals, replicates=2).gains, private(hospitals, replicates=range(2)).gains
-    )

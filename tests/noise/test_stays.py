@@ -109,7 +109,11 @@ def test_central_noise_covers_every_stay(stream, algorithm, noise, stay):
     moved = largest_move(stream, scales, columns, stay)
     assert moved <= mu * (1 + 1e-12) <= MU * (1 + 1e-9)
     assert mu > 0.5 * MU
-    if stay > 1 and not isinstance(algorithm, TreeFTPL):  # noise for one round is too little
+    if isinstance(algorithm, TreeFTPL):  # takes the worst capacities of all rounds
+        return
+    if stay == 1:
+        assert moved == pytest.approx(mu, rel=1e-12)
+    else:  # noise for one round is too little
         scales, _ = central_release(algorithm, RawGains(stream, MU, noise=noise))
         assert largest_move(stream, scales, columns, stay) > MU
 
@@ -130,7 +134,7 @@ def test_central_records_hold_for_persons_in_any_weeks(stream, algorithm, varies
         moved = largest_move(stream, scales, columns, min(length, T), in_a_row=False)
         assert moved <= told * (1 + 1e-12)
         if not varies:
-            assert told < 1.06 * moved
+            assert told < (1 + 1e-12 if length == 1 else 1.06) * moved
             assert length == 1 or recorded[0] < 0.75 * moved
 
 
@@ -145,8 +149,6 @@ def test_a_stay_is_kept_in_the_file_and_refused_where_it_means_nothing(stream, t
     for stay in STAYS:
         write_stream(staying(stream, stay), tmp_path / "stream.parquet")
         assert read_stream(tmp_path / "stream.parquet").stay == stay
-    with pytest.raises(DataError, match="stay must be a whole number of at least 1, got 0"):
-        staying(stream, 0)
     with pytest.raises(DataError, match="stay must be 1 for gains without capacities"):
         dataclasses.replace(stream, capacity=None, given_sensitivity=np.ones(T), stay=2)
 

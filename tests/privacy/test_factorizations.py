@@ -9,11 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.privacy.factorizations import (
-    decayed_sums,
-    fresh_window_sums,
-    prefix_sums_times,
-)
+from dpol.privacy.factorizations import decayed_sums, fresh_window_sums, prefix_sums_times
 
 rounds = st.integers(1, 60)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -14,35 +13,7 @@ from replicates import many
 
 T, N, MU = 9, 4, 0.7
 FACTORIZATIONS = [decayed_sums(T), decayed_sums(T, 0.8), fresh_window_sums(T, 3)]
-every_factorization = pytest.mark.parametrize(
-    "factorization", FACTORIZATIONS, ids=lambda made: made.name
-)
-every_noise = pytest.mark.parametrize("by_capacity", [False, True])
-
-
-def changes_of(t=T, n=N, seed=0):
-    return 1 / np.random.default_rng(seed).integers(5, 60, (t, n))
-
-
-def plain_mu(mechanism):
-    """Return mu by a loop over rounds and pairs of experts; a person may also come or go."""
-    mu = 0.0
-    for t, column in enumerate(mechanism.factorization.right.T):
-        moves = [np.zeros(len(mechanism.scale)) for _ in range(len(mechanism.scale) + 1)]
-        for i, v in enumerate(moves[:-1]):
-            v[i] = mechanism.changes[t, i]
-        for one, other in itertools.combinations(moves, 2):
-            moved = np.outer(column, one - other) / mechanism.scale
-            mu = max(mu, float(np.sqrt((moved**2).sum())))
-    return mu
-
-
-@every_noise
-@every_factorization
-def test_the_achieved_mu_is_that_of_the_worst_person(factorization, by_capacity):
-    mechanism = scaled_to(factorization, changes_of(), N, MU, by_capacity=by_capacity)
-    assert mechanism.achieved_mu == pytest.approx(plain_mu(mechanism), rel=1e-12)
-    assert mechanism.achieved_mu <= MU * (1 + 1e-12)
+CHANGES = 1 / np.random.default_rng(0).integers(5, 60, (T, N))
 
 
 def test_scales_by_hand():
@@ -64,15 +35,15 @@ def test_a_given_sensitivity_holds_for_any_change_of_a_round():
 
 
 def test_no_noise_without_privacy():
-    mechanism = scaled_to(decayed_sums(T), changes_of(), N, math.inf, by_capacity=True)
+    mechanism = scaled_to(decayed_sums(T), CHANGES, N, math.inf, by_capacity=True)
     assert mechanism.achieved_mu == math.inf
     assert not mechanism.noise(many(2)).any()
 
 
-@every_noise
-@every_factorization
+@pytest.mark.parametrize("by_capacity", [False, True])
+@pytest.mark.parametrize("factorization", FACTORIZATIONS, ids=lambda made: made.name)
 def test_the_noise_is_b_times_the_draws(factorization, by_capacity):
-    mechanism = scaled_to(factorization, changes_of(), N, MU, by_capacity=by_capacity)
+    mechanism = scaled_to(factorization, CHANGES, N, MU, by_capacity=by_capacity)
     draws = many(3).standard_normal(T, N)
     noise = mechanism.scale * np.einsum("ts,rsn->trn", factorization.left, draws)
     np.testing.assert_allclose(mechanism.noise(many(3)), noise)

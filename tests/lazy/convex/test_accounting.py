@@ -19,8 +19,7 @@ from dpol.lazy.convex.accounting import (
 )
 
 Point = tuple[int, float, float, float, float]
-DELTA = 1e-6
-GAME = ConvexGame(n_rounds=1000, dimension=3, diameter=2.0, lipschitz=1.5, delta=DELTA)
+GAME = ConvexGame(n_rounds=1000, dimension=3, diameter=2.0, lipschitz=1.5, delta=1e-6)
 POINTS: list[Point] = [
     # B, eta, p, beta, lambda
     (1, 0.03, 0.05, 0.01, 200.0),
@@ -47,16 +46,8 @@ def point_of(best: ConvexParameters) -> Point:
 
 
 @functools.lru_cache
-def chosen(
-    n_rounds: int, dimension: int, epsilon: float, scale: float = 1.0
-) -> tuple[ConvexGame, ConvexParameters]:
-    game = ConvexGame(
-        n_rounds=n_rounds,
-        dimension=dimension,
-        diameter=2.0 * scale,
-        lipschitz=1.0 / scale**2,
-        delta=DELTA,
-    )
+def chosen(T: int, d: int, epsilon: float) -> tuple[ConvexGame, ConvexParameters]:
+    game = replace(GAME, n_rounds=T, dimension=d, lipschitz=1.0)
     return game, choose_convex_parameters(game, epsilon=epsilon)
 
 
@@ -133,10 +124,5 @@ def test_theorem_3_12_by_hand() -> None:
     sizes = [theorem_3_12(game, epsilon=epsilon).batch_size for epsilon in (1, 0.05, 0.02, 0.005)]
     assert sizes == [1, 1, 2, 10]
     # A probability.
-    assert (
-        theorem_3_12(
-            ConvexGame(n_rounds=2, dimension=1, diameter=2.0, lipschitz=1.0, delta=0.9),
-            epsilon=0.01,
-        ).fake_switch
-        == 1.0
-    )
+    game = ConvexGame(n_rounds=2, dimension=1, diameter=2.0, lipschitz=1.0, delta=0.9)
+    assert theorem_3_12(game, epsilon=0.01).fake_switch == 1.0

@@ -7,18 +7,13 @@ import pytest
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.ball import Ball
-from dpol.lazy.convex.comparators import (
-    NOISES,
-    best_regulariser,
-    private_ftrl,
-)
+from dpol.lazy.convex.comparators import NOISES, best_regulariser, private_ftrl
 from dpol.lazy.convex.losses import LinearLosses, LogisticLosses, total_loss
 from dpol.privacy.factorizations import decayed_sums
 from dpol.privacy.tree_noise import tree_nodes
 from grids import each_and_corners
 from replicates import many
 
-EVERY = pytest.mark.parametrize("problem", range(3))
 NAMES = pytest.mark.parametrize("name", NOISES)
 BALL = Ball(4, 2.0)
 
@@ -50,16 +45,7 @@ def played(
     return np.stack(list(points), axis=1)
 
 
-def total(
-    losses: LinearLosses, mu: float, generators: ReplicateGenerators, name: str = "dp-ftrl"
-) -> Floats:
-    """Return the (R,) losses of DP-FTRL at its best regulariser on a ball of diameter 2."""
-    weight = best_regulariser(losses, Ball(losses.dimension, 2.0), NOISES[name], mu)
-    points = played(losses, mu, weight, generators, name=name)
-    return total_loss(losses, points.swapaxes(0, 1))
-
-
-@EVERY
+@pytest.mark.parametrize("problem", range(3))
 @NAMES
 def test_without_noise_it_is_follow_the_regularised_leader(problem: int, name: str) -> None:
     losses = losses_of(problem, 60, 3)
@@ -139,6 +125,7 @@ def test_private_ftrl_meets_its_bound_which_the_regulariser_minimises(
         return weight * D**2 / 4 + variation / (4 * weight)
 
     weight = best_regulariser(losses, BALL, NOISES[name], mu)
-    assert (total(losses, mu, many(10), name) - losses.least_total(BALL)).mean() <= bound(weight)
+    total = total_loss(losses, played(losses, mu, weight, many(10), name=name).swapaxes(0, 1))
+    assert (total - losses.least_total(BALL)).mean() <= bound(weight)
     assert bound(weight) == pytest.approx(weight * D**2 / 2)
     assert bound(weight) < min(bound(0.9 * weight), bound(1.1 * weight))

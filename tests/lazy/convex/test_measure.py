@@ -10,18 +10,10 @@ from scipy import integrate, stats
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.lazy.convex.accounting import (
-    ConvexGame,
-    convex_epsilon,
-)
+from dpol.lazy.convex.accounting import ConvexGame, convex_epsilon
 from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.losses import LinearLosses, LogisticLosses, drifting_losses
-from dpol.lazy.convex.measure import (
-    Absorbed,
-    LogisticWeights,
-    RegularisedWeights,
-    measure_for,
-)
+from dpol.lazy.convex.measure import Absorbed, LogisticWeights, RegularisedWeights, measure_for
 from dpol.lazy.transform import LazyParameters, play_measure
 from replicates import many
 
@@ -100,17 +92,6 @@ def test_a_draw_that_needs_too_many_proposals_is_refused(monkeypatch: pytest.Mon
     far = replace(state, anchor=np.array([0.9, 0.0]))
     with pytest.raises(DataError, match="too few proposals are accepted; take fewer rounds"):
         measure.sample(far, many(20))
-
-
-def test_a_replicate_of_logistic_draws_depends_on_its_own_generator_only() -> None:
-    measure, state, _ = logistic_example(3, 2.0, 0.5, T=40)
-
-    def run(replicates: list[int]) -> Floats:
-        return measure.sample(state, replicate_generators(3, ("test",), replicates, "points"))
-
-    together = run([0, 1, 2, 3])
-    np.testing.assert_array_equal(together, np.concatenate([run([r]) for r in range(4)]))
-    assert len(np.unique(together[:, 0])) == 4
 
 
 @pytest.mark.parametrize("kind", [LinearLosses, LogisticLosses])
