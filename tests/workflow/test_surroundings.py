@@ -9,6 +9,7 @@ import os
 import shutil
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -62,14 +63,11 @@ def test_a_job_that_the_system_kills_for_its_memory(
         killed = False
         while process.poll() is None and not killed:
             for child in process.children(recursive=True):
-                try:
+                with suppress(psutil.NoSuchProcess):
                     job = any("study_point" in word for word in child.cmdline())
                     if job and child.name().startswith("python"):
                         child.kill()
                         killed = True
-                        break
-                except psutil.NoSuchProcess:
-                    pass
         said = process.communicate()[0]
         assert killed
         assert process.returncode != 0, said

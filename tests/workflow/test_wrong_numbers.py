@@ -390,7 +390,7 @@ def test_a_killed_call_leaves_no_page_and_goes_on_with_the_jobs_that_are_missing
     process.communicate()
     assert "report/index.html" not in shown(folder)
     notes = {it: it.stat().st_mtime for it in (folder / RUN / "logs").rglob("*.json")}
-    done = {it for it, time in notes.items() if time > began and json.loads(it.read_text())}
+    done = {it for it, ended in notes.items() if ended > began and json.loads(it.read_text())}
     assert "--unlock" in call(folder).stderr
     succeed(call(folder, "--unlock"))
     succeed(call(folder))
