@@ -87,15 +87,10 @@ CLEANING = {
     "rows_read": 4000,
     "rows_outside": 12,
     "rows_dropped": 0,
-    "rules": {
-        "exact_duplicates": "repeated rows dropped",
-        "zero_counts": "missing counts set to 0",
-    },
     "warnings": ["stream nm: periods missing: 1 between 2021-01-15 and 2021-01-29"],
     "streams": [
         {
             "stream": "nm",
-            "cells": {"exact_duplicates": 0, "zero_counts": 7},
             "dropped": [
                 {"entity": "H9", "name": ODD, "reason": "0 cases"},
                 {"entity": "H8", "name": "Bedless", "reason": f"{IDLE} in 2 periods"},
@@ -103,9 +98,6 @@ CLEANING = {
             "entities": 24,
             "changed": 7,
             "periods": 148,
-            "selection": "counts",
-            "smallest_capacity": 4.5,
-            "largest_density": 0.75,
             "unmeasured": {"periods": 13, "share": 0.0893},
         }
     ],
