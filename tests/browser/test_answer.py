@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import itertools
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from browser.test_report import CHROMIUM, HERE, VIEWS, by_hand, pytestmark
+from browser.test_report import VIEWS, by_hand, pytestmark, seen_by
 
 __all__ = ["by_hand", "pytestmark"]  # the page, and the marks of every test here
 
 
 def ask(path: Path, width: int, scheme: str, *steps: list[Any]) -> Any:
     """Take the steps with ask.js, and return what it sees; nothing on the page may fail."""
-    command = ["node", "ask.js", str(CHROMIUM), str(path), str(width), scheme, json.dumps(steps)]
-    done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = seen_by("ask.js", path, width, scheme, json.dumps(steps))
     assert result["errors"] == []
     return result
 

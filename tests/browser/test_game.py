@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pandas as pd
 import pytest
 
 from browser.test_lesson import AMG, BEYOND, PLAYERS, TEACH, lesson_rows
-from browser.test_report import CHROMIUM, HERE, REPORTS, VIEWS, pytestmark
+from browser.test_report import REPORTS, VIEWS, pytestmark, seen_by
 from dpol.core.schemas import write_frame
 from report.run_by_hand import page, write_run
 
@@ -37,12 +36,7 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def play(path: Path, link: str, *steps: list[Any]) -> Any:
     """Play the steps with play.js, and return what it sees; nothing on the page may fail."""
-    command = ["node", "play.js", str(CHROMIUM), f"{path}{link}", *map(str, VIEWS[0])]
-    done = subprocess.run(
-        [*command, json.dumps(steps)], cwd=HERE, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = seen_by("play.js", f"{path}{link}", *VIEWS[0], json.dumps(steps))
     assert result["errors"] == []
     return result
 
@@ -195,10 +189,7 @@ def test_every_stretch_can_be_won_and_its_shares_are_exact(lesson: Path, path: s
             pytest.skip("a private table has no game")
         rows = pd.read_parquet(file)
     step = os.environ.get("STRETCHES", "3" if path == "lesson" else "37")
-    command = ["node", "stretches.js", str(CHROMIUM), str(page_of), step]
-    done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=1200)
-    assert done.returncode == 0, done.stderr
-    games = json.loads(done.stdout)
+    games = seen_by("stretches.js", page_of, step, timeout=1200)
     assert len(games) > 30
     rows = rows.assign(date=rows["period"].dt.strftime("%Y-%m-%d"))
     for (noise, mu), own in rows.groupby(["noise", "mu"]):

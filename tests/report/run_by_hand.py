@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.config.models import WHOLE, Config
-from dpol.core.files import sha256, write_json, write_text
+from dpol.core.files import write_json, write_text
 from dpol.core.schemas import Schema, write_frame
 from dpol.data.cleaning import IDLE
 from dpol.data.stream import write_stream
@@ -86,15 +87,10 @@ CLEANING = {
     "rows_read": 4000,
     "rows_outside": 12,
     "rows_dropped": 0,
-    "rules": {
-        "exact_duplicates": "repeated rows dropped",
-        "zero_counts": "missing counts set to 0",
-    },
     "warnings": ["stream nm: periods missing: 1 between 2021-01-15 and 2021-01-29"],
     "streams": [
         {
             "stream": "nm",
-            "cells": {"exact_duplicates": 0, "zero_counts": 7},
             "dropped": [
                 {"entity": "H9", "name": ODD, "reason": "0 cases"},
                 {"entity": "H8", "name": "Bedless", "reason": f"{IDLE} in 2 periods"},
@@ -102,26 +98,10 @@ CLEANING = {
             "entities": 24,
             "changed": 7,
             "periods": 148,
-            "selection": "counts",
-            "smallest_capacity": 4.5,
-            "largest_density": 0.75,
             "unmeasured": {"periods": 13, "share": 0.0893},
         }
     ],
 }
-PARAMS = Params(
-    config_name="config.yaml",
-    config_text=f"run: hand  # {ODD}\n",
-    snakefile="rule all:\n",
-    code=code_of_results(),
-)
-PROVENANCE = Provenance(
-    params=PARAMS,
-    versions=(("Python", "3.11.0"), ("dpol", "0.1.0")),
-    commit="0123abc",
-    began=10**18 - 20_500_000_000,
-    ended=10**18 + 20_000_000_000,
-)
 
 
 def config(*studies: str, **changes: Any) -> Config:
@@ -148,6 +128,22 @@ def config(*studies: str, **changes: Any) -> Config:
         | {name: STUDIES[name] for name in studies}
         | changes
     )
+
+
+ASKED = config().model_dump(mode="json", exclude_none=True)
+PARAMS = Params(
+    config_name="config.yaml",
+    config_text=f"# {ODD}\n{yaml.safe_dump(ASKED)}",
+    snakefile="rule all:\n",
+    code=code_of_results(),
+)
+PROVENANCE = Provenance(
+    params=PARAMS,
+    versions=(("Python", "3.11.0"), ("dpol", "0.1.0")),
+    commit="0123abc",
+    began=10**18 - 20_500_000_000,
+    ended=10**18 + 20_000_000_000,
+)
 
 
 def complete(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
@@ -209,9 +205,9 @@ def write_run(folder: Path) -> None:
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     (folder / "data/understood.svg").write_text(SVG)
     studies = config(*STUDIES).studies()
-    facts, planned = config(*STUDIES).facts, config(*STUDIES).facts
-    shown = [(own, block) for study, block in studies for own in study.sections_of(block, planned)]
-    for figure in (it for section, _ in shown for it in section.figures):
+    facts = config(*STUDIES).facts
+    shown = [section for study, block in studies for section in study.sections_of(block, facts)]
+    for figure in (it for section in shown for it in section.figures):
         (folder / f"figures/{figure.name}.svg").write_text(SVG)
         if figure.narrow:
             (folder / f"figures/{figure.name}-narrow.svg").write_text(SVG.replace("72", "36"))
@@ -226,7 +222,7 @@ def write_run(folder: Path) -> None:
             footers=(ODD,),
             numbers=pd.DataFrame(),
         )
-        for table in (it for section, _ in shown for it in section.tables)
+        for table in (it for section in shown for it in section.tables)
     }
     compared = {name: frames[name] for name in ("standings", "summary")}
     tables |= {
@@ -262,48 +258,24 @@ def files_of(folder: Path) -> RunFiles:
     return RunFiles(folder=folder, files=checksums(folder, folder.rglob("*.*")))
 
 
-def write_files(
-    folder: Path, settings: Config, origin: Provenance, names: Iterable[str]
-) -> dict[str, Any]:
-    """Write the crate of a run and its files, and note all checksums.
+def record(
+    run: Path, origin: Provenance = PROVENANCE, *, answer: Sequence[str] = (), **changes: Any
+) -> Path:
+    """Write the crate of a run, which lists all its files, and note their checksums.
 
-    `names` are result tables or files.
+    `changes` are of the config that the crate describes.
     """
-    for name, text in ((WORKFLOW, origin.params.snakefile), (CONFIG, origin.params.config_text)):
-        write_text(folder / name, text)
-    files = [folder / (name if "." in name else f"{name}.parquet") for name in names]
-    crate = build_crate(folder, settings, origin, checksums(folder, files))
-    write_json(folder / CRATE, crate)
-    note_sums(folder, [*files, folder / WORKFLOW, folder / CONFIG, folder / CRATE])
-    return crate
-
-
-def record(run: Path) -> Path:
-    """Write the crate of a run, which lists all its files, and note their checksums."""
     (run / CRATE).unlink(missing_ok=True)
     shutil.rmtree(run / "logs", ignore_errors=True)
-    files = [file for file in run.rglob("*") if file.is_file()]
-    listed: list[dict[str, Any]] = [
-        {
-            "@id": file.relative_to(run).as_posix(),
-            "@type": "File",
-            "contentSize": str(file.stat().st_size),
-            "sha256": sha256(file),
-        }
-        for file in files
-    ]
-    seed = {"@id": "#seed", "@type": "PropertyValue", "name": "seed", "value": 7}
-    data = {"@id": "#data-0", "@type": "CreativeWork", "sha256": "ab" * 32}
-    write_json(run / CRATE, {"@graph": [seed, data, *listed]})
-    note_sums(run, [*files, run / CRATE])
+    made = sorted(it for it in run.rglob("*") if it.is_file() and it.parent.name != "provenance")
+    write_text(run / WORKFLOW, origin.params.snakefile)
+    write_text(run / CONFIG, origin.params.config_text)
+    crate = build_crate(run, config(**changes), origin, checksums(run, made), answer)
+    write_json(run / CRATE, crate)
+    for file in (*made, run / WORKFLOW, run / CONFIG, run / CRATE):
+        note = Note(asked={}, read={}, wrote=checksums(run, [file]), began=0, ended=1)
+        write_note(run / f"logs/{file.relative_to(run)}.log", note)
     return run
-
-
-def note_sums(folder: Path, files: Iterable[Path]) -> None:
-    """Note the checksums of files, as their jobs do."""
-    for file in files:
-        note = Note(asked={}, read={}, wrote=checksums(folder, [file]), began=0, ended=1)
-        write_note(folder / f"logs/{file.relative_to(folder)}.log", note)
 
 
 class Elements(HTMLParser):

@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.core.files import write_json, write_text
-from dpol.report.crate import WORKFLOW, build_crate
-from dpol.report.door import CONFIG, CRATE
+from dpol.report.door import CRATE
 from dpol.report.last_lines import last_lines
 from dpol.reruns.notes import Note, checksums, digest, write_note
 from dpol.studies.paper1.table_2 import Verdict
-from report.run_by_hand import CLEANING, PROVENANCE, answered, config
+from report.run_by_hand import CLEANING, answered, config, record
 
 UNFINISHED = "not finished: the answer follows when all jobs ran"
 MADE = {"report_cleaning": "data/cleaning.json", "render_report": CRATE}
@@ -26,20 +24,15 @@ def jobs(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[
     """A digest of what is asked of two jobs that ran, by their names."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(folder, RUN)
-    write_crate()
-    for name, file in MADE.items():
-        note(name, file)
+    finish()
     return {name: digest({"seed": "1"}) for name in MADE}
 
 
-def write_crate(verdict: Verdict | None = None) -> None:
-    """Write the crate with the answer of the run."""
-    settings = config("comparison")
-    for name in (WORKFLOW, CONFIG):
-        write_text(RUN / name, "")
-    answer = answered(RUN, settings, verdict)
-    files = checksums(RUN, [RUN / "data/cleaning.json"])
-    write_json(RUN / CRATE, build_crate(RUN, settings, PROVENANCE, files, answer.lines))
+def finish(verdict: Verdict | None = None) -> None:
+    """Write the crate with the answer of the run, and note that both jobs ran."""
+    record(RUN, answer=answered(RUN, config("comparison"), verdict).lines)
+    for name, file in MADE.items():
+        note(name, file)
 
 
 def note(name: str, *wrote: str) -> None:
@@ -54,8 +47,7 @@ def lines(jobs: dict[str, str]) -> list[str]:
 
 
 def test_a_run_of_the_paper_says_first_what_it_reproduces(jobs: dict[str, str]) -> None:
-    write_crate(Verdict(heading="Reproduced: it", said="Here it is.", why=""))
-    note("render_report", CRATE)
+    finish(Verdict(heading="Reproduced: it", said="Here it is.", why=""))
     first, answer = lines(jobs)[-3:-1]
     assert first == "Reproduced: it."
     assert answer.startswith("ridge-w64-strong with")

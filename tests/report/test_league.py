@@ -11,15 +11,12 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 import dpol
-from dpol.core.files import write_text
 from dpol.core.schemas import write_frame
-from dpol.report.door import CONFIG
 from dpol.studies.comparison.standings import OUR_METHOD
 from in_process import command
-from report.run_by_hand import config, record
+from report.run_by_hand import record
 
 MINE = {"algorithm": "rw-ftpl", "label": "mine"}
 
@@ -69,8 +66,6 @@ def test_the_command_ranks_the_best_first_and_stars_the_algorithm_that_it_was_gi
     rows.loc[rows["algorithm"] == "rw-meta", "role"] = OUR_METHOD  # the run's, not the reader's
     mine = rows[rows["algorithm"] == "ridge-w8-weak"].assign(noise="capacity")
     write_frame(pd.concat([rows, mine]), run / "standings.parquet")
-    asked = config().model_dump(exclude_unset=True)
-    write_text(run / CONFIG, yaml.safe_dump(asked))
     record(run)
     monkeypatch.setattr("dpol.config.league.write_league", lambda *_: "hand")
     monkeypatch.setattr("subprocess.run", lambda words, check: SimpleNamespace(returncode=0))

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from dpol.core.errors import DpolError
 from dpol.report.door import read_crate, read_fragment
 from dpol.report.page import write_report
 from dpol.reruns.notes import Note, checksums, digest, write_note
 from dpol.studies.paper1.table_2 import Verdict
+from dpol.studies.study import Section
 from report.crates import checked_crate
-from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
+from report.run_by_hand import ASKED, ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
 
 CHAPTERS = {
     "answer": ["privacy-utility"],
@@ -34,7 +34,7 @@ CHAPTERS = {
     "data": ["data"],
     "origin": ["provenance"],
 }
-OWN = config().dataset.model_dump(exclude_none=True) | {"public": False}
+OWN = ASKED["dataset"] | {"public": False}
 SIMULATED = OWN | {"source": {"kind": "local", "file": "t.csv", "simulated": True}}
 WARNING = "This folder holds your raw counts. Share nothing of it."
 
@@ -65,28 +65,25 @@ def test_a_study_has_its_section_in_its_chapter_and_no_other(
     assert sections(text) == [it for parts in shown.values() for it in parts]
 
 
-def test_a_page_about_a_table_that_is_not_public_warns_and_replays_nothing(copy: Path) -> None:
-    """The page needs no file with the replay."""
-    (copy / "replay.parquet").unlink()
-    own = page(copy, dataset=OWN)
-    assert own.index(WARNING) < own.index("<h1")
-    assert "private tables have none unless report.replay is true" in own
-    assert '"truth":' not in own
-
-
 @pytest.mark.parametrize(
-    ("changes", "warned"),
+    ("changes", "warned", "replayed"),
     [
-        ({}, False),
-        ({"dataset": SIMULATED}, False),
-        ({"dataset": OWN, "report": {**config().report.model_dump(), "replay": True}}, True),
+        ({}, False, True),
+        ({"dataset": SIMULATED}, False, True),
+        ({"dataset": OWN}, True, False),
+        ({"dataset": OWN, "report": {**config().report.model_dump(), "replay": True}}, True, True),
     ],
 )
-def test_public_and_simulated_data_are_replayed_and_others_on_request(
-    folder: Path, changes: dict[str, Any], warned: bool
+def test_a_private_table_has_a_warning_and_is_replayed_on_request_only(
+    copy: Path, changes: dict[str, Any], warned: bool, replayed: bool
 ) -> None:
-    text = page(folder, **changes)
-    assert (WARNING in text, '"truth":' in text) == (warned, True)
+    """A page without a replay needs no file with it."""
+    if not replayed:
+        (copy / "replay.parquet").unlink()
+    text = page(copy, **changes)
+    top = text[: text.index("<h1")]
+    assert (WARNING in top, '"truth":' in text) == (warned, replayed)
+    assert ("private tables have none unless report.replay is true" in text) != replayed
     said = "Simulated data, not measurements"
     assert (said in text[: text.index("<nav")]) == (changes.get("dataset") == SIMULATED)
 
@@ -109,6 +106,7 @@ def test_a_study_shows_only_the_figures_it_asks_for(
 def test_the_contents_name_every_chapter_in_its_order(whole: str) -> None:
     nav = whole[whole.index("<nav") : whole.index("</nav>") + len("</nav>")]
     assert Elements(nav).values("href", "a") == [f"#chapter-{key}" for key in CHAPTERS]
+    assert ">Week by week</a>" in nav, "the replay is named after its periods"
 
 
 def test_ids_are_unique_and_every_reference_inside_the_page_resolves(whole: str) -> None:
@@ -150,15 +148,15 @@ def test_only_the_papers_figures_have_numbers_and_all_have_their_findings(whole:
     assert whole.count("12 of 34 &lt;b&gt; hold.</span></p>") == figures >= 10
 
 
+def sections_shown() -> list[Section]:
+    """Return the sections of the whole page."""
+    whole = config(*STUDIES)
+    shown = (study.sections_of(block, whole.facts) for study, block in whole.studies())
+    return [section for its in shown for section in its]
+
+
 def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:
-    shown = config(*STUDIES).studies()
-    facts = config(*STUDIES).facts
-    tables = [
-        (table, bool(section.figures))
-        for study, block in shown
-        for section in study.sections_of(block, facts)
-        for table in section.tables
-    ]
+    tables = [(table, bool(it.figures)) for it in sections_shown() for table in it.tables]
     assert len(tables) > 10
     links = Elements(whole).values("href", "a")
     for table, has_figures in tables:
@@ -175,13 +173,16 @@ def test_texts_of_others_are_escaped(whole: str) -> None:
     # Leads, data and script of each of the two interactive figures, and the scripts of tables.
     assert len(re.findall("<script", whole)) == 1 + 2 * 2 + 1
     assert "&lt;script&gt;alert" in whole
+    data = whole.split('id="replay-data">')[1].split("</script>")[0]
+    assert ODD in json.loads(data)["names"], "a browser reads them as they are"
 
 
 def test_the_page_has_the_provenance(folder: Path, whole: str) -> None:
     text = whole[whole.index('<section id="chapter-data"') :]
     for part in ("ab" * 32, "2024-01-31T12:00:00+00:00", "https://example.org/t.csv"):
         assert part in text
-    for part in ("Python 3.11.0, dpol 0.1.0", "0123abc", "run: hand  # a &lt; b"):
+    assert '<a href="../data/cleaning.md">' in text
+    for part in ("Python 3.11.0, dpol 0.1.0", "0123abc", "# a &lt; b &amp; "):
         assert part in text
     text = page(folder, provenance=replace(PROVENANCE, commit=None))
     assert "commit when" not in text
@@ -196,10 +197,9 @@ def test_equal_inputs_give_equal_pages(folder: Path, whole: str) -> None:
 def test_a_page_comes_with_a_crate_of_its_files(copy: Path) -> None:
     log, files = copy / "logs/job.log", sorted(copy.rglob("*.*"))
     write_note(log, Note(asked={}, read={}, wrote=checksums(copy, files), began=0, ended=1))
-    text = yaml.safe_dump(config().model_dump(mode="json", exclude_none=True))
     write_report(
         copy / "report/index.html",
-        replace(PROVENANCE.params, config_text=text),
+        PROVENANCE.params,
         files=map(str, files),
         logs=log.parent,
         checkout=copy,
@@ -218,38 +218,27 @@ NEEDED = (
 
 
 @pytest.mark.parametrize("name", NEEDED)
-def test_the_error_on_a_missing_or_empty_file_has_the_remedy(copy: Path, name: str) -> None:
+def test_the_error_on_a_missing_or_damaged_file_has_the_remedy(copy: Path, name: str) -> None:
     studies = ("batching", "labels", "audits", "claims")
-    (copy / name).write_bytes(b"")
-    with pytest.raises(DpolError, match=rf"{name}.*; delete it and run"):
-        page(copy, *studies)
+    for content in ("", '{"streams": [], "rules": {}}'):
+        (copy / name).write_text(content)
+        with pytest.raises(DpolError, match=rf"{name}.*; delete it and run"):
+            page(copy, *studies)
     (copy / name).unlink()
     with pytest.raises(DpolError, match=rf"{name} is missing; run snakemake again"):
         page(copy, *studies)
-
-
-def test_a_cleaning_report_of_another_shape_is_refused(copy: Path) -> None:
-    (copy / "data/cleaning.json").write_text('{"streams": [], "rules": {}}')
-    with pytest.raises(DpolError, match=r"cleaning.json cannot be read .*; delete it and run"):
-        page(copy)
-
-
-def test_links_lead_to_files(folder: Path) -> None:
-    text = page(folder, "claims")
-    links = {link for link in Elements(text).values("href", "a") if not link.startswith("#")}
-    for name in ("figures/privacy-utility.svg", "tables/claims.csv", "claims.parquet"):
-        assert f"../{name}" in links
-    assert "../data/cleaning.md" in links
 
 
 def test_each_figure_and_table_names_its_results_and_the_function_that_made_it(
     folder: Path, whole: str
 ) -> None:
     """Its address is that of the commit, where a forge has it."""
-    shown, facts = config(*STUDIES).studies(), config(*STUDIES).facts
     source = "https://github.com/a/b/blob/0123abc"
     linked = page(folder, *STUDIES, provenance=replace(PROVENANCE, source=source))
-    for section in (it for study, block in shown for it in study.sections_of(block, facts)):
+    for section in sections_shown():
+        for it in section.figures:
+            folded = f'<figure id="figure-{it.name}">\n<details>\n<summary>{it.title}<' in whole
+            assert folded == (it.place == "folded")
         made = [("figures", it.name, "svg", it.function) for it in section.figures]
         made += [("tables", it.name, "csv", it.function) for it in section.tables]
         for kind, name, suffix, function in made:
@@ -263,7 +252,6 @@ def test_each_figure_and_table_names_its_results_and_the_function_that_made_it(
             text = f"{place}:{line}"
             assert text in own
             assert f'<a href="{source}/{place}#L{line}">{text}</a>' in linked
-    assert "totals.parquet" in whole[whole.index("../tables/table-2.csv") :].split("</p>")[0]
 
 
 @pytest.mark.parametrize("titles", [True, False])
@@ -280,13 +268,6 @@ def test_the_paper_has_its_table_above_its_figure(folder: Path, whole: str) -> N
     other = {"local": {"algorithms": ["rw-meta"]}, "open": {"algorithms": ["follow-the-leader"]}}
     report = {"algorithms": ["rw-meta", "follow-the-leader"]}
     assert "paper" not in sections(page(folder, suites=other, report=report))
-
-
-def test_the_title_of_a_folded_figure_is_visible(folder: Path) -> None:
-    text = page(folder, "labels")
-    figure = text[text.index('id="figure-labels-selection"') :]
-    assert figure.index("<details>") < figure.index("<figcaption>") < figure.index("<img")
-    assert figure.index("<img") < figure.index("</details>\n</figure>")
 
 
 def test_a_run_that_plays_the_paper_begins_with_what_is_reproduced(folder: Path) -> None:
@@ -316,25 +297,3 @@ def test_a_chapter_links_its_paper(whole: str) -> None:
     ):
         own = whole[whole.index(f'<section id="chapter-{key}"') :]
         assert own.index(f"https://arxiv.org/abs/{number}") < own.index('class="part"')
-
-
-# --- Replay ---
-
-
-def test_no_name_ends_the_script(folder: Path) -> None:
-    """A browser reads the data of the page as they are."""
-    text = page(folder).split('id="replay-data">')[1].split("</script>")[0]
-    data = json.loads(text)
-    assert ODD in data["names"]
-    assert "<" not in text
-
-
-def test_the_section_of_the_replay_is_named_after_its_periods(folder: Path) -> None:
-    html = page(folder)
-    assert re.search(
-        r'Week by week</h2>\s*<div class="part" id="replay">\s*'
-        r'<p class="intro">New Mexico, first of',
-        html,
-    )
-    assert html.count('id="replay-data"') == html.count('getElementById("replay-data")') == 1
-    assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src" in html

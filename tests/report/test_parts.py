@@ -10,7 +10,6 @@ from dpol.core.files import write_json
 from dpol.report.data import data_part, source_facts
 from dpol.report.provenance import commit_of, provenance_of, source_of
 from dpol.reruns.notes import Note, loaded_versions
-from dpol.studies.showing import write_shown
 from pipeline import run as run_program
 from pipeline import succeed
 from report.run_by_hand import CLEANING, PROVENANCE, SVG, config, files_of
@@ -66,17 +65,6 @@ def test_the_source_has_only_recorded_facts() -> None:
     assert dict(source_facts(stated, own)).items() >= {
         *(("licence", "CC0"), ("citation", "By us")),
     }
-
-
-def test_a_figure_and_a_table_of_one_name_are_files_of_their_folders(
-    folder: Path, tmp_path: Path
-) -> None:
-    files = [tmp_path / "figures/league.svg", tmp_path / "tables/league.md"]
-    results = {name: str(folder / f"{name}.parquet") for name in ("standings", "summary")}
-    facts = config("comparison").facts
-    shown = "dpol.studies.comparison", "league", facts
-    write_shown(*shown, results=results, files=list(map(str, files)))
-    assert [file.read_text()[:2] for file in files] == ["<?", "**"]
 
 
 def test_the_commit_belongs_to_the_folder_itself(tmp_path: Path) -> None:

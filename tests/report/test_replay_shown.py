@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 from scipy.stats import laplace, norm
 
 from dpol.report.chapters import Widget
@@ -52,22 +51,32 @@ def test_the_data_of_the_page_equal_the_table() -> None:
 
 
 def test_noise_and_its_whiskers_equal_the_table() -> None:
-    levels = math.inf, 1.0, 0.25
+    """They are the quantile of their law; noise that repeats has none."""
+    levels, laws = (math.inf, 1.0, 0.25), {"laplace-uniform": laplace(scale=0.5**0.5)}
+    noises = "isotropic", "capacity", "capacity-memory", *laws, "staircase", "pegasus"
     stream = stream_of(6, 3)
-    played = games(stream, ("isotropic", "capacity", "capacity-memory"), levels=levels)
-    frame = replay_of(stream, played, levels=levels)
+    frame = replay_of(stream, games(stream, noises, levels=levels), levels=levels)
     data = data_of(frame, privacy={"levels": [*levels]})
     groups = frame.groupby(["noise", "mu"], sort=False)
-    for setting, ((_, mu), own) in zip(data["settings"], groups, strict=True):
+    bare = {
+        "pegasus": "No bar is drawn: this noise may repeat an older release.",
+        "staircase": "No bar is drawn for staircase noise.",
+    }
+    for setting, ((noise, mu), own) in zip(data["settings"], groups, strict=True):
         if mu == math.inf:
             assert (setting["noisy"], setting["halves"]) == (None, None)
             continue
         assert setting["noisy"] == np.rint(1000 * own["noisy_gain"]).tolist()
+        if noise in bare:
+            assert (setting["halves"], setting["bar"]) == (None, bare[noise])
+            continue
+        factor = laws.get(noise, norm).ppf(0.975)
         half = np.array(setting["halves"]).reshape(6, -1)
         drawn = np.broadcast_to(half, (6, 3)).ravel()
-        np.testing.assert_allclose(drawn, 1960 * own["noise_scale"], atol=0.5)
+        np.testing.assert_allclose(drawn, 1000 * factor * own["noise_scale"], atol=0.5)
+        assert setting["bar"].startswith(f"±{factor:.2f} standard deviations")
     lengths = [len(it["halves"]) for it in data["settings"] if it["halves"]]
-    assert lengths == [6, 6, *[18] * 4], "isotropic noise is the same for all experts of a round"
+    assert lengths == [6, 6, *[18] * 6], "isotropic noise is the same for all experts of a round"
 
 
 def test_without_any_noise_the_truth_alone_is_replayed() -> None:
@@ -102,6 +111,7 @@ def test_the_data_of_many_experts_and_rounds_stay_small() -> None:
     known = zip(rows["round"] - 1, at, np.rint(1e6 * rows["gain"]), strict=True)
     assert sorted(map(tuple, unseen.tolist())) == sorted(known)
     told = replay_intro(frame, summary().assign(n_experts=343, n_rounds=250), WORDS, TITLES)
+    assert told.startswith("New Mexico, first of 100 runs.")
     assert "40 of 343 es have a row" in told
     assert "The replay covers the first 200 of 250 weeks." in told
 
@@ -146,22 +156,6 @@ def test_play_begins_with_the_rule_noise_and_level_of_the_lead() -> None:
         assert played["actions"][algorithm]
     other = replay_widget(frames, settings.facts, settings, None)[0]
     assert other["settings"][other["start"][0]]["noisy"], "without such a rule, with noise"
-
-
-def test_bars_have_the_quantile_of_their_law_and_noise_that_repeats_has_none() -> None:
-    levels = math.inf, 1.0
-    stream = stream_of(6, 3)
-    noises = ("isotropic", "laplace-uniform", "staircase", "pegasus")
-    frame = replay_of(stream, games(stream, noises, levels=levels), levels=levels)
-    bars = {it["noise"]: it for it in data_of(frame)["settings"] if it["noisy"]}
-    own = frame[frame["mu"] == 1.0].groupby("noise", sort=False)["noise_scale"].first()
-    for noise, law in (("isotropic", norm), ("laplace-uniform", laplace(scale=0.5**0.5))):
-        factor = bars[noise]["halves"][0] / (1000 * own[noise])
-        assert factor == pytest.approx(law.ppf(0.975), rel=0.01)
-        assert bars[noise]["bar"].startswith(f"±{law.ppf(0.975):.2f} standard deviations")
-    assert bars["pegasus"]["halves"] is bars["staircase"]["halves"] is None
-    assert bars["pegasus"]["bar"] == "No bar is drawn: this noise may repeat an older release."
-    assert bars["staircase"]["bar"] == "No bar is drawn for staircase noise."
 
 
 def test_the_best_of_each_round_has_a_row_before_those_chosen_often() -> None:

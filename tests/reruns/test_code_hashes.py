@@ -24,7 +24,6 @@ from dpol.reruns.code_hashes import (
 )
 from in_process import forget_code
 
-COLUMNS = ROOT / "studies/games/results.yaml"
 NEVER = {"checks", "cli", "plan", "report", "show"}
 
 
@@ -61,26 +60,25 @@ def test_code_that_computes_counts_for_the_page_and_other_rooms_do_not() -> None
     assert rooms - {room_of(it) for it in every_module(*code_hashes._NO_RESULTS)} == NEVER
 
 
-def test_a_file_that_is_no_code_counts_for_the_modules_that_name_it() -> None:
-    readers = files_by_reader()
-    assert ROOT / "experts/registry.yaml" in readers["dpol.experts.registry"]
-    assert ROOT / "show/entries.yaml" in readers["dpol.show.entries"]
+READERS = {
+    "experts/registry.yaml": {"experts.registry"},
+    "show/entries.yaml": {"show.entries"},
+    "data/rules.yaml": {"data.cleaning"},
+    "studies/games/results.yaml": {f"studies.games.{it}" for it in ("study", "show", "collect")},
+}
 
 
-def test_jobs_that_make_and_draw_tables_watch_their_columns_and_points_do_not() -> None:
-    readers = {it for it, files in files_by_reader().items() if COLUMNS in files}
-    assert readers == {f"dpol.studies.games.{name}" for name in ("study", "show", "collect")}
-    assert readers.isdisjoint(reach("dpol.studies.games.compute"))
+def test_a_file_that_is_no_code_counts_for_the_modules_beside_it_that_name_it() -> None:
+    """Jobs that make and draw tables watch their columns, and points do not."""
+    readers = {
+        file: {module for module, files in files_by_reader().items() if ROOT / file in files}
+        for file in READERS
+    }
+    assert readers == {file: {f"dpol.{it}" for it in own} for file, own in READERS.items()}
+    points = reach("dpol.studies.games.compute")
+    assert readers["studies/games/results.yaml"].isdisjoint(points)
     suffixes = {file.suffix for files in files_by_reader().values() for file in files}
-    assert ".yaml" in suffixes
     assert suffixes.isdisjoint({".py", ".pyi"})
-
-
-def test_a_module_reaches_its_packages_and_late_imports_but_no_imports_for_types() -> None:
-    assert "dpol.studies.games" in reach("dpol.studies.games.names")
-    assert "dpol.studies.answer.league" in reach("dpol.cli.league")  # imported by a function
-    assert "dpol.noise" not in reach("dpol.studies.study")  # for a type
-    assert {room_of(it) for it in every_module() - every_module("cli")} == {"cli"}
 
 
 def test_the_script_of_a_job_counts_without_its_words(
@@ -129,14 +127,10 @@ def test_an_algorithm_is_reached_by_those_that_name_it() -> None:
 
 
 def test_the_imports_of_dpol_are_those_that_import_linter_sees() -> None:
+    """With packages and late imports, and without imports for types."""
     graph = grimp.build_graph("dpol", exclude_type_checking_imports=True, cache_dir=None)
     for module in graph.modules:
         direct = graph.find_modules_directly_imported_by(module)
         assert reach(module) == {module}.union(
             *(reach(it) for it in direct | {module.rpartition(".")[0]} if it)
         ), module
-
-
-def test_a_file_that_is_no_code_belongs_to_the_modules_beside_it_that_name_it() -> None:
-    readers = [it for it, files in files_by_reader().items() if ROOT / "data/rules.yaml" in files]
-    assert readers == ["dpol.data.cleaning"]

@@ -1,4 +1,7 @@
-"""A table whose content changes is read again, whatever its time; an unchanged one is not."""
+"""A table of gains or of the web whose content changes is read again, whatever its time.
+
+That of a local table is in test_wrong_numbers.py.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,6 @@ GAINS = "x,y\n" + "0.5,0.25\n" * 4
 KEYS = {key: SMALL[key] for key in ("run", "seed", "privacy", "replicates")}
 
 
-LOCAL = {"kind": "local", "file": "t.csv"}
 MATRIX = {"kind": "gains", "file": "g.csv", "sensitivity": 1}
 WEB = {
     "kind": "web",
@@ -54,15 +56,9 @@ def planned(folder: Path) -> set[str]:
     return jobs - {"total", "streams"}
 
 
-def test_a_changed_table_is_read_again_though_it_is_older_than_the_results(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text(COUNTS)
-    finished(tmp_path, LOCAL)
-    with written_as_before(tmp_path / "t.csv"):
-        (tmp_path / "t.csv").write_text(COUNTS.replace("3\n", "4\n"))
-    assert planned(tmp_path) == {"read_rows", "clean_stream"}
-
-
-def test_so_is_a_table_of_gains(tmp_path: Path) -> None:
+def test_a_changed_table_of_gains_is_read_again_though_it_is_older_than_the_results(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "g.csv"
     file.write_text(GAINS)
     finished(tmp_path, MATRIX)

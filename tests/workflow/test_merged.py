@@ -1,4 +1,4 @@
-"""Config files that Snakemake merges, and blocks of replicates that the results join."""
+"""Config files that Snakemake merges."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ import pytest
 import yaml
 
 import dpol
-from pipeline import ROOT, command, fail, run, snakemake, succeed, write_config
+from pipeline import ROOT, command, fail, run, succeed, write_config
 
 CONFIG = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
-
-TARGET = "results/test/summary.parquet"
 
 pytestmark = pytest.mark.workflow
 
@@ -40,25 +38,3 @@ def test_two_config_files_are_the_config_that_they_merge_to(
     assert "Config: config.yaml + over.yaml" in (made.folder / "report/index.html").read_text()
     last = command(tmp_path, "--configfile", str(tmp_path / "over.yaml"), "--dry-run")
     assert "over.yaml: " in fail(run(*last)), "of two options Snakemake takes the last"
-
-
-def test_100_replicates_and_then_200_are_200(tmp_path: Path) -> None:
-    """The second call plays the second hundred only."""
-    grown, fresh = tmp_path / "grown", tmp_path / "fresh"
-    suites = {"local": {"algorithms": ["rw-ftpl", "persistence"]}}
-    for folder, replicates, blocks in (
-        (grown, 100, ["0-99"]),
-        (grown, 200, ["100-199"]),
-        (fresh, 200, ["0-99", "100-199"]),
-    ):
-        folder.mkdir(exist_ok=True)
-        write_config(folder, CONFIG, suites=suites, replicates=replicates)
-        plan = succeed(snakemake(folder, TARGET, "--dry-run", "--verbose"))
-        assert sorted(re.findall(r"Games: A, mu-1, local, (\S+)", plan)) == blocks
-        succeed(snakemake(folder, TARGET))
-    tables = [
-        {file.name: file.read_bytes() for file in (folder / TARGET).parent.glob("*.parquet")}
-        for folder in (grown, fresh)
-    ]
-    assert tables[0] == tables[1]
-    assert {"summary.parquet", "cumulative.parquet"} <= tables[0].keys()

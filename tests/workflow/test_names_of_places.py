@@ -45,19 +45,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for i, name in enumerate(NAMES)
         for day in pd.date_range("2023-01-02", periods=20, freq="7D")
     ]
-    table = pd.DataFrame(rows, columns=["place", "week", "patients", "beds"])
-    table.to_csv(here / "t.csv", index=False)
-    columns = [
-        "--entity",
-        "place",
-        "--period",
-        "week",
-        "--count",
-        "patients",
-        "--capacity",
-        "beds",
-    ]
-    said = dpol(here, "new", "dataset", "t.csv", *columns)
+    columns = {"entity": "place", "period": "week", "count": "patients", "capacity": "beds"}
+    pd.DataFrame(rows, columns=[*columns.values()]).to_csv(here / "t.csv", index=False)
+    options = [word for key, name in columns.items() for word in (f"--{key}", name)]
+    said = dpol(here, "new", "dataset", "t.csv", *options)
     assert max(map(len, said.splitlines())) < 10 * LONGEST
     config = yaml.safe_load((here / "t.yaml").read_text("utf-8"))
     config |= {"privacy": {"levels": [4]}, "replicates": 10}

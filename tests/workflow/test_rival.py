@@ -18,7 +18,7 @@ from plugins.conftest import install
 def test_a_rival_is_beside_the_papers_algorithms_by_config_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Table 2 has its column, Figure 2 and the first figure of the page have its line."""
+    """Table 2 has its row and the first figure of the page its line, like those of a variant."""
     packages = tmp_path / "packages"
     packages.mkdir()
     install(packages, "adalg")
@@ -31,15 +31,9 @@ def test_a_rival_is_beside_the_papers_algorithms_by_config_alone(
     succeed(snakemake(tmp_path))
     results = tmp_path / "results/small"
     said = "ForgetfulLeader, not in the paper"
-    for kind in ("md", "html"):
-        table = (results / f"tables/table-2.{kind}").read_text()
-        head = table[table.index("RW-Meta") :]
-        assert head.index("best linear model") < head.index(said) < head.index("persistence, not")
-    assert "ForgetfulLeader, \\\\" in (results / "tables/table-2.tex").read_text()
     rows = pd.read_csv(results / "tables/table-2.csv").query("column == 'ForgetfulLeader'")
     summary = pd.read_parquet(results / "summary.parquet").query("algorithm == 'ForgetfulLeader'")
     assert rows["mean_gain"].tolist() == pytest.approx(summary["mean_gain"].tolist())
-    assert said in (results / "figures/figure-2.svg").read_text()
     page = (results / "report/index.html").read_text()
     (read,) = re.findall(r'id="answer-data">(.*?)</script>', page)
     names = [it["name"] for it in json.loads(read)["panels"][0]["lines"]]

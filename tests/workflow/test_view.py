@@ -36,34 +36,42 @@ def begin(view: LogHandler, job: int) -> None:
     say(view, LogEvent.JOB_INFO, jobid=job, rule_name="games_point", rule_msg="", output=["it"])
 
 
-def fail_job(view: LogHandler, job: int, log: str) -> None:
-    say(view, LogEvent.ERROR, "RuleException: killed", exception="RuleException")
+def fail_job(view: LogHandler, job: int, log: str, exception: str = "killed") -> None:
+    say(view, LogEvent.ERROR, exception, exception="RuleException")
     say(view, LogEvent.JOB_ERROR, jobid=job, rule_name="games_point", log=[log])
 
 
-@pytest.mark.parametrize(
-    ("log", "said"),
-    [
-        ("10:00:00 error: row 5:\n  fix it\n", "job.log:\nerror: row 5:\n  fix it"),
-        (
-            "10:00:00 0\n10:00:00 1\n10:00:00 2\n10:00:00 3\n10:00:00 4\n10:00:00 5\n",
-            "RuleException: killed\njob.log:\n10:00:00 1\n10:00:00 2\n10:00:00 3\n10:00:00 4\n"
-            "10:00:00 5\nerror: games_point did not finish; the same command runs it again; add"
-            " --cores 1 if memory ran out",
-        ),
-        (
-            None,
-            "RuleException: killed\nerror: games_point did not finish, and left no job.log; the"
-            " same command runs it again; add --cores 1 if memory ran out",
-        ),
-    ],
+AGAIN = "the same command runs it again; add --cores 1 if memory ran out"
+LONG = "10:00:00 1\n10:00:00 2\n10:00:00 3\n10:00:00 4\n10:00:00 5\n"
+NO_MEMORY = (
+    "error: games_point had not enough memory; run the same command with fewer jobs at once,"
+    " as with --cores 1, on a machine with more memory, or with a higher limit (ulimit -v)"
 )
+TRACEBACK = "10:00:00 Traceback (most recent call last):\n"
+ERRORS = [
+    ("killed", "10:00:00 error: row 5:\n  fix it\n", "job.log:\nerror: row 5:\n  fix it"),
+    (
+        "killed",
+        f"10:00:00 0\n{LONG}",
+        f"killed\njob.log:\n{LONG}error: games_point did not finish; {AGAIN}",
+    ),
+    ("killed", "", f"killed\nerror: games_point did not finish, and left no job.log; {AGAIN}"),
+    ("ImportError: _libs.so: failed to map segment from shared object", "", NO_MEMORY),
+    ("killed", f"{TRACEBACK}MemoryError\n", NO_MEMORY),
+    ("killed", f"{TRACEBACK}OSError: [Errno 12] Cannot allocate memory\n", NO_MEMORY),
+    ("numpy._core._exceptions._ArrayMemoryError: Unable to allocate 9 GiB", "", NO_MEMORY),
+]
+"""What Snakemake and the log say of a job, and what is said of it."""
+
+
+@pytest.mark.parametrize(("exception", "log", "said"), ERRORS)
 def test_the_error_of_a_job_is_said_once_and_last(
     view: LogHandler,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    log: str | None,
+    exception: str,
+    log: str,
     said: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -72,46 +80,11 @@ def test_the_error_of_a_job_is_said_once_and_last(
     say(view, LogEvent.RUN_INFO, stats={"games_point": 2, "total": 2})
     for job in range(2):
         begin(view, job)
-        fail_job(view, job, "job.log")
+        fail_job(view, job, "job.log", exception)
     say(view, LogEvent.ERROR, "At least one job did not complete", exception="WorkflowError")
     view.close()
     view.close()  # as Snakemake does
     assert capsys.readouterr().err.endswith(f"from there.\n{said}\n")
-
-
-NO_MEMORY = [
-    ("ImportError: _libs.so: failed to map segment from shared object", None),
-    ("RuleException: killed", "10:00:00 Traceback (most recent call last):\nMemoryError\n"),
-    (
-        "RuleException: killed",
-        "10:00:00 Traceback (most recent call last):\nOSError: [Errno 12] Cannot allocate memory\n",
-    ),
-    ("numpy._core._exceptions._ArrayMemoryError: Unable to allocate 9 GiB", None),
-]
-"""What Snakemake and the log say of a job without memory."""
-
-
-@pytest.mark.parametrize(("exception", "log"), NO_MEMORY)
-def test_a_job_without_memory_is_told_so_with_the_remedy(
-    view: LogHandler,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    exception: str,
-    log: str | None,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    if log:
-        Path("job.log").write_text(log)
-    for job in range(2):
-        begin(view, job)
-        say(view, LogEvent.ERROR, exception, exception="ImportError")
-        say(view, LogEvent.JOB_ERROR, jobid=job, rule_name="games_point", log=["job.log"])
-    view.close()
-    assert capsys.readouterr().err == (
-        "error: games_point had not enough memory; run the same command with fewer jobs at once,"
-        " as with --cores 1, on a machine with more memory, or with a higher limit (ulimit -v)\n"
-    )
 
 
 def test_a_folder_that_a_killed_run_left_locked_has_a_way_on(

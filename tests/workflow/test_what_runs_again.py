@@ -7,14 +7,13 @@ writes the table into docs/explanation/workflow.md.
 
 from __future__ import annotations
 
-import copy
 import os
 import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -23,27 +22,18 @@ import pytest
 
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.table import write_raw_table
-from pipeline import ROOT, run, succeed, write_config
+from pipeline import ROOT, SMALL, run, succeed, write_config
 
 PAGE = ROOT / "docs/explanation/workflow.md"
 BEGIN = "<!-- dry runs: made by tests/workflow/test_what_runs_again.py -->\n"
 MARKED = re.compile(f"({BEGIN}).*?(<!-- /dry runs -->)", re.DOTALL)
 Config = dict[str, Any]
 HOSPITALS = {"A": 4, "B": 5, "C": 4}
+TABLE = {"kind": "local", "file": "table.csv.gz", "simulated": True}
 CONFIG: Config = {
     "run": "again",
     "seed": 1,
-    "dataset": {
-        "source": {"kind": "local", "file": "table.csv.gz", "simulated": True},
-        "columns": {
-            "entity": "hospital_pk",
-            "period": "collection_week",
-            "group": "state",
-            "count": "inpatient_beds_used_covid_7_day_avg",
-            "capacity": "inpatient_beds_7_day_avg",
-        },
-        "cleaning": {"min_total_cases": 10},
-    },
+    "dataset": SMALL["dataset"] | {"source": TABLE},
     "streams": {"A": {"groups": ["A"]}, "B": {"groups": ["B"]}},
     "privacy": {"levels": [1, 0.5]},
     "suites": {
@@ -51,7 +41,7 @@ CONFIG: Config = {
         "central": {"algorithms": ["tree-ftpl-min-noise", "l2p"]},
     },
     "replicates": 100,
-    "lazy": {"n_rounds": [50, 100], "n_experts": [3], "epsilons": [4], "replicates": 4},
+    "lazy": SMALL["lazy"],
     "comparison": {"ours": {"algorithm": "rw-ftpl", "noise": "isotropic"}},
     "report": {"algorithms": ["rw-meta", "tree-ftpl-min-noise"]},
 }
@@ -64,48 +54,21 @@ class Change:
     Args:
         words: what changes, as the page says it.
         games: number of jobs of games that must run.
-        config: takes the config, and may change it.
+        config: blocks of the config instead of those of `CONFIG`; None for a block that is gone.
         code: file of dpol, and the line that is added to it.
         files: takes the folder of the run, and may change it.
     """
 
     words: str
     games: int = 0
-    config: Callable[[Config], object] = lambda config: None
+    config: Config = field(default_factory=dict)
     code: tuple[str, str] = "", ""
     files: Callable[[Path], object] = lambda folder: None
 
-
-def put(*keys: str, value: Any) -> Callable[[Config], object]:
-    """Return a change that sets an entry of a config, below some keys."""
-
-    def change(config: Config) -> None:
-        for key in keys[:-1]:
-            config = config[key]
-        config[keys[-1]] = value
-
-    return change
-
-
-def drop(*keys: str) -> Callable[[Config], object]:
-    """Return a change that drops an entry of a config."""
-
-    def change(config: Config) -> None:
-        for key in keys[:-1]:
-            config = config[key]
-        del config[keys[-1]]
-
-    return change
-
-
-def without_central(config: Config) -> None:
-    drop("suites", "central")(config)
-    put("report", "algorithms", value=["rw-meta"])(config)
-
-
-def without_rw_ftpl(config: Config) -> None:
-    put("suites", "local", "algorithms", value=["rw-meta"])(config)
-    put("comparison", "ours", "algorithm", value="rw-meta")(config)
+    @property
+    def changed(self) -> Config:
+        """The config after the change."""
+        return {key: it for key, it in (CONFIG | self.config).items() if it is not None}
 
 
 def copy_results(folder: Path) -> None:
@@ -121,35 +84,47 @@ def change_table(folder: Path) -> None:
     write_raw_table(table, folder / "table.csv.gz")
 
 
-LABELS = {
-    "n_rounds": 200,
-    "patients_per_week": 5,
-    "sweeps": {"rounds": [50], "epsilons": [4]},
-    "replicates": 3,
-}
+STREAMS, SUITES = CONFIG["streams"], CONFIG["suites"]
 MINE = {"algorithms": [{"algorithm": "persistence", "label": "mine"}]}
-ALGORITHMS = "suites", "local", "algorithms"
-CONFIGS: dict[str, tuple[int, Callable[[Config], object]]] = {
-    "nothing": (0, lambda config: None),
-    "a stream more": (4, put("streams", "C", value={"groups": ["C"]})),
-    "a stream less": (0, drop("streams", "B")),
-    "a level more": (4, put("privacy", "levels", value=[1, 0.5, 0.25])),
-    "a level less": (0, put("privacy", "levels", value=[1])),
-    "the levels in another order": (0, put("privacy", "levels", value=[0.5, 1])),
-    "a suite more": (4, put("suites", "mine", value=MINE)),
-    "a suite less": (0, without_central),
-    "an algorithm more in a suite": (4, put(*ALGORITHMS, value=["rw-ftpl", "rw-meta", "ridge"])),
-    "an algorithm less in a suite": (4, without_rw_ftpl),
-    "200 replicates for 100": (8, put("replicates", value=200)),
-    "50 replicates for 100": (8, put("replicates", value=50)),
-    "a study more": (0, put("labels", value=LABELS)),
-    "a study less": (0, drop("lazy")),
-    "a place of a study more": (0, put("lazy", "n_rounds", value=[50, 100, 200])),
-    "another seed": (8, put("seed", value=2)),
-    "another `privacy.delta`": (0, put("privacy", "delta", value=1e-5)),
-    "another title of a stream": (0, put("streams", "A", "title", value="Other")),
-    "another `report.algorithms`": (0, put("report", "algorithms", value=["l2p"])),
-    "another `comparison.ours`": (0, put("comparison", "ours", "algorithm", value="rw-meta")),
+
+
+def local(*algorithms: str) -> Config:
+    """Return the suites with other algorithms in the local one."""
+    return {"suites": SUITES | {"local": {"algorithms": [*algorithms]}}}
+
+
+def ours(algorithm: str) -> Config:
+    """Return the comparison with another method of ours."""
+    return {"comparison": {"ours": {"algorithm": algorithm, "noise": "isotropic"}}}
+
+
+CONFIGS: dict[str, tuple[int, Config]] = {
+    "nothing": (0, {}),
+    "a stream more": (4, {"streams": STREAMS | {"C": {"groups": ["C"]}}}),
+    "a stream less": (0, {"streams": {"A": STREAMS["A"]}}),
+    "a level more": (4, {"privacy": {"levels": [1, 0.5, 0.25]}}),
+    "a level less": (0, {"privacy": {"levels": [1]}}),
+    "the levels in another order": (0, {"privacy": {"levels": [0.5, 1]}}),
+    "a suite more": (4, {"suites": SUITES | {"mine": MINE}}),
+    "a suite less": (
+        0,
+        {"suites": {"local": SUITES["local"]}, "report": {"algorithms": ["rw-meta"]}},
+    ),
+    "an algorithm more in a suite": (4, local("rw-ftpl", "rw-meta", "ridge")),
+    "an algorithm less in a suite": (4, local("rw-meta") | ours("rw-meta")),
+    "200 replicates for 100": (8, {"replicates": 200}),
+    "50 replicates for 100": (8, {"replicates": 50}),
+    "a study more": (0, {"labels": SMALL["labels"]}),
+    "a study less": (0, {"lazy": None}),
+    "a place of a study more": (0, {"lazy": SMALL["lazy"] | {"n_rounds": [50, 100, 200]}}),
+    "another seed": (8, {"seed": 2}),
+    "another `privacy.delta`": (0, {"privacy": CONFIG["privacy"] | {"delta": 1e-5}}),
+    "another title of a stream": (
+        0,
+        {"streams": STREAMS | {"A": STREAMS["A"] | {"title": "Other"}}},
+    ),
+    "another `report.algorithms`": (0, {"report": {"algorithms": ["l2p"]}}),
+    "another `comparison.ours`": (0, ours("rw-meta")),
 }
 """Changes of the config, each with the number of jobs of games that must run."""
 CODE = {
@@ -204,9 +179,7 @@ def finished(folder: Path) -> Path:
 def jobs_after(change: Change, whole: Path, folder: Path) -> dict[str, int]:
     """Return the number of jobs of each rule that a call would run after a change of a run."""
     shutil.copytree(whole, folder)
-    config = copy.deepcopy(CONFIG)
-    change.config(config)
-    write_config(folder, config)
+    write_config(folder, change.changed)
     name, line = change.code
     if name:
         with (folder / "src/dpol" / name).open("a", encoding="utf-8") as file:
@@ -221,8 +194,7 @@ def jobs_after(change: Change, whole: Path, folder: Path) -> dict[str, int]:
 
 def games_of(change: Change) -> int:
     """Return the number of jobs of games of a whole run after a change."""
-    config = copy.deepcopy(CONFIG)
-    change.config(config)
+    config = change.changed
     blocks = 2 if config["replicates"] > 100 else 1
     return (
         len(config["streams"]) * len(config["privacy"]["levels"]) * len(config["suites"]) * blocks

@@ -10,8 +10,6 @@ import os
 import shutil
 import sys
 import zipfile
-from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +34,6 @@ WHOLE["robustness"] = {"ours": WHOLE["comparison"]["ours"]}
 WHOLE["robustness"]["suites"] = {"own": {"noises": ["capacity"], "algorithms": ["random-effects"]}}
 WHOLE["robustness"]["worlds"] = {"mus": [0.5], "replicates": 2}
 BASE = f"results/{WHOLE['run']}"
-OTHERS = [name for name in STUDIES if name != "games"]
-PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
 GAME = "games/NM/mu-0.5/local/0-2"
 NOTED = Path(__file__).with_name("noted")
 """Folder of the code that writes down what a job imports and opens."""
@@ -116,11 +112,6 @@ def test_values_of_the_whole_run_are_as_expected(whole: Path) -> None:
     assert found == [], "if it is meant: verify/expect.py"
 
 
-def contents(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
-    """Read files that must not depend on how the run was made."""
-    return {name: (folder / BASE / name).read_bytes() for name in names}
-
-
 class Read(SomeFacts):
     """Facts of a job that note which of them it reads."""
 
@@ -165,26 +156,18 @@ def test_a_study_names_the_facts_that_it_reads_and_no_other(whole: Path, name: s
     assert unread(study, whole / BASE) == set()
 
 
-def test_a_fact_that_is_not_named_or_not_read_is_found(whole: Path) -> None:
-    study = load_study("labels")
-    for key, names in (("collects", study.collects), ("draws", study.draws)):
-        more: dict[str, Any] = {key: (*names, "reported")}
-        assert unread(replace(study, **more), whole / BASE) == {"reported"}
-        fewer: dict[str, Any] = {key: names[1:]}
-        with pytest.raises(AttributeError, match=f"does not name the fact {names[0]}$"):
-            unread(replace(study, **fewer), whole / BASE)
-
-
-def targets(names: Iterable[str]) -> list[str]:
-    """Return the files as targets of Snakemake."""
-    return [f"{BASE}/{name}" for name in names]
+def test_a_fact_that_is_not_named_is_refused() -> None:
+    with pytest.raises(AttributeError, match="the study does not name the fact reported"):
+        _ = SomeFacts({}).reported
 
 
 def test_results_do_not_depend_on_cores(whole: Path, tmp_path: Path) -> None:
     write_config(tmp_path, WHOLE)
-    wanted = [f"{GAME}/scores.parquet", f"{GAME}/curves.parquet", "labels.parquet"]
-    succeed(snakemake(tmp_path, *targets(wanted), "--cores", "1"))
-    assert contents(tmp_path, wanted) == contents(whole, wanted)
+    results = f"{GAME}/scores.parquet", f"{GAME}/curves.parquet", "labels.parquet"
+    wanted = [f"{BASE}/{it}" for it in results]
+    succeed(snakemake(tmp_path, *wanted, "--cores", "1"))
+    for name in wanted:
+        assert (tmp_path / name).read_bytes() == (whole / name).read_bytes()
 
 
 # --- The code that a job watches ---

@@ -25,19 +25,22 @@ import yaml
 from dpol.data.settings import SimulatedSource
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.table import write_raw_table
-from pipeline import ROOT, Done, run, succeed, write_config
+from pipeline import ROOT, Done, run, succeed, write_config, written_as_before
 
 CONFIG: dict[str, Any] = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
+CONFIG |= {"replicates": 100}  # a whole block of them, which more replicates leave as it is
 CODE = "src/dpol/noise/noises.py", "math.sqrt(2.0) * stream", "math.sqrt(3.0) * stream"
 TABLE = "table.csv.gz"
+DAY = 86_400
 RUN = "results/test"
-SUMMARY, SCORES = f"{RUN}/summary.parquet", f"{RUN}/games/A/mu-1/local/0-2/scores.parquet"
+SUMMARY, SCORES = f"{RUN}/summary.parquet", f"{RUN}/games/A/mu-1/local/0-99/scores.parquet"
 LOGS = {
     "clean_stream": "clean_stream/A",
-    "games_point": "games/A/mu-1/local/0-2",
+    "games_point": "games/A/mu-1/local/0-99",
     "comparison_point": "comparison/standings",
 }
 """Logs of jobs with wildcards."""
+KILLED = "clean_stream", "games_point", "games_results", "comparison_point", "games_shown"
 PARTS = "*.parquet", "tables/*", "figures/*.svg", "report/*"
 """What shows numbers."""
 ANSWER = "An attacker is right about one person in one week at most"
@@ -91,6 +94,12 @@ def simulate(folder: Path, seed: int) -> None:
     write_raw_table(table, folder / TABLE)
 
 
+def other_table(folder: Path) -> None:
+    """Simulate another table, and keep the time of the one before."""
+    with written_as_before(folder / TABLE):
+        simulate(folder, 2)
+
+
 def edit_code(folder: Path) -> None:
     name, old, new = CODE
     text = (folder / name).read_text()
@@ -102,7 +111,8 @@ OTHERS: dict[str, Callable[[Path], None]] = {
     "seed": lambda folder: configure(folder, seed=2),
     "level": lambda folder: configure(folder, privacy={"levels": [1, 0.5]}),
     "code": edit_code,
-    "table": lambda folder: simulate(folder, 2),
+    "table": other_table,
+    "number of replicates": lambda folder: configure(folder, replicates=200),
 }
 """What changes the numbers of a run."""
 
@@ -138,6 +148,13 @@ def damaged_note(folder: Path) -> None:
 def from_the_future(folder: Path) -> None:
     for file in (folder / "results").rglob("*.parquet"):
         os.utime(file, (4e9, 4e9))
+
+
+def of_tomorrow(folder: Path) -> None:
+    """Set the clock back by a day."""
+    for file in folder.rglob("*"):
+        there = file.lstat()
+        os.utime(file, (there.st_atime + DAY, there.st_mtime + DAY), follow_symlinks=False)
 
 
 def by_hand(name: str, *, keep_time: bool) -> Callable[[Path], None]:
@@ -194,6 +211,7 @@ HIDDEN = (
 WAYS = {
     **{f"another {it}": Way(other=it, ends=True) for it in OTHERS},
     "another seed, old times": Way(other="seed", hide=from_the_future, ends=True),
+    "another seed, before the files of the run": Way(other="seed", hide=of_tomorrow, ends=True),
     **{
         f"another {it}, {name}": Way(other=it, hide=hide, flags=flags, says=UNTOLD)
         for it in OTHERS
@@ -230,7 +248,7 @@ WAYS = {
             hide=by_hand(f"{RUN}/{name}", keep_time=keep), says=CHANGED
         )
         for name in (
-            *("summary.parquet", "streams/A.parquet", "games/A/mu-1/local/0-2/scores.parquet"),
+            *("summary.parquet", "streams/A.parquet", "games/A/mu-1/local/0-99/scores.parquet"),
             *("tables/answer.csv", "report/index.html"),
         )
         for keep in (True, False)
@@ -247,6 +265,7 @@ WAYS = {
     # Nothing is wrong.
     "nothing": Way(ends=True, says="Nothing to be done"),
     "nothing, copied": Way(hide=copied, ends=True, says="Nothing to be done"),
+    "nothing, of tomorrow": Way(hide=of_tomorrow, ends=True, says="Nothing to be done"),
     "nothing, touched": Way(flags="--touch", ends=True, says=ANSWER),
 }
 
@@ -290,6 +309,15 @@ def test_no_call_shows_other_numbers(way: Way, folder: Path, fresh: Callable[[st
     assert "Traceback" not in said
 
 
+def started(rule: str, folder: Path, *flags: str) -> subprocess.Popen[str]:
+    """Start a call, and return as soon as a job of a rule has begun."""
+    log, began = folder / RUN / f"logs/{LOGS.get(rule, rule)}.log", time.time()
+    process = start(folder, *flags)
+    while process.poll() is None and not begun_after(log, began):
+        time.sleep(0.02)
+    return process
+
+
 def begun_after(log: Path, time: float) -> bool:
     """Whether a job wrote its log; Snakemake removes the one before."""
     with suppress(FileNotFoundError):
@@ -310,10 +338,7 @@ def test_a_change_during_a_call_shows_in_no_file_beside_the_former(
     other: str, rule: str, folder: Path, fresh: Callable[[str], Path]
 ) -> None:
     """Whatever a call leaves beside a page is of the run before, or of that of the change."""
-    process = start(folder, "--forceall")
-    log, began = folder / RUN / f"logs/{LOGS.get(rule, rule)}.log", time.time()
-    while process.poll() is None and not begun_after(log, began):
-        time.sleep(0.02)
+    process = started(rule, folder, "--forceall")
     OTHERS[other](folder)
     process.communicate()
     former, later = shown(fresh("")), shown(fresh(other))
@@ -354,39 +379,23 @@ def test_two_calls_from_two_folders_show_one_run(
             assert shown(folder) == expected
 
 
-@pytest.mark.parametrize("rule", ["games_results", "comparison_point", "games_shown"])
-def test_a_killed_call_leaves_no_page_beside_other_numbers(rule: str, folder: Path) -> None:
-    OTHERS["seed"](folder)
-    before = shown(folder)
-    process = start(folder)
-    log, began = folder / RUN / f"logs/{LOGS.get(rule, rule)}.log", time.time()
-    while process.poll() is None and not begun_after(log, began):
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    assert shown(folder) != before
-    assert "report/index.html" not in shown(folder)
-
-
-@pytest.mark.parametrize("rule", ["clean_stream", "games_point", "comparison_point", "games_shown"])
-def test_a_killed_call_goes_on_with_the_jobs_that_are_missing(
+@pytest.mark.parametrize("rule", KILLED)
+def test_a_killed_call_leaves_no_page_and_goes_on_with_the_jobs_that_are_missing(
     rule: str, fresh: Callable[[str], Path], folder: Path
 ) -> None:
-    shutil.rmtree(folder / "results")
-    process = start(folder)
-    while (
-        process.poll() is None and not (folder / RUN / f"logs/{LOGS.get(rule, rule)}.log").exists()
-    ):
-        time.sleep(0.02)
+    OTHERS["table"](folder)
+    began = time.time()
+    process = started(rule, folder)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    done = {it for it in (folder / RUN / "logs").rglob("*.json") if json.loads(it.read_text())}
-    times = {it: it.stat().st_mtime_ns for it in done}
+    assert "report/index.html" not in shown(folder)
+    notes = {it: it.stat().st_mtime for it in (folder / RUN / "logs").rglob("*.json")}
+    done = {it for it, ended in notes.items() if ended > began and json.loads(it.read_text())}
     assert "--unlock" in call(folder).stderr
     succeed(call(folder, "--unlock"))
     succeed(call(folder))
-    assert shown(folder) == shown(fresh(""))
-    again = {it.name for it in done if it.stat().st_mtime_ns != times[it]}
+    assert shown(folder) == shown(fresh("table"))
+    again = {it.name for it in done if it.stat().st_mtime != notes[it]}
     # Snakemake does not know of a job that ended just before the call was killed.
     assert len(again) <= 1
     assert not list((folder / RUN).rglob(".*~*"))
