@@ -239,6 +239,10 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (partial(dpol.play, "rw-fptl", noisy()), "; did you mean rw-ftpl?"),
     (partial(dpol.play, "rw-ftpl", noisy(), label=5), "label must be a str, got int; such as"),
     (
+        partial(dpol.play("rw-ftpl", noisy()).gains, GAINS),
+        "stream must be a GainStream, got ndarray; pass the one that was played",
+    ),
+    (
         partial(dpol.play("rw-ftpl", noisy()).share, stream(gains=0 * GAINS)),
         "stream town: all experts gain the same in every round, so no share of a possible gain",
     ),

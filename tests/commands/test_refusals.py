@@ -33,7 +33,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (2, "leagu one", "argument COMMAND: 'leagu' is unknown; did you mean league?; see dpol"),
         (2, "config chek a", "'chek' is unknown; did you mean check?"),
         (2, "check --quiet --json a", "argument --json: not allowed with argument --quiet"),
-        (2, "account --mu 1 --memory -0.5 -0.2", "choose another --memory"),
         (1, "verify state", "not a finished run; name another folder"),
         (1, "config check nope.yaml", "cannot be read (No such file or directory); check the path"),
         (1, "config check state", "cannot be read (Is a directory); check the path"),
