@@ -30,7 +30,9 @@ stream = partial(
     entities=("a", "b", "c"),
     periods=np.datetime64("2021-01-01") + 7 * np.arange(6),
 )
-noisy = partial(dpol.privatize, stream(), noise="capacity", mu=1.0, seed=1, replicates=2)
+drawn = partial(dpol.privatize, noise="capacity", mu=1.0, seed=1, replicates=2)
+noisy = partial(drawn, stream())
+correlated = partial(noisy, noise="capacity-memory")
 raw = partial(dpol.RawGains, stream(), mu=1.0, replicates=2, seed=1)
 audit = partial(auditing.audit_runs, second=GAINS + 0.1, parameter="mu", claimed=1.0)
 
@@ -58,7 +60,7 @@ mixture = partial(BatchMixture, mu=1.0, sizes=np.array([1, 4]), weights=np.array
 CALLS: list[partial[Any]] = [
     *(raw, gaps, turns, paired, game, planar, ball, drift, logistic, hypotheses, mixture),
     partial(stream, gain_range=1.0, count_sensitivity=1.0, stay=2),
-    partial(noisy, noise="capacity-memory", memory=(0.0, 0.5)),
+    partial(correlated, memory=(0.0, 0.5)),
     partial(noisy().guarantee.epsilon, delta=1e-6),
     partial(dpol.LazyWeights, delta=1e-6, largest_batch=2),
     partial(dpol.LearnerAlone, dpol.RidgeBank(), place=0),
@@ -80,8 +82,7 @@ CALLS: list[partial[Any]] = [
     partial(lazy.choose_dartboard, game(), **GOAL, largest_batch=2),
     partial(lazy.choose_parameters, game(), **GOAL, largest_batch=2),
     partial(lazy.theorem_3_10, game(), **GOAL),
-    partial(lazy.published_epsilon, game(), **LAZILY),
-    partial(lazy.sound_epsilon, game(), **LAZILY),
+    *(partial(it, game(), **LAZILY) for it in (lazy.published_epsilon, lazy.sound_epsilon)),
     partial(lazy.doubling_edges, n_rounds=6),
     partial(lazy.play_blocks, [*paired().between([0, 6])], epsilon=1.0, generators=COINS),
     partial(lazy.play_leaders, "mf-ftpl", games=[(paired(), 1.0)], generators=COINS),
@@ -185,7 +186,9 @@ def test_a_wrong_number_is_refused_by_name_or_answered_by_numbers(call: partial[
 
 # ---- what is no number, or no argument -----------------------------------------------------------
 
+FLAT, HOLED = stream(gains=0 * GAINS), np.where(np.eye(6, 3), np.nan, GAINS)
 MASKED = np.ma.masked_greater(GAINS, 0)
+PLAYED = dpol.play("rw-ftpl", noisy())
 MU = "mu must be a number in (0, 1e100], got "
 REFUSED: list[tuple[Callable[[], object], str]] = [
     (partial(noisy, mu="0.5"), f"{MU}'0.5'; 1 is usual, and math.inf means no noise"),
@@ -204,14 +207,9 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (partial(noisy, noise="capcity"), "noise 'capcity' is not one of isotropic, "),
     (partial(noisy, noise="capcity"), "; did you mean capacity?"),
     (partial(raw, noise="capacity-memory"), "noise must be isotropic or capacity, got 'capacity-m"),
-    (
-        partial(noisy, noise="capacity-memory", memory="desgned"),
-        "memory must be designed, none, or [a, b] with both between -1 and 1, got 'desgned'",
-    ),
-    (
-        partial(dpol.privatize, GAINS, "capacity", 1.0, seed=1, replicates=2),
-        "stream must be a GainStream, got ndarray",
-    ),
+    (partial(correlated, memory="desgned"), "memory must be designed, none, or [a, b] with both"),
+    (partial(correlated, memory=(0, False)), "memory must be designed, none, or [a, b] with both"),
+    (partial(drawn, GAINS), "stream must be a GainStream, got ndarray; make one with dpol"),
     (partial(dpol.RawGains, noisy(), 1.0), "stream must be a GainStream, got NoisyGains; make one"),
     (partial(stream, gains=MASKED), "gains must not have masked cells; fill or drop them"),
     (partial(stream, gains=[*MASKED]), "gains must not have masked cells"),
@@ -219,10 +217,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (partial(stream, gains=GAINS + 0j), "gains must be real numbers, not complex ones; take .real"),
     (partial(stream, gains=GAINS > 0), "gains must be numbers, not true and false; take .astype"),
     (partial(stream, capacity=None, given_sensitivity=np.ones(6) + 0j), "not complex ones"),
-    (
-        partial(stream, gains=np.where(np.eye(6, 3), np.nan, GAINS)),
-        "gain of a in round 1 (2021-01-01) is nan, not a number",
-    ),
+    (partial(stream, gains=HOLED), "gain of a in round 1 (2021-01-01) is nan, not a number"),
     (partial(stream, gains=GAINS + 1), "gain of a in round 1 (2021-01-01) is 1.2"),
     (partial(stream, gains=GAINS[0]), "gains have shape (3,), not (rounds, experts)"),
     (partial(stream, entities=(1, 2, 3)), "entities and names must be texts, got 1"),
@@ -231,26 +226,20 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (partial(gaussian_dp.delta_of_epsilon, 1.0, GAINS > 0), "mu must be numbers, not true and"),
     (partial(chains.chain_norm, 0.1, 1j, 2), "b must be real numbers, not complex ones"),
     (partial(audit, MASKED), "statistics must not have masked"),
-    (
-        partial(audit, np.full((6, 3), np.inf)),
-        "statistics must be finite; clip those that are infinite",
-    ),
+    (partial(audit, GAINS * math.inf), "statistics must be finite; clip those that are infinite"),
     (partial(losses.Promise, delta=1e-301), "delta must be 0 or at least 1e-300, got 1e-301"),
     (partial(dpol.play, "rw-fptl", noisy()), "; did you mean rw-ftpl?"),
     (partial(dpol.play, "rw-ftpl", noisy(), label=5), "label must be a str, got int; such as"),
     (
-        partial(dpol.play("rw-ftpl", noisy()).gains, GAINS),
-        "stream must be a GainStream, got ndarray; pass the one that was played",
+        partial(PLAYED.gains, GAINS),
+        "stream must be a GainStream, got ndarray; pass the one that was",
     ),
     (
-        partial(dpol.play("rw-ftpl", noisy()).share, stream(gains=0 * GAINS)),
-        "stream town: all experts gain the same in every round, so no share of a possible gain",
+        partial(PLAYED.share, FLAT),
+        "stream town: all experts gain the same in every round, so no sh",
     ),
     (partial(dpol.RWMeta, learners=["ridge"]), "a learner must be a LearnerBank, got str; such as"),
-    (
-        partial(dpol.LearnerAlone, "ridge"),
-        "bank must be a LearnerBank, got str; such as dpol.Ridge",
-    ),
+    (partial(dpol.LearnerAlone, "ridge"), "bank must be a LearnerBank, got str; such as dpol."),
     (partial(dpol.RidgeBank, windows=8), "windows must be whole numbers from 1 to 10000, such as"),
     (partial(dpol.check, 5), "name must be a str, got int; such as 'rw-ftpl' or 'package.module:C"),
 ]
@@ -267,10 +256,9 @@ def test_a_wrong_argument_is_named_with_the_remedy() -> None:
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble])
 def test_numbers_of_any_precision_are_computed_in_double_precision(kind: type) -> None:
     """A level of single precision once gave records of single precision, above the level."""
-    staying = partial(dpol.privatize, stream(stay=3), mu=0.1, seed=1, replicates=2)
     of_privacy = "dpol.privacy.gaussian_dp", "dpol.privacy.noise_laws"
     for call in (
-        *(partial(staying, noise=noise) for noise in dpol.NOISES),
+        *(partial(drawn, stream(stay=3), noise=noise, mu=0.1) for noise in dpol.NOISES),
         *(partial(stream, gain_range=1.1, count_sensitivity=1.1), partial(raw, mu=0.1)),
         *(partial(dpol.account, kept=0.1, delta=0.1), partial(losses.Promise, mu=0.1)),
         *(call for call in CALLS if call.func.__module__ in of_privacy),
