@@ -27,6 +27,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("state").mkdir()
 
 
+TAKEN = "random-effects", "fixed-share", "capacity-memory"
+
+
 @pytest.mark.parametrize(
     ("code", "words", "message"),
     [
@@ -38,6 +41,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (1, "config check state", "cannot be read (Is a directory); check the path"),
         (1, "config copy shelters", "exists already; rename it, or copy to another FILE"),
         (2, "run shelter", "shelter: no such config file; did you mean shelters?; write dpol run"),
+        (2, "new algorithm My_Town", "lower-case letters"),
+        (2, "new algorithm 2-b", "begin with"),
+        (1, "new algorithm state", "exists already"),
+        *((2, f"new algorithm {it}", f"{it}: dpol has one of this name") for it in TAKEN),
     ],
 )
 def test_a_mistake_is_told_in_one_line(code: int, words: str, message: str) -> None:

@@ -100,30 +100,16 @@ def refused(tmp_path):
     return message
 
 
-def test_a_good_file_is_loaded(tmp_path):
-    (tmp_path / "my.yaml").write_text(yaml.safe_dump(SMALL), encoding="utf-8")
-    assert load_experiment(tmp_path / "my.yaml").config == parse().config
-
-
-def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(
-        ConfigError,
-        match=r"no\.yaml: cannot be read \(No such file or directory\); check the path$",
-    ):
-        load_experiment(tmp_path / "no.yaml")
-
-
-@pytest.mark.parametrize("content", [b"", b"- run\n", b"3\n"])
-def test_a_file_without_keys_is_refused(refused, content):
-    assert refused(content) == "has no keys; config/config.yaml is an example"
-
-
 BOMB = b"a: &a [%s]\nb: &b [%s]\nc: [%s]\n" % (b"x," * 99, b"*a," * 99, b"*b," * 99)
 
 
 @pytest.mark.parametrize(
     ("content", "start"),
     [
+        *(
+            (it, "has no keys; config/config.yaml is an example")
+            for it in (b"", b"- run\n", b"3\n")
+        ),
         (b"run: " + b"[" * 3000, "is nested too deeply"),
         (b"run: x\nseed: [1\nreplicates: 3\n", "is not YAML: line 3: "),
         (b"run: x\n\tseed: 1\n", "is not YAML: line 2: a tab; indent with spaces\n"),

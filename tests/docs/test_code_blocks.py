@@ -44,12 +44,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy_project(tmp_path_factory.mktemp("project"))
 
 
-def write(folder: Path, text: str) -> Path:
-    page = folder / "page.md"
-    page.write_text(text)
-    return page
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -73,6 +67,7 @@ def test_what_does_not_work_fails(
     text: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("code_blocks.ROOT", tmp_path)
-    page = write(tmp_path, text)
+    page = tmp_path / "page.md"
+    page.write_text(text)
     with pytest.raises(Exception, match=r"page\.md|replicate"):
         run_page(page, Reader(project))
