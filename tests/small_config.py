@@ -67,9 +67,9 @@ def parts(place: Place) -> tuple[str | int, ...]:
     return tuple(int(index) if index else name for index, name in steps)
 
 
-def changed(*changes: Mapping[Any, object]) -> Raw:
-    """Return the small config with other values at some places; missing blocks are made."""
-    raw = copy.deepcopy(SMALL)
+def changed(*changes: Mapping[Any, object], of: Raw = SMALL) -> Raw:
+    """Return a config with other values at some places; missing blocks are made."""
+    raw = copy.deepcopy(of)
     for place, value in (item for change in changes for item in change.items()):
         *path, last = parts(place)
         inner: Any = raw

@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import replace
 
-import pages
 import pytest
 from matplotlib import pyplot
 
@@ -81,14 +80,6 @@ def test_the_command_and_a_league_print_the_bounds_of_the_page(capsys):
     # mu = 2 sqrt(8) = 5.6568 of eight weeks, as in the table of the league.
     assert "5.657" in printed
     assert "5.66" in texts_of_table(league_table(frames(), FACTS))
-
-
-@pytest.mark.parametrize("text", ["README.md", "docs/tutorial.md"])
-def test_pages_print_bounds_of_the_levels_rounded_up(text):
-    page = pages.read(text)
-    assert "69.2" in page
-    assert "59.9" in page
-    assert not re.search(r"(?<![\d.])(?:69|60|59\.8)(?:%| times| and 55)", page)
 
 
 def test_a_lower_bound_is_rounded_down():

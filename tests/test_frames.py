@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -44,17 +42,6 @@ def test_games_have_a_row_per_replicate_and_round() -> None:
     )
     for column in ("period", "entity", "name", "gain"):
         assert (chosen[f"{column}_x"] == chosen[f"{column}_y"]).all()
-
-
-def test_a_game_has_no_table_with_the_gains_of_another_stream() -> None:
-    games = dpol.play("follow-the-leader", dpol.RawGains(stream(), 1.0, seed=1))
-    with pytest.raises(ValueError, match="played the stream NM, .+ but CA with"):
-        games.to_frame(stream(label="CA"))
-    others = np.array([[0, 1, 2]])  # a third expert
-    with pytest.raises(ValueError, match="with 3 rounds and 2 experts was given"):
-        dataclasses.replace(games, actions=others).gains(stream())
-    with pytest.raises(TypeError, match="stream must be a GainStream, got ndarray; pass the one"):
-        games.to_frame(stream().gains)
 
 
 def test_without_pandas_a_table_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

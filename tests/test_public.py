@@ -116,7 +116,7 @@ def test_gains_need_the_stream_that_was_played(random_stream):
     assert games.gains(stream)[1, 8] == stream.gains[8, games.actions[1, 8]]
     for other in (random_stream(8, 4), random_stream(9, 1), replace(stream, label="CA")):
         with pytest.raises(ValueError, match=f"played the stream test, .+ but {other.label} with"):
-            games.gains(other)
+            games.to_frame(other)
 
 
 def test_a_source_without_a_seed_is_refused(random_stream, make_noisy):

@@ -93,43 +93,21 @@ def test_the_strongest_of_a_record_is_the_largest_row_that_may_be_compared(name:
         assert level["strongest"].tolist() == strongest(level).tolist()
 
 
-@pytest.mark.parametrize("name", [it for it in WHOLE if it.endswith("standings")])
-@pytest.mark.parametrize("model", ["local", "central"])
-def test_the_rival_and_the_curator_that_pages_show_are_the_maxima(name: str, model: str) -> None:
-    """A row above all others, planted at any level, is shown in their place."""
-    rows = recorded(name)
-    if name in ("states/standings", "held-out/standings"):
-        rows = rows[rows["stream"] == ""]
-    for _, level in rows.groupby(WHOLE[name]):
-        ours = level.loc[level["role"] == "our method", "family"]
-        plays = level["guarantee"].eq("the level") | (
-            level["model"].eq("central") & (model == "central")
-        )
-        may = level[plays & ~level["family"].isin(ours)]
-        if may.empty:
-            continue
-        (shown,) = may.index[strongest(may, model)]
-        assert level.index[strongest(level, model)].tolist() == [shown]
-        assert may.loc[shown, "gain_share"] == may["gain_share"].max()
-        better = may.iloc[[-1]].assign(algorithm="planted", family="planted", gain_share=2.0)
-        planted = pd.concat([level, better], ignore_index=True)
-        assert planted[strongest(planted, model)]["algorithm"].tolist() == ["planted"]
-
-
 def test_a_rival_is_of_another_family_and_keeps_the_guarantee() -> None:
     rows = pd.DataFrame(
         [
-            ("ours", "a", "our method", "the level", 0.5),
-            ("ours elsewhere", "a", "", "the level", 0.9),
-            ("a curator", "b", "", "raw", 0.8),
-            ("correlated", "b", "", "one week", 0.7),
-            ("nowhere", "c", "", "the level", float("nan")),
-            ("first", "d", "the baseline", "the level", 0.6),
-            ("second", "e", "", "the level", 0.6),
+            ("ours", "a", "our method", "local", "the level", 0.5),
+            ("ours elsewhere", "a", "", "central", "the level", 0.9),
+            ("a curator", "b", "", "central", "raw", 0.8),
+            ("correlated", "b", "", "local", "one week", 0.85),
+            ("nowhere", "c", "", "local", "the level", float("nan")),
+            ("first", "d", "the baseline", "local", "the level", 0.6),
+            ("second", "e", "", "local", "the level", 0.6),
         ],
-        columns=["algorithm", "family", "role", "guarantee", "gain_share"],
+        columns=["algorithm", "family", "role", "model", "guarantee", "gain_share"],
     )
     assert rows[strongest(rows)]["algorithm"].tolist() == ["first"]
+    assert rows[strongest(rows, "central")]["algorithm"].tolist() == ["a curator"]
     assert not strongest(rows.head(5)).any()
     nobody = rows.assign(role="")
     assert nobody[strongest(nobody)]["algorithm"].tolist() == ["ours elsewhere"]

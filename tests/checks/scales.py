@@ -35,26 +35,46 @@ def of_law(law: Any, strength: Callable[[GainStream, float], float]) -> Noise:
     return named(scale, law_name=law.name)
 
 
+def beds(stream: GainStream) -> Floats:
+    return np.asarray(stream.capacities_for("noise"))
+
+
 def times(factor: Callable[[GainStream, float], Any], base: Noise = CAPACITY) -> Noise:
     """Return noise with a factor on the scale of a noise of dpol."""
     return named(lambda stream, mu: base.scale(stream, mu) * factor(stream, mu), base)
 
 
-def one_cell(shape: tuple[int, ...], at: tuple[Any, ...]) -> Floats:
-    """Return factors of 1, and of 0.9 in some cells."""
-    factors = np.ones(shape)
-    factors[at] = 0.9
-    return factors
+def less(where: Callable[[GainStream, float], Any], base: Noise = CAPACITY) -> Noise:
+    """Return noise of dpol that is a tenth too small where a condition holds."""
+    return times(lambda stream, mu: np.where(where(stream, mu), 0.9, 1.0), base)
+
+
+def twice(where: Callable[[GainStream, float], Any]) -> Noise:
+    """Return noise of dpol that is twice as large where a condition holds."""
+    return times(lambda stream, mu: np.where(where(stream, mu), 2.0, 1.0))
+
+
+def place(stream: GainStream, number: int) -> Any:
+    """Return which cells are of one place."""
+    return np.arange(stream.n_experts) == number
+
+
+def week(stream: GainStream, number: int) -> Any:
+    """Return which cells are of one round."""
+    return (np.arange(stream.n_rounds) == number)[:, None]
+
+
+def falling(capacity: Floats) -> bool:
+    return len(capacity) > 1 and bool((np.diff(capacity, axis=0) < 0).all())
 
 
 def smallest(stream: GainStream, mu: float) -> Floats:
-    capacity = stream.capacities_for("noise").min(axis=0)
-    needed = math.sqrt(2) * stream.count_sensitivity / (mu * capacity)
+    needed = math.sqrt(2) * stream.count_sensitivity / (mu * beds(stream).min(axis=0))
     return np.broadcast_to(needed, stream.gains.shape)
 
 
 def by_two_smallest(stream: GainStream, mu: float) -> Floats:
-    two = np.sort(stream.capacities_for("noise"), axis=1)[:, :2]
+    two = np.sort(beds(stream), axis=1)[:, :2]
     moved = stream.count_sensitivity * np.sqrt((1 / two**2).sum(axis=1))
     return np.broadcast_to((moved / mu)[:, None], stream.gains.shape)
 
@@ -66,62 +86,47 @@ HONEST = {
     "of the smallest capacity": named(smallest),
     "of the two smallest capacities": named(by_two_smallest),
     "a tenth more": times(lambda stream, mu: 1.1),
-    "more in round 1": times(lambda stream, mu: 1 + (np.arange(stream.n_rounds) == 0)[:, None]),
-    "more at the last place": times(lambda stream, mu: 1 + (np.arange(stream.n_experts) == 1)),
+    "more in round 1": twice(lambda stream, mu: week(stream, 0)),
+    "more at the last place": twice(lambda stream, mu: place(stream, 1)),
     "noise at infinity": named(
         lambda stream, mu: np.maximum(ISOTROPIC.scale(stream, mu), 0.01),
         ISOTROPIC,
         none_at_infinity=False,
     ),
-    "rounded up": named(lambda stream, mu: np.ceil(1e6 * ISOTROPIC.scale(stream, mu)) / 1e6,
-                        ISOTROPIC),
-    "Laplace by pure epsilon": of_law(
-        LAPLACE, lambda stream, mu: pure_epsilon(mu) / (2 * stream.stay)
+    "rounded up": named(
+        lambda stream, mu: np.ceil(1e6 * ISOTROPIC.scale(stream, mu)) / 1e6, ISOTROPIC
     ),
-    "staircase by pure epsilon": of_law(
-        STAIRCASE, lambda stream, mu: pure_epsilon(mu) / (2 * stream.stay)
-    ),
-}  # fmt: skip
+    **{
+        f"{law.name} by pure epsilon": of_law(
+            law, lambda stream, mu: pure_epsilon(mu) / (2 * stream.stay)
+        )
+        for law in (LAPLACE, STAIRCASE)
+    },
+}
 """Scales with nothing wrong."""
 
 WRONG = {
-    "a tenth too small": times(lambda stream, mu: 0.9),
-    "too small at one level": times(lambda stream, mu: 0.9 if mu == 0.25 else 1.0),
-    "too small at small levels": times(lambda stream, mu: 0.9 if mu < 0.02 else 1.0),
+    "a tenth too small": less(lambda stream, mu: True),
+    "too small at one level": less(lambda stream, mu: mu == 0.25),
+    "too small at small levels": less(lambda stream, mu: mu < 0.02),
     "none at large levels": times(lambda stream, mu: 0.1 if mu > 60 else 1.0),
-    "too small at one place": times(
-        lambda stream, mu: one_cell(stream.gains.shape, (slice(None), 11 % stream.n_experts))
-    ),
-    "too small at the ninth place": times(
-        lambda stream, mu: one_cell(stream.gains.shape, (slice(None), slice(8, 9)))
-    ),
-    "too small in one round": times(
-        lambda stream, mu: one_cell(stream.gains.shape, (slice(40, 41),))
-    ),
-    "too small at equal capacities": times(
-        lambda stream, mu: 0.9 if np.ptp(stream.capacities_for("noise")) == 0 else 1.0
-    ),
-    "too small at large capacities": times(
-        lambda stream, mu: 0.9 if stream.capacities_for("noise").min() > 200 else 1.0
-    ),
-    "too small where capacities fall": times(
-        lambda stream, mu: (
-            0.9
-            if stream.n_rounds > 1 and (np.diff(stream.capacities_for("noise"), axis=0) < 0).all()
-            else 1.0
-        )
-    ),
+    "too small at one place": less(lambda stream, mu: place(stream, 11 % stream.n_experts)),
+    "too small at the ninth place": less(lambda stream, mu: place(stream, 8)),
+    "too small in one round": less(lambda stream, mu: week(stream, 40)),
+    "too small at equal capacities": less(lambda stream, mu: np.ptp(beds(stream)) == 0),
+    "too small at large capacities": less(lambda stream, mu: beds(stream).min() > 200),
+    "too small where capacities fall": less(lambda stream, mu: falling(beds(stream))),
     "one person moves a count by 1": times(lambda stream, mu: 1 / stream.count_sensitivity),
-    "too small for given sensitivities": times(
-        lambda stream, mu: 0.9 if stream.capacity is None else 1.0, ISOTROPIC
+    "too small for given sensitivities": less(
+        lambda stream, mu: stream.capacity is None, ISOTROPIC
     ),
     "Laplace for one count": of_law(LAPLACE, lambda stream, mu: pure_epsilon(mu) / stream.stay),
     "Laplace for one round": of_law(LAPLACE, lambda stream, mu: LAPLACE.largest(Promise(mu=mu), 2)),
-    "by the largest sum of gains": times(
-        lambda stream, mu: 1 + (np.arange(stream.n_experts) == stream.gains.sum(axis=0).argmax())
+    "by the largest sum of gains": twice(
+        lambda stream, mu: place(stream, stream.gains.sum(axis=0).argmax())
     ),
-    "by a full place": times(lambda stream, mu: 1 + (stream.gains == stream.gain_range)),
-    "by the number of people": times(lambda stream, mu: 1 + (stream.gains.sum() > 40)),
+    "by a full place": twice(lambda stream, mu: stream.gains == stream.gain_range),
+    "by the number of people": twice(lambda stream, mu: stream.gains.sum() > 40),
     "drawn": times(lambda stream, mu: 1 + np.random.default_rng().random()),
 }
 """Scales that are too small somewhere, or depend on more than public facts."""

@@ -27,18 +27,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("state").mkdir()
 
 
+TAKEN = "random-effects", "fixed-share", "capacity-memory"
+
+
 @pytest.mark.parametrize(
     ("code", "words", "message"),
     [
         (2, "leagu one", "argument COMMAND: 'leagu' is unknown; did you mean league?; see dpol"),
         (2, "config chek a", "'chek' is unknown; did you mean check?"),
         (2, "check --quiet --json a", "argument --json: not allowed with argument --quiet"),
-        (2, "account --mu 1 --memory -0.5 -0.2", "choose another --memory"),
         (1, "verify state", "not a finished run; name another folder"),
         (1, "config check nope.yaml", "cannot be read (No such file or directory); check the path"),
         (1, "config check state", "cannot be read (Is a directory); check the path"),
         (1, "config copy shelters", "exists already; rename it, or copy to another FILE"),
         (2, "run shelter", "shelter: no such config file; did you mean shelters?; write dpol run"),
+        (2, "new algorithm My_Town", "lower-case letters"),
+        (2, "new algorithm 2-b", "begin with"),
+        (1, "new algorithm state", "exists already"),
+        *((2, f"new algorithm {it}", f"{it}: dpol has one of this name") for it in TAKEN),
     ],
 )
 def test_a_mistake_is_told_in_one_line(code: int, words: str, message: str) -> None:

@@ -14,12 +14,12 @@ from jsonschema import Draft202012Validator
 
 from dpol.__main__ import main
 from dpol.config.experiment import load_experiment, parse_experiment
-from dpol.config.models import Unit
 from dpol.core.errors import ConfigError
 from dpol.core.yaml_files import read_yaml
 from dpol.noise import find_noise
 from dpol.studies.games import study
 from dpol.studies.games.settings import GamePoint
+from small_config import changed
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted(CONFIG.glob("*.yaml"))
@@ -137,15 +137,9 @@ def test_each_stream_is_played_under_each_question():
 PAPERS = yaml.safe_load((CONFIG / "paper.yaml").read_text(encoding="utf-8"))
 
 
-def papers_with(**blocks):
-    """The config of the paper's states, with some keys of its blocks replaced."""
-    merged = {key: {**PAPERS.get(key, {}), **block} for key, block in blocks.items()}
-    return parse_experiment({**copy.deepcopy(PAPERS), **merged}, "paper.yaml").config
-
-
-def dataset_with(**blocks):
-    """A block `dataset` of the paper's states with some keys of its blocks replaced."""
-    return {key: {**PAPERS["dataset"][key], **block} for key, block in blocks.items()}
+def papers_with(**changes):
+    """The config of the paper's states, with other values at some places."""
+    return parse_experiment(changed(changes, of=PAPERS), "paper.yaml").config
 
 
 @pytest.mark.parametrize(
@@ -155,26 +149,21 @@ def dataset_with(**blocks):
         {"gain": {"min_capacity": 20}},
         {"gain": {"at_most": 2}},
         {"questions": {"one": {}, "two": {"min_capacity": 20}}},
-        {"dataset": dataset_with(columns={"count": "adult_patients"})},
-        {"dataset": dataset_with(columns={"capacity": "adult_beds"})},
-        {"dataset": dataset_with(columns={"cases": None})},
-        {"dataset": dataset_with(cleaning={"min_total_cases": 50})},
-        {"dataset": dataset_with(cleaning={"case_factor": 7})},
-        {"privacy": {"count_sensitivity": 4}},
-        {"privacy": {"count_sensitivity": 0.5}},
+        {"dataset.columns.count": "adult_patients"},
+        {"dataset.columns.capacity": "adult_beds"},
+        {"dataset.columns.cases": None},
+        {"dataset.cleaning.min_total_cases": 50},
+        {"dataset.cleaning.case_factor": 7},
+        {"privacy.count_sensitivity": 4},
+        {"privacy.count_sensitivity": 0.5},
+        {"privacy.unit.weeks": 4, "suites": {"local": {"algorithms": ["rw-ftpl"]}}, "report": {}},
     ],
 )
 def test_another_question_is_not_the_papers(changes):
     assert papers_with().facts.asks_the_papers
-    same = {"gain": {"title": "Fullest"}, "dataset": dataset_with(cleaning={"max_carry": 1})}
+    same = {"gain": {"title": "Fullest"}, "dataset.cleaning.max_carry": 1}
     assert papers_with(**same).facts.asks_the_papers
     assert not papers_with(**changes).facts.asks_the_papers
-
-
-def test_a_longer_unit_of_privacy_is_not_the_papers():
-    papers = papers_with()
-    privacy = papers.privacy.model_copy(update={"unit": Unit(weeks=4)})
-    assert not papers.model_copy(update={"privacy": privacy}).facts.asks_the_papers
 
 
 def test_a_suite_without_privacy_runs_once_at_the_level_without_noise():

@@ -205,11 +205,6 @@ def test_rules_across_keys_are_listed_together_too():
     assert keys == ["suites.noisy.algorithms[0]", "streams.one.groups", "privacy.memory"]
 
 
-def test_levels_with_labels_are_refused_with_the_list_to_write():
-    (line,) = problems({"privacy.levels": {"mu-inf": math.inf, "strict": 0.25}})
-    assert line.endswith("from which dpol makes the labels: write [.inf, 0.25]")
-
-
 def test_levels_may_be_texts_as_from_the_command_line():
     """Snakemake reads --config 'privacy={levels: [.inf, 1]}' as texts."""
     config = parse_experiment(changed({"privacy.levels": [".inf", "1"]}), "my.yaml").config

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import re
 
 import pages
-import pytest
 import tables
 
 TEXTS = {name: pages.read(name) for name in pages.tracked("*.md")}
@@ -39,23 +37,3 @@ def test_block_and_function_name_each_other() -> None:
 def test_every_mark_is_of_a_block() -> None:
     for name, page in TEXTS.items():
         assert page.count("<!-- written by") == len(BLOCKS[name]), name
-
-
-@pytest.mark.parametrize("name", ["README.md", "docs/explanation/privacy.md", "config/README.md"])
-def test_a_block_that_somebody_changed_is_put_right(name: str) -> None:
-    changed = re.sub(r"(<!-- written by .*-->\n)", r"\1words by hand\n", TEXTS[name])
-    assert changed != TEXTS[name]
-    assert pages.written(changed) == TEXTS[name]
-
-
-def test_a_table_without_a_row_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    of = tables.specs()["league_states"] | {"where": "mu < 0"}
-    monkeypatch.setattr(tables, "specs", lambda: {"none": of})
-    with pytest.raises(LookupError, match=r"states/standings\.csv has no row with mu < 0"):
-        tables.written("none")
-
-
-def test_words_by_hand_are_those_outside_blocks() -> None:
-    page = "Two words\n<!-- written by tools/x.py:y -->\nnot these\n<!-- /y -->\nand two"
-    assert pages.words_by_hand(page) == 4
-    assert len(re.findall(r"\S+", TEXTS["README.md"])) > pages.words_by_hand(TEXTS["README.md"])

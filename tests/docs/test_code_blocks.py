@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from code_blocks import ROOT, Reader, blocks, copy_project, matches, pages, run_page
+from code_blocks import ROOT, Reader, blocks, copy_project, pages, run_page
 from pipeline import run, succeed
 
 
@@ -44,12 +44,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy_project(tmp_path_factory.mktemp("project"))
 
 
-def write(folder: Path, text: str) -> Path:
-    page = folder / "page.md"
-    page.write_text(text)
-    return page
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -73,32 +67,7 @@ def test_what_does_not_work_fails(
     text: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("code_blocks.ROOT", tmp_path)
-    page = write(tmp_path, text)
+    page = tmp_path / "page.md"
+    page.write_text(text)
     with pytest.raises(Exception, match=r"page\.md|replicate"):
         run_page(page, Reader(project))
-
-
-def test_blocks_that_are_left_out_for_a_reason_are_run_alone(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("code_blocks.ROOT", tmp_path)
-    text = "<!-- code: not run: needs a cluster -->\n```sh\ntouch one\n```\n```sh\ntouch two\n```"
-    run_page(write(tmp_path, text), Reader(project), left_out="needs a cluster")
-    assert (project / "one").exists()
-    assert not (project / "two").exists()
-
-
-def test_directives_hold_for_the_next_block_only(tmp_path: Path) -> None:
-    run, plan, left = (
-        "```sh\n{}\n```",
-        "<!-- code: plan -->",
-        "<!-- code: not run: it takes weeks -->",
-    )
-    parts = plan, run.format(1), left, run.format(2), plan, "Words.", run.format(3)
-    found = [(it.code, it.plan, it.reason) for it in blocks(write(tmp_path, "\n\n".join(parts)))]
-    assert found == [("1\n", True, ""), ("2\n", False, "it takes weeks"), ("3\n", False, "")]
-
-
-def test_dots_stand_for_anything() -> None:
-    assert matches("one ... four\n", "one two\nthree four\n")
-    assert not matches("one ... five\n", "one two three four\n")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import pytest
 import yaml
 
 from code_blocks import ROOT
@@ -56,19 +55,3 @@ def test_every_block_is_one_of_a_config() -> None:
     assert len([text for key, text in found if not key]) >= 3
     assert len([text for key, text in found if key]) >= 4
     assert [each for each in found if refused(*each)] == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "`{process_variance: 0.1, persistence: 0.9}`",
-        "- {algorithm: random-effects, models: [{process_variance: 0.1}]}",
-        "- {algorithm: ridge, penalties: {weak: -1}}",
-        "`{learner: ridge, widths: [8]}`",
-        "### dataset\n`periods.of` | such as `{days: 7, off: mean}`",
-        "### dataset.cleaning\n`keep` | such as `{measure: {a: b}}`",
-    ],
-)
-def test_other_blocks_are_found(text: str) -> None:
-    (found,) = blocks(text)
-    assert refused(*found)
