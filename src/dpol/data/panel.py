@@ -18,12 +18,12 @@ from dpol.data.question import Gain
 from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods
 from dpol.data.stream import ZERO_OR_HIDDEN
 from dpol.data.table import (
+    LARGEST,
     PAIR,
     SMALLEST_CAPACITY,
     BadCells,
     Rows,
     bad_dates,
-    bad_numbers,
     refuse_cells,
 )
 
@@ -138,7 +138,15 @@ def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
         if role not in rows:
             continue
         kind, is_count = rows[f"{role}_kind"], role == "count" or role.startswith("cases_")
-        yield bad_numbers(_cells(rows, kind == "bad", f"{role}_text", name))
+        remedy = keyed(
+            "Name texts that mean a missing number in {dataset.cleaning.missing_markers}, and those"
+            " for one too small to publish in {dataset.cleaning.suppressed_markers}; say which"
+            " signs stand in numbers in {dataset.read.decimal} and {dataset.read.thousands}; or"
+            " leave rows out with {dataset.cleaning.drop_where}.{line}",
+            line=tidy.told("signs", count=name),
+        )
+        bad = _cells(rows, kind == "bad", f"{role}_text", name)
+        yield BadCells(bad, f"a number from 0 to {LARGEST:,}", remedy)
         if is_count and dataset.cleaning.negative_counts == "error":
             low = _cells(rows, kind == "negative", role, name).map("{:g}".format)
             wanted = keyed("a number from 0, unless {dataset.cleaning.negative_counts} is missing")
@@ -236,7 +244,7 @@ def one_row_each(
         )
     merged = int(unique.duplicated(PAIR).sum())
     dropped = {"exact_duplicates": len(again), "merged_rows": merged}
-    return (_merge(file, unique, held, dataset) if merged else unique), dropped
+    return (_merge(file, unique, dataset) if merged else unique), dropped
 
 
 def _rows_named(rows: pd.DataFrame) -> str:
@@ -248,7 +256,7 @@ def _rows_named(rows: pd.DataFrame) -> str:
     )
 
 
-def _merge(file: str, rows: pd.DataFrame, held: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
+def _merge(file: str, rows: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
     """Return the last row of each entity and period, with the numbers of all its rows."""
     rules, columns = dataset.rules, dataset.needed_columns
     last = rows.sort_values(["moment", "row"], kind="stable").drop_duplicates(PAIR, keep="last")
@@ -256,7 +264,7 @@ def _merge(file: str, rows: pd.DataFrame, held: pd.DataFrame, dataset: Dataset) 
     if not rules.merges_rows:
         return last
     pairs = rows.assign(capacity=rows["capacity"].where(rows["capacity"] > 0)).groupby(PAIR)
-    unlike = held.groupby(PAIR)["capacity"].nunique() > 1
+    unlike = rows.groupby(PAIR)["capacity"].nunique() > 1
     if rules.several_rows == "sum" and unlike.any():
         pair: Any = unlike.idxmax()
         raise DataError(
