@@ -350,8 +350,7 @@ def _choose(
                 groups=Key(("streams", label, "groups")),
             ),
         )
-    records = out.reset_index()[["entity", "name", "reason"]].to_dict("records")
-    dropped = [{str(key): text for key, text in row.items()} for row in records]
+    dropped: Any = out.reset_index()[["entity", "name", "reason"]].to_dict("records")
     return rows[~rows["entity"].isin(out.index)], dropped
 
 

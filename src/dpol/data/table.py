@@ -355,19 +355,16 @@ def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
         for number, row in enumerate(sheets[name].iter_rows(values_only=True), start=1)
         if number > read.skiprows and any(it is not None and str(it).strip() for it in row)
     }
-    numbers = [*rows][: len(rows) - read.skipfooter]
-    if not numbers:
+    table = pd.DataFrame([*rows.values()], [*rows], dtype=object)
+    table = table.iloc[: len(table) - read.skipfooter]
+    if table.empty:
         raise DataError(
             f"{path}: sheet {name!r} holds no table; change ",
             keyed("{dataset.read.sheet_name} or {dataset.read.skiprows}"),
         )
-    header = ["" if it is None else str(_plain(it)) for it in rows[numbers[0]]]
-    columns = {
-        header[place]: [(*rows[n], *[None] * len(header))[place] for n in numbers[1:]]
-        for place in choose(header)
-        if header[place]
-    }
-    return pd.DataFrame(columns, numbers[1:], dtype=object)
+    header = ["" if it is None else str(_plain(it)) for it in rows[table.index[0]]]
+    places = [place for place in choose(header) if header[place]]
+    return table.iloc[1:, places].set_axis([header[place] for place in places], axis=1)
 
 
 def write_raw_table(cells: pd.DataFrame, path: Path | str) -> None:
@@ -634,13 +631,13 @@ def _without_dropped(table: Table, rules: Cleaning) -> pd.DataFrame:
     dropped = np.zeros(len(table.cells), bool)
     for name, texts in rules.drop_where.items():
         there = texts_of(table.cells[name])
-        for text in texts:
-            if not (there == text).any():
-                near = did_you_mean(text, there.cat.categories)
-                raise DataError(
-                    f"{table.file}: no row has {text!r} in column {name}{near or '.'} Change ",
-                    Key(("dataset", "cleaning", "drop_where")),
-                )
+        known = there.unique()
+        if unknown := [text for text in texts if text not in known]:
+            near = did_you_mean(unknown[0], known)
+            raise DataError(
+                f"{table.file}: no row has {unknown[0]!r} in column {name}{near or '.'} Change ",
+                Key(("dataset", "cleaning", "drop_where")),
+            )
         dropped |= there.isin(texts).to_numpy()
     if dropped.all():
         raise DataError(
