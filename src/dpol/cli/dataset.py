@@ -150,16 +150,14 @@ def _config(
     """
     import pandas as pd
 
-    from dpol.core.shipped import completed
-    from dpol.data.settings import Columns
+    from dpol.data.settings import Dataset
     from dpol.data.table import dates_of, texts_of
     from dpol.data.understood import columns_in_words, kinds_of, period_of, read_undescribed
 
     found, read = read_undescribed(table, keys, said)
     dataset: dict[str, Any] = {"source": {"kind": "local", "file": str(table)}}
     streams: dict[str, Any] = {name: {"groups": ["all"]}}
-    shipped: Any = completed({"like": "paper"}, "dataset")
-    papers = Columns.model_validate(shipped["columns"])
+    papers = Dataset.model_validate({"like": "paper"}).needed_columns
     if {*papers.needed, *papers.may_lack} <= {*found.header}:
         days = dates_of(found.cells[papers.period])
         span = {"first": days.min().date(), "last": days.max().date()}

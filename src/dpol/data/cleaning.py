@@ -22,6 +22,7 @@ from dpol.core.words import counted, did_you_mean, listed, shortened
 from dpol.data.meaning import refuse_other_meanings
 from dpol.data.panel import (
     EXAMPLES,
+    PANEL,
     above,
     cells_named,
     check_calendar,
@@ -204,7 +205,7 @@ def clean_stream(
         "renamed_entities": (by_entity["name"].nunique() > 1).sum(),
         "cut_counts": (table["count"] > bound).sum(),
     }
-    table.insert(0, "stream", label)
+    table = table.assign(stream=label)[[*PANEL.columns]]
     measured = dataset.needed_columns.capacity is not None
     unmeasured = unmeasured_best(table, "density" if measured else "count", _SOURCES)
     least = table.groupby("period")["capacity"].min() if measured else pd.Series([math.nan])
@@ -349,8 +350,7 @@ def _choose(
                 groups=Key(("streams", label, "groups")),
             ),
         )
-    records = out.reset_index()[["entity", "name", "reason"]].to_dict("records")
-    dropped = [{str(key): text for key, text in row.items()} for row in records]
+    dropped: Any = out.reset_index()[["entity", "name", "reason"]].to_dict("records")
     return rows[~rows["entity"].isin(out.index)], dropped
 
 

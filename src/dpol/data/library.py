@@ -246,9 +246,10 @@ def read_gains(
 
     table = read_file(source.file, read)
     present, top, rounds = [*map(str, table.cells)], source.gain_range, len(table.cells)
-    experts = [name for name in present if name not in source.others]
+    others = [it for it in (source.period, source.sensitivity) if isinstance(it, str)]
+    experts = [name for name in present if name not in others]
     wrong: Text = ""
-    if missing := [name for name in source.others if name not in present]:
+    if missing := [name for name in others if name not in present]:
         known = f"{', '.join(missing)}{nearest(missing[0], present)}"
         wrong = f"no column named {known}. Change ", Key(("dataset", "source"))
     elif "" in experts:

@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpol.core.errors import DataError, Key, keyed
-from dpol.core.randomness import Floats
 from dpol.core.schemas import read_frame, read_schemas, write_frame
 from dpol.core.words import counted, did_you_mean, listed, shortened
 from dpol.data import tidy
@@ -19,12 +18,12 @@ from dpol.data.question import Gain
 from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods
 from dpol.data.stream import ZERO_OR_HIDDEN
 from dpol.data.table import (
+    LARGEST,
     PAIR,
     SMALLEST_CAPACITY,
     BadCells,
     Rows,
     bad_dates,
-    bad_numbers,
     refuse_cells,
 )
 
@@ -86,76 +85,70 @@ def rows_of_stream(rows: Rows, label: str, groups: Sequence[str], dataset: Datas
     own = ours[inside].reset_index(drop=True)
     for name in ("group", "entity", "name"):
         own[name] = own[name].astype("str")
-    count, count_kind, days = _measured(own, "count", dataset.periods, rules.suppressed_sum)
-    people = _read_as(count, count_kind, rules)
-    # Without capacities, no question needs them, and no count may exceed them.
-    capacity, capacity_kind = np.full(len(own), np.inf), np.full(len(own), "number", object)
-    if columns.capacity:
-        capacity, capacity_kind, _ = _measured(own, "capacity", dataset.periods, np.nan)
-    beds = np.where(capacity < SMALLEST_CAPACITY, 0.0, capacity)
-    of_cases = [
-        _measured(own, role, dataset.periods, np.nan)
-        for role in columns.numbers
-        if role.startswith("cases_")
-    ]
-    cases = [_read_as(values, kinds, rules) for values, kinds, _ in of_cases]
+    if not columns.capacity:  # no question needs one, and no count may exceed it
+        own = own.assign(capacity=np.inf, capacity_kind="number")
+    count, count_kind, days = _measured(own, "count", dataset.periods, rules)
+    capacity, capacity_kind, _ = _measured(own, "capacity", dataset.periods, None)
+    beds = capacity.mask(capacity < SMALLEST_CAPACITY, 0.0)
+    roles = [role for role in columns.numbers if role.startswith("cases_")]
+    of_cases = [_measured(own, role, dataset.periods, rules) for role in roles]
+    cases = [values for values, _, _ in of_cases] or [count]
     table = own[["group", "entity", "name", "moment", "period", "row", "repeated", "moved"]].assign(
-        count=people,
-        **_counters(count_kind, "counts"),
+        count=count,
+        **{f"{kind}_counts": count_kind == kind for kind in (*_UNKNOWN, *_OF_SUMS)},
         days=days,
         capacity=beds / columns.capacity_per,
-        **_counters(capacity_kind, "capacities"),
+        **{f"{kind}_capacities": capacity_kind == kind for kind in (*_UNKNOWN, *_OF_SUMS)},
         zero_capacities=beds == 0,
-        idle_counts=(people > 0) & ((beds == 0) | (capacity_kind == "negative")),
-        cases=rules.case_factor * sum(np.nan_to_num(it) for it in cases or [people]),
-        **{
-            f"{it}_cases": sum((kinds == it).astype(int) for _, kinds, _ in of_cases)
-            for it in _UNKNOWN
-        },
+        idle_counts=(count > 0) & ((beds == 0) | (capacity_kind == "negative")),
+        cases=rules.case_factor * sum(it.fillna(0) for it in cases),
+        **{f"{it}_cases": sum((kinds == it) * 1 for _, kinds, _ in of_cases) for it in _UNKNOWN},
     )
     order = ["period", "entity", "group", "name"]
     return table.sort_values(order, kind="stable", ignore_index=True)
 
 
 def _undated(every: Rows, rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
-    name, periods = dataset.needed_columns.period, dataset.periods
-    by_row = rows.set_index("row")
-    texts = by_row.loc[by_row["period"].isna().to_numpy(), "date"].astype("str").rename(name)
+    name, periods, moments = dataset.needed_columns.period, dataset.periods, rows["moment"]
+    texts = _cells(rows, moments.isna(), "date", name)
     units = len(texts) == 1 and texts.index[0] == every.table["row"].min()
     lines = tidy.of_dates(name, every.facts["parts"], [*texts.unique()], units=units)
     yield bad_dates(texts, periods.format, Key(("dataset", "columns", "period")), lines)
     if dataset.rules.several_rows == "error":
-        moments = by_row["moment"]
-        timed = moments[(moments.notna() & (moments != moments.dt.floor("D"))).to_numpy()]
+        timed = _cells(rows, moments > moments.dt.floor("D"), "moment", name)
         wanted = keyed(
             "a date without a time of day, unless {dataset.cleaning.several_rows} or"
             " {dataset.periods.of} says what to make of the rows of a period"
         )
-        remedy = tidy.told("cut", week=name)[1:]
-        yield BadCells(timed.dt.strftime("%Y-%m-%d %H:%M:%S").rename(name), wanted, remedy)
+        yield BadCells(timed, wanted, tidy.told("cut", week=name)[1:])
     if periods.months:
-        late = by_row.loc[(by_row["period"].dt.day > 1).to_numpy(), "period"]
-        remedy = tidy.told("month", week=name)[1:]
-        texts = late.dt.strftime("%Y-%m-%d").rename(name)
-        yield BadCells(texts, "the first day of a month", remedy)
+        late = _cells(rows, rows["period"].dt.day > 1, "period", name).astype("str")
+        yield BadCells(late, "the first day of a month", tidy.told("month", week=name)[1:])
 
 
 def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
-    columns, by_row = dataset.needed_columns, rows.set_index("row")
-    blank = by_row.loc[(by_row["entity"] == "").to_numpy(), "entity"].astype("str")
+    columns = dataset.needed_columns
+    blank = _cells(rows, rows["entity"] == "", "entity", columns.entity)
     remedy = keyed(
         "Leave these rows out with {dataset.cleaning.drop_where}: {{{name}: ''}}.{line}",
         name=columns.entity, line=tidy.told("names", place=columns.entity),
     )  # fmt: skip
-    yield BadCells(blank.rename(columns.entity), "the name of an entity", remedy)
+    yield BadCells(blank, "the name of an entity", remedy)
     for role, name in columns.numbers.items():
-        if role not in by_row:
+        if role not in rows:
             continue
-        kind, is_count = by_row[f"{role}_kind"], role == "count" or role.startswith("cases_")
-        texts = by_row.loc[(kind == "bad").to_numpy(), f"{role}_text"].astype("str")
-        yield bad_numbers(texts.rename(name))
+        kind, is_count = rows[f"{role}_kind"], role == "count" or role.startswith("cases_")
+        remedy = keyed(
+            "Name texts that mean a missing number in {dataset.cleaning.missing_markers}, and those"
+            " for one too small to publish in {dataset.cleaning.suppressed_markers}; say which"
+            " signs stand in numbers in {dataset.read.decimal} and {dataset.read.thousands}; or"
+            " leave rows out with {dataset.cleaning.drop_where}.{line}",
+            line=tidy.told("signs", count=name),
+        )
+        bad = _cells(rows, kind == "bad", f"{role}_text", name)
+        yield BadCells(bad, f"a number from 0 to {LARGEST:,}", remedy)
         if is_count and dataset.cleaning.negative_counts == "error":
-            low = by_row.loc[(kind == "negative").to_numpy(), role].map("{:g}".format)
+            low = _cells(rows, kind == "negative", role, name).map("{:g}".format)
             wanted = keyed("a number from 0, unless {dataset.cleaning.negative_counts} is missing")
             remedy = keyed(
                 "Change the table; name a number that means too small to publish in"
@@ -163,7 +156,12 @@ def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
                 " {dataset.cleaning.missing_markers}; or set"
                 " {dataset.cleaning.negative_counts}: missing."
             )
-            yield BadCells(low.rename(name), wanted, remedy)
+            yield BadCells(low, wanted, remedy)
+
+
+def _cells(rows: pd.DataFrame, bad: pd.Series[bool], of: str, column: str) -> pd.Series[Any]:
+    """Return what bad rows hold, by row of the file, under the name of a column of the file."""
+    return rows[bad].set_index("row")[of].rename(column)
 
 
 def _lost(rows: Rows, label: str, lost: Sequence[str], column: str | None) -> DataError:
@@ -183,42 +181,30 @@ def _lost(rows: Rows, label: str, lost: Sequence[str], column: str | None) -> Da
 
 
 def _measured(
-    rows: pd.DataFrame, role: str, periods: Periods, hidden_sum: float
-) -> tuple[Floats, NDArray[Any], Floats]:
+    rows: pd.DataFrame, role: str, periods: Periods, rules: Cleaning | None
+) -> tuple[pd.Series[float], pd.Series[Any], pd.Series[float]]:
     """Return averages, their kinds and the days behind each; NaN where one is unknown.
 
     A suppressed average is told by its sum over the days: it is `summed` where the sum is a number;
-    `hidden_sum` where it is read as `hidden_sum`; and `uncovered` where nobody knows the number of
-    days.
+    `hidden_sum` where it is read as the rules say; and `uncovered` where nobody knows the number of
+    days. Without rules, an average that nobody published is unknown.
     """
-    kinds = rows[f"{role}_kind"].astype(object).to_numpy()
-    values = np.where(kinds == "number", rows[role].to_numpy(), np.nan)
-    if f"{role}_days" not in rows or f"{role}_sum" not in rows:
-        return values, kinds, np.full(len(rows), np.nan)
-    length, unit = periods.length
-    most = length if unit == "day" else 31 * length
-    days = rows[f"{role}_days"].where(rows[f"{role}_days_kind"] == "number").to_numpy()
-    days = np.where((days > 0) & (days <= most), days, np.nan)
-    hidden, reported = kinds == "suppressed", days > 0
-    known = (rows[f"{role}_sum_kind"] == "number").to_numpy()
-    kinds = np.select(
-        [hidden & ~reported, hidden & known, hidden & reported],
-        ["uncovered", "summed", "hidden_sum"],
-        kinds.astype(str),
-    ).astype(object)
-    sums = np.where(kinds == "summed", rows[f"{role}_sum"].to_numpy(), hidden_sum)
-    told = sums / np.where(reported, days, 1)
-    return np.where(np.isin(kinds, ["summed", "hidden_sum"]), told, values), kinds, days
-
-
-def _read_as(values: Floats, kinds: NDArray[Any], rules: Cleaning) -> Floats:
-    """Return the numbers, with the value of suppressed ones; NaN where they are missing."""
-    hidden = np.isin(kinds, ["suppressed", "uncovered"])
-    return np.where(hidden, rules.suppressed_value, values)
-
-
-def _counters(kinds: NDArray[Any], column: str) -> dict[str, NDArray[np.bool_]]:
-    return {f"{kind}_{column}": kinds == kind for kind in (*_UNKNOWN, *_OF_SUMS)}
+    kinds = rows[f"{role}_kind"].astype(object)
+    values, days = rows[role].where(kinds == "number"), rows["row"] * np.nan
+    hidden = kinds == "suppressed"
+    if f"{role}_days" in rows and f"{role}_sum" in rows:
+        length, unit = periods.length
+        most = length if unit == "day" else 31 * length
+        days = rows[f"{role}_days"].where(rows[f"{role}_days_kind"] == "number")
+        days = days.where((days > 0) & (days <= most))
+        known = rows[f"{role}_sum_kind"] == "number"
+        sums = rows[f"{role}_sum"].where(known, rules.suppressed_sum if rules else np.nan)
+        covered = hidden & days.notna()
+        values = values.mask(covered, sums / days)
+        kinds = kinds.mask(hidden, "uncovered").mask(covered, "hidden_sum")
+        kinds = kinds.mask(covered & known, "summed")
+        hidden &= ~covered
+    return values.mask(hidden, rules.suppressed_value if rules else np.nan), kinds, days
 
 
 # ---- one row for each entity and period ---------------------------------------------------------
@@ -258,7 +244,7 @@ def one_row_each(
         )
     merged = int(unique.duplicated(PAIR).sum())
     dropped = {"exact_duplicates": len(again), "merged_rows": merged}
-    return (_merge(file, unique, held, dataset) if merged else unique), dropped
+    return (_merge(file, unique, dataset) if merged else unique), dropped
 
 
 def _rows_named(rows: pd.DataFrame) -> str:
@@ -270,7 +256,7 @@ def _rows_named(rows: pd.DataFrame) -> str:
     )
 
 
-def _merge(file: str, rows: pd.DataFrame, held: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
+def _merge(file: str, rows: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
     """Return the last row of each entity and period, with the numbers of all its rows."""
     rules, columns = dataset.rules, dataset.needed_columns
     last = rows.sort_values(["moment", "row"], kind="stable").drop_duplicates(PAIR, keep="last")
@@ -278,7 +264,7 @@ def _merge(file: str, rows: pd.DataFrame, held: pd.DataFrame, dataset: Dataset) 
     if not rules.merges_rows:
         return last
     pairs = rows.assign(capacity=rows["capacity"].where(rows["capacity"] > 0)).groupby(PAIR)
-    unlike = held.groupby(PAIR)["capacity"].nunique() > 1
+    unlike = rows.groupby(PAIR)["capacity"].nunique() > 1
     if rules.several_rows == "sum" and unlike.any():
         pair: Any = unlike.idxmax()
         raise DataError(
@@ -336,45 +322,34 @@ def fill(
         A row per period and entity, and the number of cells that each rule touched.
     """
     latest = rows.drop_duplicates("entity", keep="last").set_index("entity").sort_index()
-    flagged = {"summed": ["summed_counts"], "hidden": HIDDEN, "idle": ["idle_counts"],
-               "summed_beds": ["summed_capacities"]}  # fmt: skip
-    rows = rows.assign(**{name: rows[rules_of].any(axis=1) for name, rules_of in flagged.items()})
-    names = ["count", "capacity", "row", *flagged]
-    wide = rows.pivot(index="period", columns="entity", values=names).astype(float)
-    count, capacity, row, *flags = (pd.DataFrame(wide[name]) for name in names)
-    summed, hidden, idle, summed_beds = (flag == 1 for flag in flags)
-    stays = count.notna().any(axis=1)
+    grid = pd.MultiIndex.from_product([rows["period"].unique(), latest.index], names=PAIR[::-1])
+    rows = rows.set_index(grid.names)
+    hidden, summed, idle, summed_beds = (
+        rows[flags].any(axis=1).reindex(grid, fill_value=False)
+        for flags in (HIDDEN, ["summed_counts"], ["idle_counts"], ["summed_capacities"])
+    )
+    count, capacity, row = (rows[name].reindex(grid) for name in ("count", "capacity", "row"))
+    stays = count.notna().groupby("period").transform("any")
     absent = idle & (rules.capacity_zero == "absent")
     count = count.mask(absent)  # so that it is not carried into later periods
-    places, length = places_of(count.index, lasting)
     missing = count.isna()
-    reported = np.where(missing, np.nan, places[:, None])
-    age = places[:, None] - pd.DataFrame(reported, count.index, count.columns).ffill()
+    numbers, length = places_of(grid.get_level_values("period"), lasting)
+    places = pd.Series(numbers, grid)
+    age = places - places.mask(missing).groupby("entity").ffill()
     carried = missing & ~absent & (age < (rules.max_carry + 0.5) * length)
     zero = missing & ~absent & ~carried
     known = capacity > 0
-    forward = capacity.where(known).ffill()
+    forward = capacity.where(known).groupby("entity").ffill()
     beds_carried, backfilled = ~known & forward.notna(), ~known & forward.isna()
-    count = count.where(~carried, count.ffill()).mask(zero | absent, 0.0)
-    capacity = forward.bfill()
+    count = count.where(~carried, count.groupby("entity").ffill()).mask(zero | absent, 0.0)
+    capacity = forward.groupby("entity").bfill()
     density = count / capacity
-
-    def flat(cells: pd.DataFrame) -> NDArray[Any]:
-        return cells[stays].to_numpy().ravel()
-
-    def sources(**cells: pd.DataFrame) -> NDArray[np.str_]:
-        return np.select([flat(flags) for flags in cells.values()], list(cells), "reported")
-
     table = pd.DataFrame(
         {
-            "group": np.tile(latest["group"], stays.sum()),
-            "entity": np.tile(latest.index, stays.sum()),
-            "name": np.tile(latest["name"], stays.sum()),
-            "period": np.repeat(count.index[stays], len(latest)),
-            "count": flat(count),
-            "capacity": flat(capacity),
-            "density": flat(density.clip(upper=at_most)),
-            "count_source": sources(
+            "count": count,
+            "capacity": capacity,
+            "density": density.clip(upper=at_most),
+            "count_source": _sources(
                 absent=absent,
                 zero=zero,
                 suppressed=hidden,
@@ -382,7 +357,7 @@ def fill(
                 carried=carried,
                 **{ZERO_OR_HIDDEN: (count == 0) & rules.zeros_hide},
             ),
-            "capacity_source": sources(
+            "capacity_source": _sources(
                 zero=idle, sum=summed_beds & known, carried=beds_carried, backfilled=backfilled
             ),
         }
@@ -395,7 +370,12 @@ def fill(
         "backfilled_capacities": backfilled,
         "clipped_densities": density > at_most,
     }
-    return table, {rule: int(flat(cells).sum()) for rule, cells in touched.items()}
+    whole = table[stays].reset_index().join(latest[["group", "name"]], on="entity")
+    return whole, {rule: int(cells[stays].sum()) for rule, cells in touched.items()}
+
+
+def _sources(**cells: pd.Series[bool]) -> NDArray[np.str_]:
+    return np.select([*cells.values()], [*cells], "reported")
 
 
 def places_of(dates: pd.Index[Any], periods: Periods) -> tuple[NDArray[np.int64], int]:

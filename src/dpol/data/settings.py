@@ -224,12 +224,6 @@ class GainsSource(Settings):
     simulated: bool = False
     """Whether the table is made up, as tables and figures then say."""
 
-    @property
-    def others(self) -> list[str]:
-        """Columns without gains."""
-        named = (self.period, self.sensitivity)
-        return [name for name in named if isinstance(name, str)]
-
 
 class SimulatedSource(Settings):
     """A simulated table in the schema of the HHS dataset."""

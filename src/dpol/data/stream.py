@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.core.arguments import as_float, check_kind, check_number, check_whole, real_array
+from dpol.core.arguments import check_kind, check_number, check_whole, real_array
 from dpol.core.errors import DataError
 from dpol.core.extras import needs_pipeline
 from dpol.core.files import atomic_path
@@ -132,6 +132,14 @@ class GainStream:
 
     def __post_init__(self) -> None:
         given = vars(self)  # of a frozen dataclass, whose attributes cannot be set
+        if not isinstance(self.label, str):
+            raise DataError(f"the label of a stream must be text, got {self.label!r}")
+        try:
+            for name in ("gain_range", "count_sensitivity"):
+                given[name] = check_number(name, given[name], "(0, inf)")
+            check_whole("stay", self.stay)
+        except ValueError as error:
+            raise DataError(f"stream {self.label}: {error}") from None
         for name in ("gains", "capacity", "given_sensitivity", "periods"):
             if given[name] is not None:
                 given[name] = _frozen(name, given[name])
@@ -142,15 +150,11 @@ class GainStream:
                 days = np.datetime64("2000-01-01") + np.arange(rounds)
                 given["periods"] = _frozen("periods", days)
             if self.capacity is None and self.given_sensitivity is None:
-                whole = np.full(rounds, math.sqrt(n) * as_float(self.gain_range))
+                whole = np.full(rounds, math.sqrt(n) * self.gain_range)
                 given["given_sensitivity"] = _frozen("sensitivity", whole)
         given["names"] = self.names or self.entities
-        if not isinstance(self.label, str):
-            raise DataError(f"the label of a stream must be text, got {self.label!r}")
         for problem in _problems(self):
             raise DataError(f"stream {self.label}: {problem}")
-        for name in ("gain_range", "count_sensitivity"):  # may be of less precision
-            given[name] = float(given[name])
         given["stay"] = min(self.stay, self.n_rounds)
 
     def __repr__(self) -> str:
@@ -254,12 +258,6 @@ def _problems(stream: GainStream) -> Iterator[str]:
             f"periods out of order: round {t + 2} ({after}) does not come after round {t + 1}"
             f" ({before}); sort the table by period"
         )
-    try:
-        check_number("gain_range", stream.gain_range, "(0, inf)")
-        check_number("count_sensitivity", stream.count_sensitivity, "(0, inf)")
-        check_whole("stay", stream.stay)
-    except ValueError as error:
-        yield str(error)
     if stream.stay > 1 and capacity is None:
         yield f"stay must be 1 for gains without capacities, got {stream.stay}"
     top = stream.gain_range

@@ -68,9 +68,8 @@ Cells: TypeAlias = "pd.Series[Any]"
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
 _ISO = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
-    r"(?:[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)[0-9]*"
-    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
 
 
@@ -356,19 +355,16 @@ def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
         for number, row in enumerate(sheets[name].iter_rows(values_only=True), start=1)
         if number > read.skiprows and any(it is not None and str(it).strip() for it in row)
     }
-    numbers = [*rows][: len(rows) - read.skipfooter]
-    if not numbers:
+    table = pd.DataFrame([*rows.values()], [*rows], dtype=object)
+    table = table.iloc[: len(table) - read.skipfooter]
+    if table.empty:
         raise DataError(
             f"{path}: sheet {name!r} holds no table; change ",
             keyed("{dataset.read.sheet_name} or {dataset.read.skiprows}"),
         )
-    header = ["" if it is None else str(_plain(it)) for it in rows[numbers[0]]]
-    columns = {
-        header[place]: [(*rows[n], *[None] * len(header))[place] for n in numbers[1:]]
-        for place in choose(header)
-        if header[place]
-    }
-    return pd.DataFrame(columns, numbers[1:], dtype=object)
+    header = ["" if it is None else str(_plain(it)) for it in rows[table.index[0]]]
+    places = [place for place in choose(header) if header[place]]
+    return table.iloc[1:, places].set_axis([header[place] for place in places], axis=1)
 
 
 def write_raw_table(cells: pd.DataFrame, path: Path | str) -> None:
@@ -422,14 +418,13 @@ def date_of(cell: Any, form: str | None = None) -> datetime.datetime | None:
     >>> date_of("2021-01-31T12:30:00.000Z"), date_of("31.1.2021", "%d.%m.%Y")
     (datetime.datetime(2021, 1, 31, 12, 30), datetime.datetime(2021, 1, 31, 0, 0))
     """
-    text = str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
     try:
         if isinstance(cell, datetime.datetime):
             day = cell
         elif form:
-            day = on_monday(text, form)
-        elif found := _ISO.fullmatch(text):
-            day = datetime.datetime.fromisoformat(f"{found[1]} {found[2] or '00:00'}")
+            day = on_monday(_text(cell), form)
+        elif _ISO.fullmatch(text := _text(cell)):
+            day = datetime.datetime.fromisoformat(text)
         else:
             return None
         return day.replace(tzinfo=None) if EARLIEST <= day.date() <= LATEST else None
@@ -501,18 +496,6 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
         if more := len(most) - len(shown):
             lines.append(f"    and {counted(more, 'other text')}")
     raise DataError(in_lines([*lines, *dict.fromkeys(bad.remedy for bad in columns)]))
-
-
-def bad_numbers(texts: Cells) -> BadCells:
-    """Return cells that hold no number as bad ones."""
-    remedy = keyed(
-        "Name texts that mean a missing number in {dataset.cleaning.missing_markers}, and those for"
-        " one too small to publish in {dataset.cleaning.suppressed_markers}; say which signs stand"
-        " in numbers in {dataset.read.decimal} and {dataset.read.thousands}; or leave rows out with"
-        " {dataset.cleaning.drop_where}.{line}",
-        line=tidy.told("signs", count=texts.name),
-    )  # fmt: skip
-    return BadCells(texts, f"a number from 0 to {LARGEST:,}", remedy)
 
 
 def bad_dates(texts: Cells, form: str | None, key: Key, lines: str = "") -> BadCells:
@@ -612,34 +595,24 @@ def typed_rows(
     starts = moments.dt.floor("D")
     if periods.of:
         starts = starts_of_periods(starts, periods.length[0])
-    undated, everyone = moments.isna(), _categories(np.zeros(len(cells), int), ["all"], "str")
-    every = pd.DataFrame(
-        {
-            "row": np.asarray(cells.index, np.int64),
-            "group": texts_of(cells[columns.group]).array if columns.group else everyone,
-            "entity": texts_of(cells[columns.entity]).array,
-            "name": texts_of(cells[columns.name or columns.entity]).array,
-            "moment": moments.array,
-            "period": starts.array,
-            "date": texts_of(cells[columns.period]).where(undated).array,
-        }
-    )
+    texts, entity = texts_of(cells[columns.period]), texts_of(cells[columns.entity])
+    everyone = _categories(np.zeros(len(cells), int), ["all"], "str")
+    typed = {
+        "group": texts_of(cells[columns.group]) if columns.group else everyone,
+        "entity": entity,
+        "name": texts_of(cells[columns.name]) if columns.name else entity,
+        "moment": moments,
+        "period": starts,
+        "date": texts.where(moments.isna()),
+    }
     for role, name in columns.numbers.items():
         if name in cells:
-            every = every.assign(**_number_columns(role, cells[name], dataset.read, rules))
+            typed |= _number_columns(role, cells[name], dataset.read, rules)
+    every = pd.DataFrame(typed, cells.index).reset_index(names="row")
     every["repeated"] = _repeated(every, whole)
     groups = every.groupby("entity", observed=True)["group"].nunique()
     every["moved"] = every["entity"].isin(groups.index[groups > 1])
-    first = cells[~undated].iloc[:1]
-    dated = (
-        {
-            "text": str(texts_of(first[columns.period]).iloc[0]),
-            "row": int(first.index[0]),
-            "date": moments[first.index[0]].date().isoformat(),
-        }
-        if len(first)
-        else {}
-    )
+    row: Any = moments.first_valid_index()
     facts = {
         "file": table.file,
         "provenance": dict(provenance),
@@ -647,7 +620,9 @@ def typed_rows(
         "dropped": len(table.cells) - len(cells),
         "changed": changed,
         "parts": tidy.parts_of_dates(table.header),
-        "dated": dated,
+        "dated": {}
+        if row is None
+        else {"text": texts[row], "row": int(row), "date": moments[row].date().isoformat()},
     }
     return Rows(table=every, facts=facts)
 
@@ -656,13 +631,13 @@ def _without_dropped(table: Table, rules: Cleaning) -> pd.DataFrame:
     dropped = np.zeros(len(table.cells), bool)
     for name, texts in rules.drop_where.items():
         there = texts_of(table.cells[name])
-        for text in texts:
-            if not (there == text).any():
-                near = did_you_mean(text, there.cat.categories)
-                raise DataError(
-                    f"{table.file}: no row has {text!r} in column {name}{near or '.'} Change ",
-                    Key(("dataset", "cleaning", "drop_where")),
-                )
+        known = there.unique()
+        if unknown := [text for text in texts if text not in known]:
+            near = did_you_mean(unknown[0], known)
+            raise DataError(
+                f"{table.file}: no row has {unknown[0]!r} in column {name}{near or '.'} Change ",
+                Key(("dataset", "cleaning", "drop_where")),
+            )
         dropped |= there.isin(texts).to_numpy()
     if dropped.all():
         raise DataError(
@@ -701,7 +676,7 @@ def _number_columns(role: str, cells: Cells, read: Read, rules: Cleaning) -> dic
     return {
         role: np.where(kinds.isin(["number", "negative"]), values[codes], np.nan),
         f"{role}_kind": kinds,
-        f"{role}_text": shown.astype("str").array,
+        f"{role}_text": shown.astype("str"),
     }
 
 
