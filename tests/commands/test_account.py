@@ -57,36 +57,8 @@ def test_releases_of_the_same_week_add_up(run):
     rows = table(run("--mu", "0.3", "0.4")[1])
     assert [row[0] for row in rows] == [1, 2, 4, 8, 13, 52]
     assert rows[2] == (4, 1.0, 4.887, 69.2)
-
-
-def test_a_promise_lists_its_noises_the_least_first(run):
-    code, out, err = run("--promise", "guess", "60", "--unit-weeks", "8")
-    assert (code, err) == (0, "")
-    assert "in up to 8 weeks in a row, in the counts of two holders" in out
-    assert "right guesses, at most 60%; some may be certain." in out
-    rows = re.findall(r"^ *(\S.*\S)  +(\d\S*)  +(\S+)  +60%  +(\S+)  +(\S+)%$", out, re.MULTILINE)
-    assert rows[0] == ("Gaussian", "7.895", "2.792", "0.5067", "0")
-    assert [row[3:] for row in rows[1:4]] == [
-        *(("0.5124", "0.111"), ("0.522", "0.296"), ("inf", "40")),
-    ]
-    assert [row[:2] for row in rows[1:]] == [
-        ("Laplace", "10.91"),
-        ("staircase", "10.99"),
-        ("uniform", "20.85"),
-        ("correlated Gaussian", "37.07"),
-    ]
-    _, out, _ = run("--promise", "epsilon", "1", "--json")
-    told = json.loads(out)
-    assert (told["epsilon"], told["delta"], told["unit_weeks"]) == (1, 0, 1)
-    assert list(told["deviations"])[:2] == ["staircase", "Laplace"]
-    assert told["deviations"]["Gaussian"] is None
-    assert list(told["noises"]) == ["Laplace", "staircase"]
-    assert set(told["noises"]["Laplace"]) == {"best_guess", "mu", "excess"}
-    assert (
-        "with the person is at most 2.719 times that without, plus 1e-06"
-        in run("--promise", "epsilon", "1", "1e-6")[1]
-    )
-    assert "Gaussian  " in run("--promise", "mu", "0.25")[1]
+    told = json.loads(run("--mu", "0.3", "0.4", "--weeks", "4", "--json")[1])
+    assert (told["mu"], told["weeks"][0]["mu"]) == pytest.approx((0.5, 1.0))
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -100,10 +72,7 @@ def test_the_mu_shown_for_an_epsilon_does_not_exceed_it(run, thousandths):
     assert 100 * exact.best_guess <= guess
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["--mu 1 --delta 1e-100", "--mu 1 --delta 0.999", "--promise epsilon 1 --unit-weeks 104"],
-)
+@pytest.mark.parametrize("words", ["--mu 1 --delta 1e-100", "--mu 1 --delta 0.999"])
 def test_the_ends_of_ranges_are_in_them(run, words):
     assert run(*words.split())[0] == 0
 
@@ -119,40 +88,22 @@ def test_noise_with_memory_is_dearer_for_those_who_stay(run):
     assert table(out)[0][:2] == (1, 1.0)
 
 
-def test_a_promise_is_for_a_memory_that_covers_the_stay(run):
-    told = json.loads(run("--promise", "mu", "1", "--memory", "0.2", "0.6", "--json")[1])
-    # One week moves C x by the root of 1.25, and each count by 1 / sqrt(2) of that.
-    week = 2**0.5 * 1.25**0.5 * (1 + 0.4**2 / (1 - 0.2**2)) ** 0.5
-    assert told["deviations"]["correlated Gaussian"] == pytest.approx(week)
-
-
 HELP = r".*; see dpol account --help"
 NOT_COVERED = "memory: b must be at least a and at least 0 .* during the stay is not covered"
-NO_PROMISE = (
-    *("mu", "mu nan", "delta 1", "guess 50", "guess 60 1"),
-    *("epsilon x", "epsilon 1 1", "epsilon 1000 1e-100"),
-)
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("", "one of the arguments --mu --epsilon --promise is required" + HELP),
+        ("", "one of the arguments --mu --epsilon is required" + HELP),
         ("--mu 1 --epsilon 1", "argument --epsilon: not allowed with argument --mu" + HELP),
         ("--mu 0", "argument --mu: must lie from 1e-06 to 1000, got '0'" + HELP),
         ("--mu 0.5 x", "argument --mu: must be a number, got 'x'" + HELP),
         ("--epsilon nan", r"argument --epsilon: must lie from 1e-06 to 1e\+06, got 'nan'" + HELP),
         ("--mu 1 --weeks 1.5", ".*--weeks: must be a whole number from 1 to 999999" + HELP),
         (f"--mu 1 --weeks {'9' * 5000}", ".*--weeks: must be a whole number from 1 to 9999" + HELP),
-        *(
-            (f"--promise {it}", f"--promise {it}: must be mu M, epsilon E, or ")
-            for it in NO_PROMISE
-        ),
-        ("--promise epsilon 1 --unit-weeks 105", "--unit-weeks 105: must be at most 104 with --pr"),
-        ("--mu 0.5 --unit-weeks 4", "--unit-weeks: only with --promise. Of a mu of several weeks"),
         ("--mu 1 --memory 0.6 0.2", NOT_COVERED),
         ("--mu 1 --memory -0.5 -0.2 --weeks 1 2", NOT_COVERED + "; choose another --memory"),
-        ("--promise mu 1 --memory 0.6 0.2 --unit-weeks 2", NOT_COVERED + "; choose another --mem"),
     ],
     ids=lambda it: it[:40],
 )

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from scipy import special
 
 from dpol.core.rounding import at_least, at_most
-from dpol.privacy.account import account, best_guess, losses_for, noises_for
-from dpol.privacy.losses import Promise, pure
-from dpol.privacy.noise_laws import LAPLACE
+from dpol.privacy.account import account, best_guess
+from dpol.privacy.losses import pure
 
 WEEKS = (1, 4, 13, 52)
 
@@ -52,25 +51,6 @@ def test_rounding_goes_to_the_safe_side_and_no_further_than_a_digit(value, digit
     up, down = float(at_most(value, digits)), float(at_least(value, digits))
     assert down * (1 - 1e-11) <= value <= up * (1 + 1e-11)
     assert up - down <= 1.001 * 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
-
-
-@pytest.mark.parametrize("weeks", [1, 3])
-def test_a_stay_is_in_two_releases_a_week(weeks):
-    """One for each of two holders; with pure epsilon a release has an equal part of it."""
-    promise = Promise(epsilon=2.0)
-    noise, kept = (f(promise, weeks)["Laplace"] for f in (noises_for, losses_for))
-    assert noise == pytest.approx(math.sqrt(2) * weeks)
-    assert kept == LAPLACE.loss(1 / weeks, 2 * weeks)
-
-
-def test_what_endless_noise_and_no_gaussian_noise_mean():
-    """No Gaussian noise keeps pure epsilon, so it is endless; no mu is as weak as uniform noise."""
-    kept = losses_for(Promise(epsilon=1.0), 1)
-    for law in ("Gaussian", "correlated Gaussian", "uniform"):
-        assert (kept[law].guess, kept[law].mu, kept[law].excess) == (0.5, 0.0, 0.0)
-    uniform = losses_for(Promise(delta=0.2), 2)["uniform"]
-    assert uniform.mu == math.inf
-    assert uniform.excess == pytest.approx(0.4)
 
 
 def test_a_notebook_shows_a_table_with_rho():

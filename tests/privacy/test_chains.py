@@ -17,7 +17,6 @@ from dpol.privacy.chains import (
     Chains,
     chain_norm,
     designed,
-    deviation_of_mean,
     prediction_variance,
     squared_norm,
 )
@@ -80,13 +79,6 @@ def test_deviations_are_those_of_the_noise():
     memory, eye = chains(*PAIRS), np.repeat(np.eye(T)[:, :, None], len(PAIRS), axis=2)
     rows = np.linalg.norm(memory.noise(eye), axis=1)
     np.testing.assert_allclose(memory.deviations(T, len(PAIRS)), rows)
-
-
-@every_pair
-@pytest.mark.parametrize("rounds", [1, 2, 8])
-def test_the_deviation_of_a_mean_is_that_of_a_long_chain(a, b, rounds):
-    mean = linalg.inv(releases(a, b, 200))[-rounds:].mean(axis=0)
-    assert deviation_of_mean(a, b, rounds) == pytest.approx(np.linalg.norm(mean), rel=1e-9)
 
 
 @pytest.mark.parametrize("stay", [1, 2, 3, 4])

@@ -177,39 +177,6 @@ def test_hundreds_of_releases():
     assert LAPLACE.loss(math.inf, 2).mu == math.inf
 
 
-@pytest.mark.parametrize("law", [LAPLACE, STAIRCASE, UNIFORM], ids=lambda law: law.name)
-@pytest.mark.parametrize("e", [0.26, 0.74, 3.0])
-def test_the_excess_of_mu_is_that_of_the_worst_prior(law, e):
-    """Of one release: right guesses at mu and under the noise, for each prior on a fine grid."""
-    priors = np.linspace(0.5, 1 - 1e-6, 20_001)
-    odds = np.log(priors / (1 - priors))
-    mu, one = law.loss(e, 1).mu, min(e, 1.0)
-    of_mu = np.ones_like(priors)
-    if (
-        mu < math.inf
-    ):  # the better guess is the likelier input, beyond this place of a normal number
-        beyond = mu / 2 + odds / mu
-        of_mu = priors * stats.norm.cdf(beyond) + (1 - priors) * stats.norm.cdf(mu - beyond)
-    if law is UNIFORM:
-        of_noise = one + (1 - one) * priors
-    else:
-        x, p = density(law, e)
-        moved = np.roll(p, round(1 / (x[1] - x[0])))
-        of_noise = np.array([np.maximum(it * p, (1 - it) * moved).sum() for it in priors[::40]])
-        of_mu = of_mu[::40]
-    assert law.loss(e, 1).excess == pytest.approx((of_mu - of_noise).max(), rel=0.02)
-    assert GAUSSIAN.loss(e, 1).excess == 0
-
-
-@given(st.floats(0.02, 1.5), st.integers(1, 20))
-def test_the_excess_falls_with_the_number_of_releases_of_one_mu(mu, releases):
-    """Many losses together are nearly normal."""
-    one, several = (
-        LAPLACE.loss(LAPLACE.largest(Promise(mu=mu), k), k).excess for k in (releases, 4 * releases)
-    )
-    assert 0 < several < one < 0.06
-
-
 SMALL = {
     1e-6: {16: 6e-6, 208: 5e-5},
     1e-8: {16: 6e-4, 208: 5e-3},

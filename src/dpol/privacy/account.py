@@ -1,4 +1,4 @@
-"""Meaning of a promise for one person, over one or several weeks, and the noises that keep it."""
+"""Meaning of a guarantee for one person, over one or several weeks, and promises alike."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import scipy
 
-from dpol.core.arguments import check_number, check_whole, check_wholes
+from dpol.core.arguments import check_number, check_wholes
 from dpol.core.words import html_table
-from dpol.privacy.chains import chain_norm, deviation_of_mean
+from dpol.privacy.chains import chain_norm
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.losses import Loss, Promise
-from dpol.privacy.noise_laws import GAUSSIAN, LAWS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +40,6 @@ class Protection:
 
 Memory = tuple[float, float]
 """Memory (a, b) of correlated noise, see `dpol.privacy.chains`."""
-USUAL_MEMORY: Memory = (0.0, 0.8)
-"""Memory whose noise is listed beside other noises."""
 SAME, GUESS, EPSILON, PURE = "mu", "guess", "epsilon", "pure"
 """Kinds of promises: mu-GDP; its best guess of an attacker, its epsilon at delta, or this with
 delta = 0."""
@@ -114,48 +111,3 @@ def promises_of(mu: float, delta: float) -> dict[str, Promise]:
         EPSILON: Promise(epsilon=epsilon, delta=delta),
         PURE: Promise(epsilon=epsilon),
     }
-
-
-def noises_for(
-    promise: Promise, weeks: int, memory: Memory = USUAL_MEMORY, over: int = 1
-) -> dict[str, float]:
-    """Return the standard deviation of the smallest noise of each law that keeps a promise, by law.
-
-    It is of a count's mean over some weeks, in units of what a person can change, and inf where no
-    noise of the law keeps the promise. The smallest comes first.
-
-    Args:
-        promise: promise to a person in the counts of two holders.
-        weeks: longest stay of the person, in weeks in a row.
-        memory: memory (a, b) of the correlated Gaussian noise.
-        over: number of weeks of the mean.
-
-    Raises:
-        ValueError: the memory does not cover stays of this length, see `chain_norm`.
-
-    >>> {law: round(noise, 2) for law, noise in noises_for(Promise(epsilon=1.0), 1).items()}
-    {'staircase': 2.81, 'Laplace': 2.83, 'Gaussian': inf, 'uniform': inf, \
-'correlated Gaussian': inf}
-    """
-    check_wholes(over=over, weeks=weeks)
-    noises = {}
-    for name, law in LAWS.items():
-        e = law.largest(promise, 2 * weeks)  # in the counts of two holders
-        noises[name] = law.deviation(e) / math.sqrt(over) if e else math.inf
-    fresh = math.sqrt(2) * float(chain_norm(*memory, weeks)) * deviation_of_mean(*memory, over)
-    mu = GAUSSIAN.largest(promise, 1)
-    noises["correlated Gaussian"] = fresh / mu if mu else math.inf
-    return dict(sorted(noises.items(), key=lambda pair: pair[1]))
-
-
-def losses_for(promise: Promise, weeks: int) -> dict[str, Loss]:
-    """Return the privacy loss of each noise of `noises_for`, by law; endless noise has none.
-
-    >>> losses_for(Promise(epsilon=1.0), 1)["Laplace"].mu <= Promise(epsilon=1.0).epsilon
-    True
-    """
-    releases, kept = 2 * check_whole("weeks", weeks), {}
-    for name, law in LAWS.items():
-        e = law.largest(promise, releases)
-        kept[name] = law.loss(e, releases) if e else Loss()
-    return kept | {"correlated Gaussian": Loss(gaussian=GAUSSIAN.largest(promise, 1))}

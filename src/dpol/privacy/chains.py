@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpol.core.arguments import check_numbers, check_whole, real_array
+from dpol.core.arguments import check_whole, real_array
 from dpol.core.randomness import Floats
 from dpol.privacy.gaussian_dp import mu_of_shifts
 
@@ -146,23 +146,6 @@ def _lags(ratio: Floats, count: int) -> Floats:
         powers = 1 + ratio * powers
         total = total + powers
     return total
-
-
-def deviation_of_mean(a: float, b: float, rounds: int) -> float:
-    """Return the standard deviation of the mean noise of some rounds, of a chain begun long ago.
-
-    It is in units of the fresh noise. The noise of earlier rounds adds to it, so that the first
-    rounds of a chain have less.
-
-    >>> round(deviation_of_mean(0.0, 0.8, 1), 3)
-    1.281
-    """
-    check_numbers("(-1, 1)", a=a, b=b)
-    # (1 - a^n) / (1 - a) for n = 1, 2, ...
-    powers = np.cumsum(a ** np.arange(check_whole("rounds", rounds)))
-    inside = 1 + (a - b) * np.append(0.0, powers[:-1])
-    before = (a - b) * powers[-1] / np.sqrt((1 - a) * (1 + a))
-    return float(np.sqrt(inside @ inside + before**2) / rounds)
 
 
 def designed(noise_level: Floats, stay: int) -> Chains:

@@ -347,28 +347,6 @@ class Loss:
         """Whether `mu` is computed with a worst test that is searched for, but not proved."""
         return self.zcdp > 0 and self.mu < math.inf
 
-    @property
-    def excess(self) -> float:
-        """How many more right guesses `mu` allows than the loss does, at most.
-
-        It is a difference of probabilities, for the prior that makes it largest. Source: the
-        divergence of Kaissis et al. (2406.08918), "Beyond the Calibration Point: Mechanism
-        Comparison in Differential Privacy", in its Bayesian reading.
-        """
-        if self.mu == math.inf:
-            return 1 - self.guess
-        if not self.draws or self.zcdp:
-            return 0.0
-        # If one of the two inputs is exp(loss) times as likely as the other, guesses go wrong with
-        # probability (1 - delta(loss)) / (1 + exp(loss)). Between two losses the noise's deltas are
-        # linear in exp(loss), Gaussian ones convex, so the difference is largest at a loss.
-        losses, logs, _ = _distribution(self.gaussian, self.draws)
-        over, above = losses >= 0, np.logaddexp.accumulate(logs[::-1])[::-1]
-        lowered = np.logaddexp.accumulate((logs - losses)[::-1])[::-1]
-        at = losses[over]
-        deltas = np.exp(above[over]) - np.exp(at + lowered[over])
-        return float(((delta_of_epsilon(at, self.mu) - deltas) * scipy.special.expit(-at)).max())
-
 
 NOTHING_KEPT = Loss(gaussian=math.inf)
 """Loss of a mechanism without privacy."""

@@ -42,7 +42,7 @@ SECTIONS = (
         chapter="privacy",
         title="Right guesses",
         about="How often an attacker who knows all other data guesses right about one person in one"
-        " round, at most, if exact counts get the noise. dpol account --promise lists more noises.",
+        " round, at most, if exact counts get the noise.",
         results=("summary", "standings"),
         tables=(
             Exhibit(
