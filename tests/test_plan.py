@@ -138,13 +138,6 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
     assert imported >= {f"{study.package}.study" for study in studies}
 
 
-def test_a_job_takes_the_time_of_its_points_and_of_its_start() -> None:
-    small = plan()
-    jobs = small.jobs["claims"].values()
-    expected = 1.3 + sum(job.seconds for job in jobs) / len(jobs)
-    assert small.seconds["claims_point"] == pytest.approx(expected)
-
-
 def test_a_fault_of_the_command_line_is_named_as_such(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_config(tmp_path, SMALL)

@@ -26,9 +26,6 @@ from dpol.reruns.code_hashes import packages_of
 from dpol.reruns.notes import digest, read_note, unanswered
 from dpol.studies.study import Job, Study
 
-START_SECONDS = 1.3
-"""Time on one core to start a job, before its points."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
@@ -64,15 +61,6 @@ class Plan:
         """Jobs of each study, by study and place."""
         facts = self.config.facts
         return {study.name: study.jobs(block, facts) for study, block in self.studies}
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """Expected seconds of a study's job on one core, by the name of the rule."""
-        return {
-            f"{name}_point": START_SECONDS + sum(job.seconds for job in jobs.values()) / len(jobs)
-            for name, jobs in self.jobs.items()
-            if jobs
-        }
 
     # --- What a job depends on, besides its inputs ---
 

@@ -1,4 +1,4 @@
-"""The view of a run: its length, stages and time left, and its results or errors at the end.
+"""The view of a run: its length and stages, and its results or errors at the end.
 
 Snakemake finds this package by its name; `logger: [dpol]` in `profiles/` asks for it. It reads
 events of Snakemake's interface for loggers, and no text of its messages.
@@ -82,10 +82,8 @@ class LogHandler(LogHandlerBase):
         """Set the state before a run."""
         self._from = Path.cwd()
         self._progress: Progress | None = None
-        self._expected: dict[str, float] = {}
         self._plans: list[Mapping[str, Any]] = []
         """What dpol's rules said of each run: why jobs run again, and what it leaves out."""
-        self._cores: int | None = None
         self._before: list[str] = []
         """Messages before a run; the only ones if there is nothing to run."""
         self._failed: dict[int, tuple[str, list[str], list[str]]] = {}
@@ -107,8 +105,6 @@ class LogHandler(LogHandlerBase):
         if self._is_plain:
             if text := self.format(record):
                 print(text, file=sys.stdout if self.common_settings.stdout else sys.stderr)
-        elif event == LogEvent.RESOURCES_INFO:
-            self._cores = facts.get("cores", self._cores)
         elif event == LogEvent.RUN_INFO:
             if self._shown and not (self._made or self._progress):  # a dry run says it twice
                 self._tell_causes()
@@ -118,7 +114,7 @@ class LogHandler(LogHandlerBase):
             else:
                 self._plan(facts["stats"], record.created)
         elif event == LogEvent.JOB_INFO:
-            self._begin(facts, record.created)
+            self._begin(facts)
         elif event == LogEvent.JOB_FINISHED:
             self._finish(facts["job_id"], record.created)
         elif event == LogEvent.JOB_ERROR:
@@ -133,8 +129,7 @@ class LogHandler(LogHandlerBase):
                 )
         elif record.levelno == logging.WARNING:
             self._say(record.getMessage())
-        elif "expected_seconds" in facts:  # from dpol's rules
-            self._expected |= facts["expected_seconds"]
+        elif "causes" in facts:  # from dpol's rules
             self._plans.append(facts)
         elif "last_lines" in facts:  # too
             self._last_lines = facts["last_lines"]
@@ -170,22 +165,18 @@ class LogHandler(LogHandlerBase):
     def _plan(self, totals: Mapping[str, int], now: float) -> None:
         from dpol.core.words import counted  # late, because Snakemake imports every plugin
 
-        self._progress = Progress(
-            totals=totals, began=now, expected=self._expected, cores=self._cores
-        )
-        text = counted(sum(self._progress.totals.values()), "job")
-        if seconds := self._progress.seconds_in_all():
-            text += f", about {in_words(seconds)} on {counted(self._cores or 1, 'core')}"
+        self._progress = Progress(totals=totals, began=now)
         self._told = now
         if self._shown:
-            self._say(f"{text}. Ctrl-C is safe: the same command continues from there.")
+            jobs = counted(sum(self._progress.totals.values()), "job")
+            self._say(f"{jobs}. Ctrl-C is safe: the same command continues from there.")
             Thread(target=self._keep_telling, daemon=True).start()
 
-    def _begin(self, facts: Mapping[str, Any], now: float) -> None:
+    def _begin(self, facts: Mapping[str, Any]) -> None:
         if not facts["output"]:  # the message of a rule that collects files names them
             self._made.append(facts["rule_msg"] or facts["rule_name"])
         elif self._progress:
-            self._progress.begin(facts["jobid"], facts["rule_name"], now)
+            self._progress.begin(facts["jobid"], facts["rule_name"])
 
     def _fail(self, facts: Mapping[str, Any]) -> None:
         # Snakemake logs the exception of a job just before.
@@ -196,9 +187,9 @@ class LogHandler(LogHandlerBase):
 
     def _finish(self, job: int, now: float) -> None:
         self._failed.pop(job, None)  # a later attempt succeeded
-        if self._progress and not self._progress.took:
+        if self._progress and not self._progress.done:
             self._told = -math.inf
-        stage = self._progress and self._progress.finish(job, now)
+        stage = self._progress and self._progress.finish(job)
         if self._progress and stage and self._shown:
             self._tell(self._progress, stage, now)
 
@@ -213,10 +204,8 @@ class LogHandler(LogHandlerBase):
     def _tell(self, progress: Progress, stage: str, now: float) -> None:
         """Say how far a stage is: on a terminal now, in a file at its end and once a minute."""
         done, total = progress.jobs_of(stage)
-        left = progress.seconds_left(now)
         line = f"{stage:8}{done:>5}/{total:<5}{progress.share():.0%} of all jobs after"
         line += f" {in_words(now - progress.began)}"
-        line += f", about {in_words(left)} left" if left else ""
         if self._redrawn:
             width = shutil.get_terminal_size().columns - 1
             self._say(line[:width], end="\n" if done == total else "")

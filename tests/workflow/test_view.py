@@ -1,4 +1,4 @@
-"""The view of a run: its length, stages and time left, and what was made or the errors."""
+"""The view of a run: its length and stages, and what was made or the errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from pipeline import SMALL, Done, fail, run, snakemake, succeed, write_config
 from snakemake_logger_plugin_dpol import LogHandler
-from snakemake_logger_plugin_dpol.progress import Progress, in_words
+from snakemake_logger_plugin_dpol.progress import in_words
 
 
 @pytest.fixture
@@ -112,59 +112,11 @@ def test_a_job_that_is_done_at_another_try_is_no_error(
 def test_the_length_of_a_run_is_told_also_where_a_module_renames_the_rules(
     view: LogHandler, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seconds, causes = {"games_point": 20.0, "lazy_point": 9.0}, {"seed: 1 → 7": {"a", "b"}}
-    say(view, None, expected_seconds=seconds, causes=causes, left_out=[])
-    say(view, LogEvent.RESOURCES_INFO, cores=2)
+    say(view, None, causes={"seed: 1 → 7": {"a", "b"}}, left_out=[])
     say(view, LogEvent.RUN_INFO, stats={"mine_games_point": 8, "all": 1, "total": 9})
     assert capsys.readouterr().err.startswith(
-        "seed: 1 → 7: 2 jobs run again, and all that follow\n8 jobs, about 80 s on 2 cores. "
+        "seed: 1 → 7: 2 jobs run again, and all that follow\n8 jobs. Ctrl-C is safe"
     )
-
-
-def test_the_time_left_follows_from_the_jobs_that_are_done() -> None:
-    progress = Progress(totals={"games_point": 40, "x_shown": 10, "results": 1}, began=0.0)
-    assert progress.seconds_left(1.0) is None
-    for job in range(10):  # two at a time, four seconds each
-        progress.begin(job, "games_point", 4.0 * (job // 2))
-        progress.finish(job, 4.0 * (job // 2 + 1))
-    assert progress.share() == 0.2
-    slower = (4 / 1.5) ** (10 / 30)  # ten jobs, and 20 that took what is expected
-    games, shown = (5 * 1.5 * slower + 10 * 4) / 15, 5 * slower
-    assert progress.seconds_left(20.0) == pytest.approx((30 * games + 10 * shown) / 2)
-    for job in range(10, 40):
-        progress.begin(job, "games_point", 2.0 * job)
-        progress.finish(job, 2.0 * job + 4.0)
-    for job in range(9):
-        progress.begin(40 + job, "x_shown", 82.0 + 20 * job)
-        progress.finish(40 + job, 102.0 + 20 * job)  # dearer than was thought, and alone
-    assert 10 < progress.seconds_left(262.0) < 20
-
-
-def test_before_enough_is_done_the_time_left_follows_from_what_is_known_of_the_jobs() -> None:
-    rules = {"games_point": 40, "x_shown": 10, "results": 1}
-    unknown = Progress(totals=rules, began=0.0, expected={"y_shown": 1.0}, cores=2)
-    assert (unknown.seconds_in_all(), unknown.seconds_left(1.0)) == (None, None)
-    known = {"games_point": 4.0, "y_shown": 99.0}
-    assert Progress(totals=rules, began=0.0, expected=known).seconds_in_all() is None  # no cores
-    progress = Progress(totals=rules, began=0.0, expected=known, cores=2)
-    assert progress.seconds_in_all() == pytest.approx((40 * 4 + 10 * 5) / 2)
-    progress.begin(0, "games_point", 1.0)
-    assert progress.seconds_left(3.0) == pytest.approx((40 * 4 + 10 * 5 - 2) / 2)
-    alone = Progress(totals={"games_point": 2}, began=0.0, expected={"games_point": 9.0}, cores=8)
-    assert alone.seconds_in_all() == 9.0
-
-
-def test_the_time_left_follows_a_slow_machine_but_not_one_slow_job() -> None:
-    expected = {"games_point": 4.0, "comparison_point": 1.0}
-    progress = Progress({"games_point": 40, "comparison_point": 10}, 0.0, expected, cores=1)
-    progress.begin(0, "games_point", 0.0)
-    assert progress.seconds_left(4.0) == pytest.approx(39 * 4 + 10)
-    assert progress.seconds_left(40.0) < 2 * (39 * 4 + 10)
-    progress.finish(0, 40.0)
-    for job in range(1, 20):
-        progress.begin(job, "games_point", 40.0 * job)
-        progress.finish(job, 40.0 * (job + 1))
-    assert 0.7 < progress.seconds_left(800.0) / (20 * 40 + 10 * 10) < 1
 
 
 def test_a_file_has_a_line_after_the_first_job_and_one_a_minute(

@@ -38,15 +38,8 @@ except DpolError as error:
 
 # Why jobs run again, each with the logs of its jobs.
 causes = {}
-# The view (logger: dpol) tells them and the time that it expects from this record, which has no text.
-logger.info(
-    "",
-    extra={
-        "expected_seconds": plan.seconds,
-        "causes": causes,
-        "left_out": plan.config.left_out,
-    },
-)
+# The view (logger: dpol) tells them from this record, which has no text.
+logger.info("", extra={"causes": causes, "left_out": plan.config.left_out})
 
 # All that is loaded by now stays: the garbage collector need not look through it again for each job.
 gc.freeze()

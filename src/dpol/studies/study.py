@@ -59,7 +59,8 @@ class Job(Generic[PointSettings]):
         inputs: files that it reads, by name, as paths below results/<run>/.
         code: modules that it imports by name: of its algorithms, learners and noises. Those of
             other packages make it run again; without them it runs again with dpol's alone.
-        seconds: expected time on one core, as in config/config.yaml.
+        seconds: expected time on one core, as in config/config.yaml; of the studies after the
+            games, the one with the longest job comes first.
     """
 
     points: tuple[PointSettings, ...]

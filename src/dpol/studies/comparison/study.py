@@ -35,7 +35,6 @@ def jobs(settings: ComparisonSettings, facts: Facts) -> dict[str, Job[Comparison
                 ),
             ),
             inputs={"summary": "summary.parquet", "totals": "totals.parquet"},
-            seconds=4.0,
         )
     }
     if settings.read_as and (ours := settings.system):
@@ -60,7 +59,6 @@ def jobs(settings: ComparisonSettings, facts: Facts) -> dict[str, Job[Comparison
                     "read": f"streams/{read}.parquet",
                 },
                 code=tuple(dict.fromkeys(code)),
-                seconds=3.0,
             )
     if memories := settings.memory:
         for stream, weeks in product(facts.streams, memories.weeks):
@@ -79,7 +77,6 @@ def jobs(settings: ComparisonSettings, facts: Facts) -> dict[str, Job[Comparison
                 ),
                 inputs={"stream": f"streams/{stream}.parquet"},
                 code=tuple(dict.fromkeys(code)),
-                seconds=4.0,
             )
     return made
 

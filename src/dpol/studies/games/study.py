@@ -10,9 +10,6 @@ from dpol.privacy.settings import label_of_level
 from dpol.studies.games.settings import GamePoint, GamesSettings
 from dpol.studies.study import Facts, Job, Study
 
-_SECONDS_OF_REPLICATE = 0.002
-"""Expected seconds of one suite entry with 50 experts and 100 rounds; algorithms take 0.1 to 4
-times as long."""
 BLOCK = 100
 """Replicates of the first job of a place; each later job doubles the replicates so far."""
 
@@ -30,7 +27,6 @@ def jobs(settings: GamesSettings, facts: Facts) -> dict[str, Job[GamePoint]]:
     ):
         if [*games] == [NO_NOISE] and mu < float("inf"):
             continue
-        entries = sum(map(len, games.values()))
         made[f"{stream}/{label_of_level(mu)}/{label}/{first}-{last}"] = Job(
             points=tuple(
                 GamePoint(
@@ -46,7 +42,6 @@ def jobs(settings: GamesSettings, facts: Facts) -> dict[str, Job[GamePoint]]:
             ),
             inputs={"stream": f"streams/{stream}.parquet"},
             code=code,
-            seconds=0.3 + _SECONDS_OF_REPLICATE * (last - first + 1) * entries,
         )
     return made
 

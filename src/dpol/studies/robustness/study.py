@@ -8,9 +8,6 @@ from typing import Any
 from dpol.studies.robustness.settings import TREATMENTS, Robustness, RobustnessPoint
 from dpol.studies.study import Facts, Job, Study
 
-_SECONDS = {"worlds": 40.0, "fillings": 7.0, "zeros": 60.0}
-"""Expected seconds of a job of config/robustness.yaml, by its block."""
-
 
 def jobs(settings: Robustness, facts: Facts) -> dict[str, Job[RobustnessPoint]]:
     """Return a job for each level, treatment and reading, or kind of data."""
@@ -24,7 +21,6 @@ def jobs(settings: Robustness, facts: Facts) -> dict[str, Job[RobustnessPoint]]:
         made["/".join([block, *filter(None, place)])] = Job(
             points=(RobustnessPoint(settings=alone, confidence=facts.confidence, **at),),
             code=tuple(modules),
-            seconds=_SECONDS[block],
         )
 
     if settings.worlds:

@@ -10,15 +10,9 @@ from dpol.studies.study import Facts, Job, Study
 
 def jobs(settings: Claims, facts: Facts) -> dict[str, Job[Paper]]:
     """Return a job for each paper, and one for the first paper's claims about this run."""
-    labelled: dict[str, Job[Paper]] = {
-        paper: Job(points=(paper,), seconds=6.0) for paper in get_args(Paper)
-    }
-    labelled["experts-in-this-run"] = Job(
-        points=("experts",),
-        inputs={"summary": "summary.parquet"},
-        seconds=1.0,
-    )
-    return labelled
+    labelled: dict[str, Job[Paper]] = {paper: Job(points=(paper,)) for paper in get_args(Paper)}
+    here = Job[Paper](points=("experts",), inputs={"summary": "summary.parquet"})
+    return {**labelled, "experts-in-this-run": here}
 
 
 STUDY = Study(
