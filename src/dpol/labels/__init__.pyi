@@ -10,7 +10,6 @@ from .bounds import wma_bound as wma_bound
 from .clients import LabelClient as LabelClient
 from .clients import Messages as Messages
 from .clipping import Clipping as Clipping
-from .design import DesignBayes as DesignBayes
 from .game import LabelGame as LabelGame
 from .game import LabelGenerators as LabelGenerators
 from .game import LabelRun as LabelRun
