@@ -7,10 +7,8 @@ import hashlib
 import importlib.metadata
 import itertools
 import re
-import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -24,11 +22,15 @@ from dpol.data.query import Query
 from dpol.data.settings import Endpoint, WebSource
 
 SILENCE = 60  # seconds: longest silence of a server
-SLOWEST = 1_000  # bytes per second, after that silence
-PAUSES = 0, 1, 2, 4  # seconds: before each try at an endpoint, unless the server asks for more
-LONGEST_PAUSE = 300  # seconds: a server that asks for more is not tried again
+_TRIES = urllib3.Retry(
+    total=3,
+    connect=0,  # a machine that is offline need not wait
+    backoff_factor=1,
+    status_forcelist={202, 408, 429, *range(500, 600)},
+    raise_on_status=False,
+    retry_after_max=300,  # seconds
+)
 MOST_MB = 2_000  # largest file, unpacked, in MB (10^6 bytes)
-_PASSING = {202, 408, 429, *range(500, 600)}
 _WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 _HEADERS = {"Accept-Encoding": "identity", "Cache-Control": "no-cache"}
 Reply: TypeAlias = dict[str, Any]
@@ -41,7 +43,7 @@ def fetch_table(
 
     `<destination>.provenance.json`, written before the table, records the endpoint, and why earlier
     ones failed. A `file` is fetched whole. A second call waits for the first, and removes what a
-    killed one left. A try fails after a silence of `SILENCE` seconds.
+    killed one left. A server that answers nothing, or that it is busy, is asked again.
 
     Raises:
         FetchError: no endpoint delivers the table.
@@ -51,6 +53,8 @@ def fetch_table(
     with locked(destination), atomic_path(destination) as table, requests.Session() as session:
         remove_temporary(record := f"{destination}.provenance.json")
         session.headers.update({**_HEADERS, "User-Agent": f"dpol/{version}"})
+        for scheme in ("http://", "https://"):
+            session.mount(scheme, requests.adapters.HTTPAdapter(max_retries=_TRIES))
         for endpoint in source.endpoints:
             log(f"fetching {endpoint.url}")
             try:
@@ -82,36 +86,13 @@ def fetch_table(
         )
 
 
-class _BrokenError(Exception):
-    """A failure that may pass, to be tried again after `pause` seconds; the text says why."""
-
-    def __init__(self, why: str, pause: float = 0) -> None:
-        super().__init__(why)
-        self.pause = pause
-
-
 def _fetch(session: requests.Session, endpoint: Endpoint, query: Query, table: Path) -> Reply:
-    """Fetch the table from one endpoint, in several tries; return the facts of `_fetch_once`."""
-    asked = 0.0
-    for pause in PAUSES:
-        time.sleep(max(pause, asked))
-        try:
-            return _fetch_once(session, endpoint, query, table)
-        except _BrokenError as error:
-            broken, asked = f"{error} (tried {len(PAUSES)}x)", error.pause
-            if asked > LONGEST_PAUSE:
-                raise FetchError(f"{error}, and asks for a pause of {asked:,.0f} s") from None
-    raise FetchError(broken)
-
-
-def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, table: Path) -> Reply:
-    """Try once to download a whole CSV file, plain or gzip.
+    """Download a whole CSV file, plain or gzip, from one endpoint.
 
     Returns:
         Facts for the provenance: number of rows, final address, and version from the headers.
 
     Raises:
-        _BrokenError: a failure that may pass, such as a body cut short.
         FetchError: the download fails, or is not a table with the columns.
     """
     from dpol.data.table import read_file
@@ -121,7 +102,7 @@ def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, tab
         with _get(session, url, query.counting) as answer:
             header, *numbers = b"".join(_body(answer)).replace(b'"', b"").split() or [b""]
         if len(numbers) != 1 or not re.fullmatch(rb"[0-9]{1,12}", numbers[0]):
-            raise _BrokenError(f"no row count: {header[:80].decode(errors='replace')!r}")
+            raise FetchError(f"no row count: {header[:80].decode(errors='replace')!r}")
         if (total := int(numbers[0])) == 0:
             raise FetchError(f"no row matches {query.where or 'the query'}")
         # A limit of one more row than counted reveals a row that was just added.
@@ -133,7 +114,7 @@ def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, tab
     except DataError as error:
         raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
     if total not in (None, rows):
-        raise _BrokenError(f"{rows:,} rows instead of {total:,}")
+        raise FetchError(f"{rows:,} rows instead of {total:,}")
     return {
         "rows": rows,
         "final_url": _plain(answer.url.partition("?")[0]),
@@ -146,46 +127,26 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     """Return an answer with status 200, its body not yet read.
 
     Raises:
-        _BrokenError: a status that may pass, a connection that was reset, or a silence of
-            `SILENCE` before the answer.
         FetchError: no answer, another status, or a redirect to an address without encryption.
     """
     try:
         answer = session.get(url, params=asked, timeout=SILENCE, stream=True)
-    except requests.Timeout:
-        raise _BrokenError(f"no answer within {SILENCE:g} s") from None
     except (requests.RequestException, ValueError) as error:  # a redirect may be no address
-        if error.args and isinstance(error.args[0], urllib3.exceptions.ProtocolError):
-            raise _BrokenError(f"no answer: {_innermost(error)}") from None  # it was reset
         raise FetchError(f"no answer: {_innermost(error)}") from error
     if url.startswith("https:") and not answer.url.startswith("https:"):
         raise FetchError(f"redirects to {answer.url}, which is not encrypted")
-    if answer.status_code == 200:
-        return answer
-    status = f"status {answer.status_code} {answer.reason}"
-    if answer.status_code not in _PASSING:
-        raise FetchError(status)
-    with suppress(urllib3.exceptions.InvalidHeader):
-        after = answer.headers.get("Retry-After", "")
-        raise _BrokenError(status, urllib3.Retry().parse_retry_after(after))
-    raise _BrokenError(status)
+    if answer.status_code != 200:
+        raise FetchError(f"status {answer.status_code} {answer.reason}")
+    return answer
 
 
 def _body(answer: requests.Response) -> Iterator[bytes]:
-    """Yield the body of an answer.
-
-    Raises:
-        _BrokenError: it is shorter than the server stated, or slower than `SLOWEST`.
-    """
-    began, received = time.monotonic(), 0
+    """Yield the body of an answer. Raises FetchError if it is shorter than the server stated."""
     try:
-        while block := answer.raw.read1(1 << 16, decode_content=False):
-            received += len(block)
-            if time.monotonic() - began > SILENCE + received / SLOWEST:
-                raise _BrokenError(f"sent {received:,} bytes in {time.monotonic() - began:.0f} s")
+        while block := answer.raw.read(1 << 16, decode_content=False):
             yield block
     except urllib3.exceptions.HTTPError as error:
-        raise _BrokenError(f"the answer was cut: {_innermost(error)}") from error
+        raise FetchError(f"the answer was cut: {_innermost(error)}") from error
 
 
 def _download(answer: requests.Response, pinned: str | None, table: Path) -> None:
@@ -220,7 +181,7 @@ def _download(answer: requests.Response, pinned: str | None, table: Path) -> Non
     if pinned not in (None, digest.hexdigest()):
         raise FetchError(f"has SHA-256 {digest.hexdigest()} instead of {pinned}")
     if chunked and not (pinned or packed or chunk.endswith(b"\n")):
-        raise _BrokenError("ends in the middle of a line")
+        raise FetchError("ends in the middle of a line")
 
 
 def _innermost(error: BaseException) -> str:
