@@ -20,10 +20,10 @@ from moto.server import ThreadedMotoServer
 import dpol
 from dpol.show.style import save_figure
 from pipeline import ROOT, Done, fail, run, succeed, write_config
+from workflow.imports import SNAKEFILE, import_it
 
 TEST = ROOT / ".test"
 CONFIG: dict[str, Any] = yaml.safe_load((TEST / "config/config.yaml").read_text())
-SNAKEFILE = ROOT / "workflow/Snakefile"
 
 pytestmark = pytest.mark.workflow
 
@@ -41,21 +41,6 @@ def start(
     """
     words = ("--snakefile", str(snakefile), "--directory", str(folder), "--cores", "2", *options)
     return run(python, "-m", "snakemake", *words, **variables)
-
-
-def import_it(folder: Path, rest: str = "", **configs: dict[str, Any]) -> Path:
-    """A Snakefile that imports the workflow once for each config, under its name."""
-    (folder / "config").mkdir(exist_ok=True)
-    # The importer's: dpol may neither read it nor take keys from it.
-    (folder / "config/config.yaml").write_text("replicats: 5\n")
-    (folder / "importer.yaml").write_text(yaml.safe_dump(configs))
-    modules = "".join(
-        f'module {name}:\n    snakefile: "{SNAKEFILE}"\n    config: config["{name}"]\n'
-        f"use rule * from {name} as {name}_*\n"
-        for name in configs
-    )
-    (folder / "Snakefile").write_text(f'configfile: "importer.yaml"\n{modules}{rest}')
-    return folder / "Snakefile"
 
 
 @pytest.fixture(scope="module")
