@@ -206,6 +206,12 @@ HIDDEN = (
     ("copied", copied, ""),
     ("by times only", same, "--rerun-triggers mtime"),
     ("the page only", same, "--allowed-rules render_report"),
+    ("tables only", same, "--allowed-rules games_shown"),
+    ("the executor that touches", same, "--executor touch"),
+    ("the report of Snakemake", same, "--report report.zip"),
+    ("no hooks", without_records, "--no-hooks"),
+    ("no .snakemake, the page is asked for", without_records, f"{RUN}/report/index.html"),
+    ("no .snakemake, the page is forced", without_records, "--forcerun render_report"),
 )
 """What keeps Snakemake from seeing a change, or from acting on it."""
 WAYS = {
@@ -217,25 +223,7 @@ WAYS = {
         for it in OTHERS
         for name, hide, flags in (HIDDEN if it == "seed" else HIDDEN[:2])
     },
-    "another seed, the executor that touches": Way(
-        other="seed", flags="--executor touch", says=UNTOLD
-    ),
-    "another seed, tables only": Way(
-        other="seed", flags="--allowed-rules games_shown", says=UNTOLD
-    ),
     "another table, touched streams": Way(other="table", flags="--touch streams", says=UNTOLD),
-    "another seed, the report of Snakemake": Way(
-        other="seed", flags="--report report.zip", says=UNTOLD
-    ),
-    "another seed, no hooks": Way(
-        other="seed", hide=without_records, flags="--no-hooks", says=UNTOLD
-    ),
-    "another seed, no .snakemake, the page is asked for": Way(
-        other="seed", hide=without_records, flags=f"{RUN}/report/index.html", says=UNTOLD
-    ),
-    "another seed, no .snakemake, the page is forced": Way(
-        other="seed", hide=without_records, flags="--forcerun render_report", says=UNTOLD
-    ),
     "another seed, no .snakemake, all is forced": Way(
         other="seed", hide=without_records, flags="--forceall", ends=True
     ),
