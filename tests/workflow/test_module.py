@@ -228,8 +228,8 @@ def test_results_may_be_in_a_storage(imported: Path, bucket: Any, tmp_path: Path
     flags = ["--default-storage-provider=s3", "--default-storage-prefix=s3://dpol"]
     flags += ["--storage-s3-endpoint-url", bucket.meta.client.meta.endpoint_url]
     keys = {f"SNAKEMAKE_STORAGE_S3_{kind}_KEY": "key" for kind in ("ACCESS", "SECRET")}
-    flags += ["--configfile", str(tmp_path / "config.yaml")]
-    succeed(start(tmp_path, *flags, **keys))
+    given = "--configfile", str(tmp_path / "config.yaml")
+    succeed(start(tmp_path, *flags, *given, **keys))
     objects = {file.key: file.get()["Body"].read() for file in bucket.objects.all()}
     # The page has what it reads in logs, which stay here.
     assert re.search(rb"Python [\d.]+, dpol ", objects["results/test/report/index.html"])
@@ -239,4 +239,10 @@ def test_results_may_be_in_a_storage(imported: Path, bucket: Any, tmp_path: Path
     ]
     assert {"results/test/summary.parquet", "results/test/tables/answer.csv"} <= {*held}
     assert {it: objects[it] for it in held} == {it: (imported / it).read_bytes() for it in held}
-    assert "Nothing to be done" in succeed(start(tmp_path, *flags, "--dry-run", **keys))
+    assert "Nothing to be done" in succeed(start(tmp_path, *flags, *given, "--dry-run", **keys))
+    # A table that a job makes stays here, too.
+    shutil.copytree(TEST / "config", tmp_path / "config")
+    succeed(start(tmp_path, "data", *flags, **keys))
+    assert (tmp_path / "results/test/data/simulated.csv.gz").exists()
+    rows = bucket.Object("results/test/data/rows.parquet").get()["Body"].read()
+    assert rows == (plain / "data/rows.parquet").read_bytes()
