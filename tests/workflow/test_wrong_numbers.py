@@ -31,7 +31,6 @@ CONFIG: dict[str, Any] = yaml.safe_load((ROOT / ".test/config/config.yaml").read
 CONFIG |= {"replicates": 100}  # a whole block of them, which more replicates leave as it is
 CODE = "src/dpol/noise/noises.py", "math.sqrt(2.0) * stream", "math.sqrt(3.0) * stream"
 TABLE = "table.csv.gz"
-DAY = 86_400
 RUN = "results/test"
 SUMMARY, SCORES = f"{RUN}/summary.parquet", f"{RUN}/games/A/mu-1/local/0-99/scores.parquet"
 LOGS = {
@@ -150,13 +149,6 @@ def from_the_future(folder: Path) -> None:
         os.utime(file, (4e9, 4e9))
 
 
-def of_tomorrow(folder: Path) -> None:
-    """Set the clock back by a day."""
-    for file in folder.rglob("*"):
-        there = file.lstat()
-        os.utime(file, (there.st_atime + DAY, there.st_mtime + DAY), follow_symlinks=False)
-
-
 def by_hand(name: str, *, keep_time: bool) -> Callable[[Path], None]:
     """Return a change of one byte of a file, or of the last character of a text."""
 
@@ -217,7 +209,6 @@ HIDDEN = (
 WAYS = {
     **{f"another {it}": Way(other=it, ends=True) for it in OTHERS},
     "another seed, old times": Way(other="seed", hide=from_the_future, ends=True),
-    "another seed, before the files of the run": Way(other="seed", hide=of_tomorrow, ends=True),
     **{
         f"another {it}, {name}": Way(other=it, hide=hide, flags=flags, says=UNTOLD)
         for it in OTHERS
@@ -253,7 +244,6 @@ WAYS = {
     # Nothing is wrong.
     "nothing": Way(ends=True, says="Nothing to be done"),
     "nothing, copied": Way(hide=copied, ends=True, says="Nothing to be done"),
-    "nothing, of tomorrow": Way(hide=of_tomorrow, ends=True, says="Nothing to be done"),
     "nothing, touched": Way(flags="--touch", ends=True, says=ANSWER),
 }
 
