@@ -238,6 +238,8 @@ def test_the_cost_is_the_mean_over_streams_in_the_unit_of_the_count() -> None:
     # A quarter of both at mu = 1: 15 and 150.
     cost = 100 * (15 + 150) / 2 / 148
     assert f"Privacy costs {cost:.1f} ± 0.0 c per 100 k a week." in leads(frame, TWO)[1]
+    hundredths = f"Privacy costs {cost:.1f} ± 0.0 hundredths of a gain a round."
+    assert hundredths in leads(frame, TWO, dataset=GAINS)[1]
     counted = {"of": "count", "bound": 40}
     assert f"Privacy costs {cost * 0.4:.1f} ± 0.0 c a week." in leads(frame, TWO, gain=counted)[1]
 

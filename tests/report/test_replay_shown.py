@@ -83,9 +83,6 @@ def test_without_any_noise_the_truth_alone_is_replayed() -> None:
     levels = (math.inf,)
     stream = stream_of(6, 3)
     frame = replay_of(stream, games(stream, levels=levels), levels=levels)
-    data = data_of(frame, privacy={"levels": [*levels]})
-    assert [setting["noisy"] for setting in data["settings"]] == [None, None]
-    assert [setting["halves"] for setting in data["settings"]] == [None, None]
     noisy = ["with noise" in widget_of(it)[1]["widget"] for it in (frame, replay())]
     assert noisy == [False, True]
 

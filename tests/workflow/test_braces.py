@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +15,9 @@ from config.test_every_key import BASES, Place, blocks_in, places_in
 from dpol.config.experiment import parse_experiment
 from dpol.core import plugins
 from dpol.core.errors import ConfigError
-from pipeline import ROOT, run, snakemake, succeed, write_config
+from pipeline import snakemake, succeed, write_config
 from small_config import changed
+from workflow.imports import plan_pages
 
 pytestmark = pytest.mark.workflow
 
@@ -61,26 +60,10 @@ def test_every_text_of_a_config_may_have_braces(
     """All in one dry run, each as a module of its own."""
     found = functools.cache(plugins.metadata.entry_points)  # a look at every package takes long
     monkeypatch.setattr(plugins.metadata, "entry_points", found)
-    rules, pages, where = "import json\n\n", [], set[Place]()
-    for base in BASES:
-        raw, taken = braced(base)
-        where |= taken
-        (tmp_path / f"{base}.json").write_text(json.dumps(raw | {"run": base}))
-        rules += f'module {base}:\n    snakefile: "{ROOT / "workflow/Snakefile"}"\n'
-        rules += f'    config: json.load(open("{tmp_path}/{base}.json"))\n'
-        rules += f"use rule * from {base} as {base}_*\n"
-        pages.append(f"results/{base}/report/index.html")
-        config = parse_experiment(raw, base).config
-        if config.dataset.source.kind in ("local", "gains"):
-            (tmp_path / config.raw_file).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / config.raw_file).touch()
-    assert {it[-1] for it in where} >= {"title", "licence", "count", "entity", "groups"}
-    (tmp_path / "Snakefile").write_text(rules)
-    words = ["--snakefile", str(tmp_path / "Snakefile"), "--directory", str(tmp_path)]
-    start = sys.executable, "-m", "snakemake"
-    said = succeed(run(*start, *words, "--cores", "1", "--dry-run", *pages))
-    for base in BASES:
-        assert f"{base}_games_results" in said
+    made = {base: braced(base) for base in BASES}
+    where = {place[-1] for _, taken in made.values() for place in taken}
+    assert where >= {"title", "licence", "count", "entity", "groups"}
+    plan_pages(tmp_path, **{base: raw | {"run": base} for base, (raw, _) in made.items()})
 
 
 def test_so_may_the_name_of_a_config(tmp_path: Path) -> None:

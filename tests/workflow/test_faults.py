@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from dpol.config.experiment import load_experiment
-from dpol.data.settings import LocalSource
 from dpol.studies.registry import STUDIES
-from pipeline import ROOT, fail, run, snakemake, succeed, write_config
+from pipeline import ROOT, fail, snakemake, succeed, write_config
+from workflow.imports import plan_pages
 
 WHOLE: dict[str, Any] = yaml.safe_load((ROOT / "verify/small.yaml").read_text())
 # Without the other studies, whose results depend on nothing else in the config.
@@ -34,27 +32,10 @@ def write_plain(folder: Path, **changes: Any) -> None:
 
 def test_every_config_can_be_planned(tmp_path: Path) -> None:
     """All in one dry run, each as a module of its own."""
-    rules = "import json\nimport yaml\n\n"
-    pages = []
-    for config in CONFIGS:
-        name = config.stem.replace("-", "_")
-        source = load_experiment(config).config.dataset.source
-        if isinstance(source, LocalSource):
-            table = tmp_path / source.file
-            table.parent.mkdir(parents=True, exist_ok=True)
-            table.touch()
-        rules += f'module {name}:\n    snakefile: "{ROOT / "workflow/Snakefile"}"\n'
-        rules += f'    config: yaml.safe_load(open("{config}")) | {{"run": "{name}"}}\n'
-        rules += f"use rule * from {name} as {name}_*\n"
-        pages.append(f"results/{name}/report/index.html")
-    rules += "told = {it.name: it.docstring for it in workflow.rules}\n"
+    configs = {f"of_{it.stem}".replace("-", "_"): yaml.safe_load(it.read_text()) for it in CONFIGS}
+    rules = "import json\ntold = {it.name: it.docstring for it in workflow.rules}\n"
     rules += 'json.dump(told, open("told.json", "w"))\n'
-    (tmp_path / "Snakefile").write_text(rules)
-    words = [sys.executable, "-m", "snakemake", "--snakefile", str(tmp_path / "Snakefile")]
-    words += ["--directory", str(tmp_path)]
-    said = succeed(run(*words, "--cores", "2", "--dry-run", *pages))
-    for config in CONFIGS:
-        assert f"{config.stem.replace('-', '_')}_games_results" in said
+    plan_pages(tmp_path, rules, **{name: raw | {"run": name} for name, raw in configs.items()})
     told = json.loads((tmp_path / "told.json").read_text())
     assert len(told) >= 13 * len(CONFIGS)
     sentence = re.compile(r"\w.+?\.( Makes .+)?")

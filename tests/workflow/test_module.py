@@ -20,10 +20,10 @@ from moto.server import ThreadedMotoServer
 import dpol
 from dpol.show.style import save_figure
 from pipeline import ROOT, Done, fail, run, succeed, write_config
+from workflow.imports import SNAKEFILE, import_it
 
 TEST = ROOT / ".test"
 CONFIG: dict[str, Any] = yaml.safe_load((TEST / "config/config.yaml").read_text())
-SNAKEFILE = ROOT / "workflow/Snakefile"
 
 pytestmark = pytest.mark.workflow
 
@@ -41,21 +41,6 @@ def start(
     """
     words = ("--snakefile", str(snakefile), "--directory", str(folder), "--cores", "2", *options)
     return run(python, "-m", "snakemake", *words, **variables)
-
-
-def import_it(folder: Path, rest: str = "", **configs: dict[str, Any]) -> Path:
-    """A Snakefile that imports the workflow once for each config, under its name."""
-    (folder / "config").mkdir(exist_ok=True)
-    # The importer's: dpol may neither read it nor take keys from it.
-    (folder / "config/config.yaml").write_text("replicats: 5\n")
-    (folder / "importer.yaml").write_text(yaml.safe_dump(configs))
-    modules = "".join(
-        f'module {name}:\n    snakefile: "{SNAKEFILE}"\n    config: config["{name}"]\n'
-        f"use rule * from {name} as {name}_*\n"
-        for name in configs
-    )
-    (folder / "Snakefile").write_text(f'configfile: "importer.yaml"\n{modules}{rest}')
-    return folder / "Snakefile"
 
 
 @pytest.fixture(scope="module")
@@ -243,8 +228,8 @@ def test_results_may_be_in_a_storage(imported: Path, bucket: Any, tmp_path: Path
     flags = ["--default-storage-provider=s3", "--default-storage-prefix=s3://dpol"]
     flags += ["--storage-s3-endpoint-url", bucket.meta.client.meta.endpoint_url]
     keys = {f"SNAKEMAKE_STORAGE_S3_{kind}_KEY": "key" for kind in ("ACCESS", "SECRET")}
-    flags += ["--configfile", str(tmp_path / "config.yaml")]
-    succeed(start(tmp_path, *flags, **keys))
+    given = "--configfile", str(tmp_path / "config.yaml")
+    succeed(start(tmp_path, *flags, *given, **keys))
     objects = {file.key: file.get()["Body"].read() for file in bucket.objects.all()}
     # The page has what it reads in logs, which stay here.
     assert re.search(rb"Python [\d.]+, dpol ", objects["results/test/report/index.html"])
@@ -254,4 +239,10 @@ def test_results_may_be_in_a_storage(imported: Path, bucket: Any, tmp_path: Path
     ]
     assert {"results/test/summary.parquet", "results/test/tables/answer.csv"} <= {*held}
     assert {it: objects[it] for it in held} == {it: (imported / it).read_bytes() for it in held}
-    assert "Nothing to be done" in succeed(start(tmp_path, *flags, "--dry-run", **keys))
+    assert "Nothing to be done" in succeed(start(tmp_path, *flags, *given, "--dry-run", **keys))
+    # A table that a job makes stays here, too.
+    shutil.copytree(TEST / "config", tmp_path / "config")
+    succeed(start(tmp_path, "data", *flags, **keys))
+    assert (tmp_path / "results/test/data/simulated.csv.gz").exists()
+    rows = bucket.Object("results/test/data/rows.parquet").get()["Body"].read()
+    assert rows == (plain / "data/rows.parquet").read_bytes()

@@ -17,23 +17,20 @@ COMMAND = sys.executable, "-m", "dpol", "run", "config.yaml"
 PLAY = *COMMAND, "games", "--cores", "2"
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with a config whose only job of games takes a second."""
-    monkeypatch.chdir(tmp_path)
-    text = (ROOT / ".test/config/config.yaml").read_text()
-    slower = text.replace("replicates: 3", "replicates: 100").replace("weeks: 20", "weeks: 2000")
-    Path("config.yaml").write_text(slower)
-    return tmp_path
-
-
 def hear() -> None:
     """Heed Ctrl-C, which a shell lets its background commands, and so perhaps CI, ignore."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.workflow
-def test_a_stopped_run_says_how_to_go_on_and_leaves_no_half_file() -> None:
+def test_a_stopped_run_says_how_to_go_on_and_leaves_no_half_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its only job of games takes a second."""
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / ".test/config/config.yaml").read_text()
+    slower = text.replace("replicates: 3", "replicates: 100").replace("weeks: 20", "weeks: 2000")
+    Path("config.yaml").write_text(slower)
     process = subprocess.Popen(
         PLAY, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=hear
     )

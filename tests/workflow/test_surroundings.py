@@ -1,4 +1,4 @@
-"""Whole small runs in other surroundings: bare locale, strict umask, a killed job.
+"""Whole small runs in other surroundings: bare locale, strict umask, clock set back, a killed job.
 
 Each makes the results of the run that nothing disturbs.
 """
@@ -17,6 +17,7 @@ import pytest
 
 from pipeline import run, succeed
 
+DAY = 86_400
 RUN = "results/test"
 COMMAND = sys.executable, "-m", "dpol", "run", "config.yaml", "--cores", "2"
 
@@ -52,6 +53,27 @@ def test_a_bare_locale_and_a_strict_umask(tmp_path: Path, small_run: tuple[Path,
     assert results(folder) == results(small_run[0])
     page = folder / RUN / "report/index.html"
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
+
+
+def test_a_clock_set_back_by_a_day(tmp_path: Path, small_run: tuple[Path, str]) -> None:
+    """All files of a run are of tomorrow: none is made again, and a change is still seen."""
+    folder = tmp_path / "tomorrow"
+    shutil.copytree(small_run[0], folder, symlinks=True)
+    for file in folder.rglob("*"):
+        there = file.lstat()
+        os.utime(file, (there.st_atime + DAY, there.st_mtime + DAY), follow_symlinks=False)
+    said = succeed(run(*COMMAND, folder=folder))
+    assert "Nothing to be done" in said
+    config = folder / "config.yaml"
+    text = config.read_text(encoding="utf-8")
+    assert "\nseed: " in text
+    changed = text.replace("\nseed: ", "\nseed: 7", 1)
+    config.write_text(changed, encoding="utf-8")
+    succeed(run(*COMMAND, folder=folder))
+    other = with_config(tmp_path / "fresh", small_run)
+    (other / "config.yaml").write_text(changed, encoding="utf-8")
+    succeed(run(*COMMAND, folder=other))
+    assert results(folder) == results(other) != results(small_run[0])
 
 
 def test_a_job_that_the_system_kills_for_its_memory(

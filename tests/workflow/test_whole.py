@@ -40,17 +40,13 @@ NOTED = Path(__file__).with_name("noted")
 pytestmark = pytest.mark.workflow
 
 
-def command(folder: Path, *options: str) -> list[str]:
-    """Return the command of Snakemake, in its own words, on the copy of the project in a folder."""
-    start = [sys.executable, "-m", "snakemake", "--snakefile", str(folder / "Snakefile")]
-    start += ["--workflow-profile", "none"]
-    config = ["--configfile", str(folder / "config.yaml"), "--directory", str(folder)]
-    return [*start, *config, *options]
-
-
 def run_copy(folder: Path, *options: str) -> Done:
+    """Run Snakemake, in its own words, on the copy of the project in a folder."""
+    words = [sys.executable, "-m", "snakemake", "--snakefile", str(folder / "Snakefile")]
+    words += ["--configfile", str(folder / "config.yaml"), "--directory", str(folder)]
     path = os.pathsep.join(map(str, (folder / "src", NOTED)))
-    return run(*command(folder, *options), PYTHONPATH=path, NOTES=str(folder / "notes"))
+    variables = {"PYTHONPATH": path, "NOTES": str(folder / "notes")}
+    return run(*words, "--workflow-profile", "none", *options, **variables)
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,6 @@ CONFIG: dict[str, Any] = yaml.safe_load((ROOT / ".test/config/config.yaml").read
 CONFIG |= {"replicates": 100}  # a whole block of them, which more replicates leave as it is
 CODE = "src/dpol/noise/noises.py", "math.sqrt(2.0) * stream", "math.sqrt(3.0) * stream"
 TABLE = "table.csv.gz"
-DAY = 86_400
 RUN = "results/test"
 SUMMARY, SCORES = f"{RUN}/summary.parquet", f"{RUN}/games/A/mu-1/local/0-99/scores.parquet"
 LOGS = {
@@ -150,13 +149,6 @@ def from_the_future(folder: Path) -> None:
         os.utime(file, (4e9, 4e9))
 
 
-def of_tomorrow(folder: Path) -> None:
-    """Set the clock back by a day."""
-    for file in folder.rglob("*"):
-        there = file.lstat()
-        os.utime(file, (there.st_atime + DAY, there.st_mtime + DAY), follow_symlinks=False)
-
-
 def by_hand(name: str, *, keep_time: bool) -> Callable[[Path], None]:
     """Return a change of one byte of a file, or of the last character of a text."""
 
@@ -206,36 +198,23 @@ HIDDEN = (
     ("copied", copied, ""),
     ("by times only", same, "--rerun-triggers mtime"),
     ("the page only", same, "--allowed-rules render_report"),
+    ("tables only", same, "--allowed-rules games_shown"),
+    ("the executor that touches", same, "--executor touch"),
+    ("the report of Snakemake", same, "--report report.zip"),
+    ("no hooks", without_records, "--no-hooks"),
+    ("no .snakemake, the page is asked for", without_records, f"{RUN}/report/index.html"),
+    ("no .snakemake, the page is forced", without_records, "--forcerun render_report"),
 )
 """What keeps Snakemake from seeing a change, or from acting on it."""
 WAYS = {
     **{f"another {it}": Way(other=it, ends=True) for it in OTHERS},
     "another seed, old times": Way(other="seed", hide=from_the_future, ends=True),
-    "another seed, before the files of the run": Way(other="seed", hide=of_tomorrow, ends=True),
     **{
         f"another {it}, {name}": Way(other=it, hide=hide, flags=flags, says=UNTOLD)
         for it in OTHERS
         for name, hide, flags in (HIDDEN if it == "seed" else HIDDEN[:2])
     },
-    "another seed, the executor that touches": Way(
-        other="seed", flags="--executor touch", says=UNTOLD
-    ),
-    "another seed, tables only": Way(
-        other="seed", flags="--allowed-rules games_shown", says=UNTOLD
-    ),
     "another table, touched streams": Way(other="table", flags="--touch streams", says=UNTOLD),
-    "another seed, the report of Snakemake": Way(
-        other="seed", flags="--report report.zip", says=UNTOLD
-    ),
-    "another seed, no hooks": Way(
-        other="seed", hide=without_records, flags="--no-hooks", says=UNTOLD
-    ),
-    "another seed, no .snakemake, the page is asked for": Way(
-        other="seed", hide=without_records, flags=f"{RUN}/report/index.html", says=UNTOLD
-    ),
-    "another seed, no .snakemake, the page is forced": Way(
-        other="seed", hide=without_records, flags="--forcerun render_report", says=UNTOLD
-    ),
     "another seed, no .snakemake, all is forced": Way(
         other="seed", hide=without_records, flags="--forceall", ends=True
     ),
@@ -265,7 +244,6 @@ WAYS = {
     # Nothing is wrong.
     "nothing": Way(ends=True, says="Nothing to be done"),
     "nothing, copied": Way(hide=copied, ends=True, says="Nothing to be done"),
-    "nothing, of tomorrow": Way(hide=of_tomorrow, ends=True, says="Nothing to be done"),
     "nothing, touched": Way(flags="--touch", ends=True, says=ANSWER),
 }
 
