@@ -208,10 +208,10 @@ def test_the_largest_change_of_a_cleaned_average_by_trying_all_neighbours(
         ("*:*:7 5:35:7 *:15:5 9:63:7", 2, [5, 7], 1.2),
         # Just below 6 may be published; without the person it is hidden, and read as 2.
         ("*:*:7 *:*:. 5:35:7 9:63:7", 2, [7, 7], 4),
-        # A published 4 to 5 without days is hidden without the person, and read as 0.
-        ("*:*:1 *:.:. 4 5.5", 0, [1, 7], 5),
+        # A published 4 to 5 without known days is hidden without the person, and read as 0.
+        ("*:*:1 *:.:8 4 5.5", 0, [1, 7], 5),
         # So it is if no hidden count lacks its days, but a published one does.
-        ("*:*:7 4.5:31:. 4 5.5", 2, [7, 7], 3),
+        ("*:*:7 4.5:31:0 4 5.5", 2, [7, 7], 3),
     ],
 )
 def test_a_stream_knows_the_days_behind_its_hidden_sums(
