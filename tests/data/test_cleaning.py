@@ -220,13 +220,18 @@ RULES_OF_CELLS = {
 
 
 def drawing(rng: random.Random, periods: int) -> dict[str, tuple[str, str]]:
-    """Draw two entities that play, two that may, and one without any capacity."""
-    drawn = {}
+    """Draw two entities that play, two that may, and one without any capacity.
+
+    In one period, at most one entity has a count.
+    """
+    drawn, quiet = {}, rng.randrange(periods)
     for name in "abcde":
         counts = rng.choices(COUNT_CELLS, k=periods)
         beds = BEDS if name in "ab" else NO_BEDS if name == "e" else BEDS + NO_BEDS
         if name in "ab":
-            counts[rng.randrange(periods)] = "30"
+            counts[quiet - 1] = "30"
+        if name != "c":
+            counts[quiet] = "."
         drawn[name] = (" ".join(counts), " ".join(rng.choices(beds, k=periods)))
     return drawn
 
@@ -237,9 +242,10 @@ def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(number: int) -> No
     cleaning = {key: rng.choice(values) for key, values in RULES_OF_CELLS.items()}
     sums, at_most = rng.choice([False, True]), rng.choice([1.0, 2.5])
     days = [0, *itertools.accumulate(rng.choices(GAPS, k=7))]
-    dates = {week(t): str(START + datetime.timedelta(days=day)) for t, day in enumerate(days)}
+    starts = [str(START + datetime.timedelta(days=day)) for day in days]
+    texts = {week(t): f"{start}{'T00:00:00.000' * (t % 2)}" for t, start in enumerate(starts)}
     drawn = drawing(rng, len(days))
-    of = [cells | {"week": dates[cells["week"]]} for cells in rows(drawn)]
+    of = [cells | {"week": texts[cells["week"]]} for cells in rows(drawn)]
     of = told([*of, *of[:2], *ELSEWHERE])
     rng.shuffle(of)
     raw = table(of)
@@ -254,7 +260,7 @@ def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(number: int) -> No
     for entity, expected in plain.lines.items():
         part = cells[cells["entity"] == entity]
         dated = part["period"].dt.strftime("%Y-%m-%d").tolist()
-        assert dated == [dates[week(t)] for t in plain.places]
+        assert dated == [starts[t] for t in plain.places]
         shown = list(part[COLUMNS].itertuples(index=False, name=None))
         assert shown == [cell.shown for cell in expected]
     share = cells["count"] / cells["capacity"]
