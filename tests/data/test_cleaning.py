@@ -191,7 +191,7 @@ PUBLISHED = ["0", "1", "2.5", "7", "30", "4.3:30:7"]
 HIDDEN = ["*", "*:15:7", "*:*:7", "*:*:2", "*:4:2", "*:.:5", "*:12:.", "*:12:0", "*:12:8"]
 COUNT_CELLS = [*PUBLISHED, *HIDDEN, ".", ".", ".:9:7", "-1", "_", "_"]
 BEDS = ["1", "4.5", "10", "40", "40", "*:21:7"]
-NO_BEDS = ["0", "-2.6", "*", ".", "*:*:7", "*:21:.", "*:0:7"]
+NO_BEDS = ["0", "0", "0", "-2.6", "*", ".", "*:*:7", "*:21:.", "*:0:7"]
 GAPS = [7, 7, 5, 9, 10, 11, 14, 21]
 MISTAKES = (
     {"week": "2023-09-04Tgarbage"},
@@ -213,7 +213,7 @@ RULES_OF_CELLS = {
     "suppressed_value": [2, 0, 1.5],
     "suppressed_sum": [1, 2, 3],
     "zeros_hide": [False, True],
-    "capacity_zero": ["carry", "absent", "drop"],
+    "capacity_zero": ["carry", "absent", "absent", "drop"],
     "min_total_cases": [0, 0, 25.00000001],
     "case_factor": [1, 1.5],
 }
