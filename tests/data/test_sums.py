@@ -29,7 +29,6 @@ from data.drawn import (
 )
 from dpol.data.panel import rows_of_stream
 from dpol.data.query import query_for
-from dpol.data.settings import Dataset
 from dpol.data.stream import (
     MEASURED,
     SUPPRESSED,
@@ -40,11 +39,6 @@ from dpol.data.stream import (
 )
 from dpol.data.table import table_of
 from dpol.noise.neighbours import neighbours_of
-
-
-def with_sums(**cleaning: Any) -> Dataset:
-    return dataset(SUMS, **cleaning)
-
 
 # Hidden averages ---------------------------------------------------------------------------------
 
@@ -220,7 +214,7 @@ def test_a_stream_knows_the_days_behind_its_hidden_sums(
     nine = "9 9 9 9"
     whole = "8.5:60:7 8:56:7 8:56:7 8:56:7"
     of = told(rows({"a": (cells, nine), "h": (whole, nine)}))
-    panel = clean(of, with_sums(suppressed_value=read_as))
+    panel = clean(of, dataset(SUMS, suppressed_value=read_as))
     made = build_stream(panel.table, "S", 1.0, {"sums": panel.reports[0].sums})
     assert made.provenance[SUPPRESSED] == {"read_as": 2, "days": days, "times": times}
     assert "sums" not in made.provenance
