@@ -29,7 +29,6 @@ from data.drawn import (
 )
 from dpol.data.panel import rows_of_stream
 from dpol.data.query import query_for
-from dpol.data.settings import Dataset
 from dpol.data.stream import (
     MEASURED,
     SUPPRESSED,
@@ -40,11 +39,6 @@ from dpol.data.stream import (
 )
 from dpol.data.table import table_of
 from dpol.noise.neighbours import neighbours_of
-
-
-def with_sums(**cleaning: Any) -> Dataset:
-    return dataset(SUMS, **cleaning)
-
 
 # Hidden averages ---------------------------------------------------------------------------------
 
@@ -208,10 +202,10 @@ def test_the_largest_change_of_a_cleaned_average_by_trying_all_neighbours(
         ("*:*:7 5:35:7 *:15:5 9:63:7", 2, [5, 7], 1.2),
         # Just below 6 may be published; without the person it is hidden, and read as 2.
         ("*:*:7 *:*:. 5:35:7 9:63:7", 2, [7, 7], 4),
-        # A published 4 to 5 without days is hidden without the person, and read as 0.
-        ("*:*:1 *:.:. 4 5.5", 0, [1, 7], 5),
+        # A published 4 to 5 without known days is hidden without the person, and read as 0.
+        ("*:*:1 *:.:8 4 5.5", 0, [1, 7], 5),
         # So it is if no hidden count lacks its days, but a published one does.
-        ("*:*:7 4.5:31:. 4 5.5", 2, [7, 7], 3),
+        ("*:*:7 4.5:31:0 4 5.5", 2, [7, 7], 3),
     ],
 )
 def test_a_stream_knows_the_days_behind_its_hidden_sums(
@@ -220,7 +214,7 @@ def test_a_stream_knows_the_days_behind_its_hidden_sums(
     nine = "9 9 9 9"
     whole = "8.5:60:7 8:56:7 8:56:7 8:56:7"
     of = told(rows({"a": (cells, nine), "h": (whole, nine)}))
-    panel = clean(of, with_sums(suppressed_value=read_as))
+    panel = clean(of, dataset(SUMS, suppressed_value=read_as))
     made = build_stream(panel.table, "S", 1.0, {"sums": panel.reports[0].sums})
     assert made.provenance[SUPPRESSED] == {"read_as": 2, "days": days, "times": times}
     assert "sums" not in made.provenance
