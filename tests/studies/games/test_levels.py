@@ -159,10 +159,3 @@ def test_a_figure_of_what_was_measured_has_its_intervals() -> None:
     figures = [it for section in sections for it in section.figures]
     assert len(figures) >= 3
     assert [it.name for it in figures if without_interval(it.function, frames, facts)] == []
-
-    def bare(frames: Frames, facts: Facts) -> Any:
-        figure, ax = pyplot.subplots()
-        ax.plot(frames["standings"]["gain_share"], "o")
-        return figure
-
-    assert without_interval(bare, frames, facts)
