@@ -18,10 +18,10 @@ LINEAR = {f"ridge-{number}": "best-linear-model" for number in range(3)}
 COLUMNS = {column: column for column in ORDER[1:]} | LINEAR
 
 
-def tables(samples: dict[str, Floats], confidence: float = 0.95) -> tuple[pd.DataFrame, ...]:
+def tables(samples: dict[str, Floats]) -> tuple[pd.DataFrame, ...]:
     """Summary and totals of one level of one stream, in an order of no meaning."""
     level = {"stream": "s", "noise": "isotropic", "mu": 0.25}
-    of_column = {"exhibit": TABLE_2, "variant": False, "confidence": confidence}
+    of_column = {"exhibit": TABLE_2, "variant": False, "confidence": 0.95}
     summary = [{"algorithm": name, "column": COLUMNS[name], **of_column} for name in samples]
     totals = [
         {"algorithm": name, "replicate": replicate, "total_gain": gain, **level}

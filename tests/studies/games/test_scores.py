@@ -38,9 +38,11 @@ GAINS = arrays.arrays(
 
 
 @given(GAINS)
-def test_half_widths_from_scores_equal_half_widths_from_rounds(gains) -> None:
-    (scores, cell), running = one(of_gains(gains)), gains.cumsum(axis=1)
+def test_scores_and_half_widths_are_those_of_all_rounds(gains) -> None:
+    best = gains.max()
+    (scores, cell), running = one(of_gains(gains, best=best)), gains.cumsum(axis=1)
     np.testing.assert_array_equal(scores["total_gain"], gains.sum(axis=1))
+    np.testing.assert_array_equal(scores["hits"], (gains == best).sum(axis=1))
     np.testing.assert_allclose(cell["mean_cumulative_gain"], running.mean(axis=0), rtol=1e-14)
     half = half_width_of(cell["squared_deviations"], len(gains), 0.9, 3)
     np.testing.assert_allclose(half, half_width(running, 0.9, 3), atol=1e-14)

@@ -23,13 +23,8 @@ LEVELS = [math.inf, 1.0, 0.25]  # no privacy first, though the run has it second
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[str, pd.DataFrame]:
-    return frames()
-
-
-@pytest.fixture(scope="module")
-def figure(made: dict[str, pd.DataFrame]) -> Figure:
-    return draw_figure_2(made, FACTS)
+def figure() -> Figure:
+    return draw_figure_2(frames(), FACTS)
 
 
 def shade(ax: Axes) -> PolyCollection:
@@ -42,10 +37,10 @@ def curve(rows: pd.DataFrame) -> np.ndarray:
     return rows.sort_values("round")["mean_cumulative_gain"].to_numpy()
 
 
-def test_a_panel_has_the_papers_lines(figure: Figure, made: dict[str, pd.DataFrame]) -> None:
+def test_a_panel_has_the_papers_lines(figure: Figure) -> None:
     assert_legible(figure)
     assert "range of the 12 linear models" in legend_texts(figure)
-    rows = made["cumulative"]
+    rows = frames()["cumulative"]
     rows = rows[rows["noise"].isin(["isotropic", "none"])]
     cells = itertools.product(FACTS.streams, LEVELS)
     for ax, (stream, mu) in zip(figure.axes, cells, strict=True):
@@ -80,8 +75,8 @@ def test_a_variant_has_a_line_of_another_colour(figure: Figure) -> None:
     assert "careful, not in the paper" in legend_texts(with_it)
 
 
-def test_the_finding_counts_panels_by_their_last_round(made: dict[str, pd.DataFrame]) -> None:
-    cumulative = made["cumulative"].copy()
+def test_the_finding_counts_panels_by_their_last_round() -> None:
+    cumulative = frames()["cumulative"].copy()
     fixed = cumulative.loc[cumulative["algorithm"] == BEST_FIXED].set_index(["stream", "round"])
     meta = (cumulative["algorithm"] == "rw-meta") & (cumulative["noise"] == "isotropic")
     key = pd.MultiIndex.from_frame(cumulative.loc[meta, ["stream", "round"]])
@@ -89,16 +84,16 @@ def test_the_finding_counts_panels_by_their_last_round(made: dict[str, pd.DataFr
     gains = fixed["mean_cumulative_gain"].loc[key].to_numpy() + lead
     cumulative.loc[meta, "mean_cumulative_gain"] = gains
     cumulative.loc[meta, "ci_half_width"] = 0.1
-    figure = draw_figure_2(made | {"cumulative": cumulative}, FACTS)
+    figure = draw_figure_2(frames() | {"cumulative": cumulative}, FACTS)
     assert figure.get_label() == (
         "RW-Meta ends above the best fixed expert in 2 of 6 panels, and below it in 2."
     )
 
 
-def test_rounds_without_dates_are_counted(figure: Figure, made: dict[str, pd.DataFrame]) -> None:
+def test_rounds_without_dates_are_counted(figure: Figure) -> None:
     assert lines(figure.axes[0])["rw-meta"].get_xdata()[0] == date2num(np.datetime64("2021-01-01"))
-    cumulative = made["cumulative"].assign(period=pd.NaT)
-    undated = draw_figure_2(made | {"cumulative": cumulative}, FACTS)
+    cumulative = frames()["cumulative"].assign(period=pd.NaT)
+    undated = draw_figure_2(frames() | {"cumulative": cumulative}, FACTS)
     for ax in undated.axes:
         assert lines(ax)["rw-meta"].get_xdata().tolist() == list(range(1, 13))
         assert all(tick == int(tick) for tick in ax.get_xticks())

@@ -31,24 +31,21 @@ COLUMNS_SHOWN = ["rw-meta", *TREES, "best-linear-model"]
 LEVELS = [math.inf, 1.0, 0.25]
 
 
-@pytest.fixture(scope="module")
-def made() -> dict[str, pd.DataFrame]:
-    return frames()
-
-
-def table(made: dict[str, pd.DataFrame], *, facts: Facts = FACTS, **changes: Any) -> Table:
+def table(*, varied: bool = False, facts: Facts = FACTS, **changes: Any) -> Table:
+    """Return Table 2 of the run, perhaps with a variant, with columns of its summary changed."""
+    made = frames(varied=varied)
     return table_2(made | {"summary": made["summary"].assign(**changes)}, facts)
 
 
-def rows_shown(made: dict[str, pd.DataFrame]) -> pd.DataFrame:
+def rows_shown(*, varied: bool = False) -> pd.DataFrame:
     """Return the best row of the summary for each stream, level and column; ties by label."""
-    rows = made["summary"].query("noise == 'isotropic'").sort_values("algorithm")
+    rows = frames(varied=varied)["summary"].query("noise == 'isotropic'").sort_values("algorithm")
     best = rows.groupby(["stream", "mu", "column"])["mean_gain"].idxmax()
     return rows.loc[best].set_index(["stream", "mu", "column"])
 
 
-def test_the_grey_rows_are_the_published_numbers(made: dict[str, pd.DataFrame]) -> None:
-    numbers = table(made).numbers
+def test_the_grey_rows_are_the_published_numbers() -> None:
+    numbers = table().numbers
     paper = numbers[numbers["source"] == "paper"]
     published = pd.read_csv(REPORTED, keep_default_na=False, na_values=[""])
     same = paper[["stream", "column", "mu", "mean_gain", "ci_half_width"]]
@@ -61,8 +58,8 @@ def test_the_grey_rows_are_the_published_numbers(made: dict[str, pd.DataFrame]) 
     assert set(paper["n_rounds"]) == {148}
 
 
-def test_a_line_has_the_four_numbers_of_a_level(made: dict[str, pd.DataFrame]) -> None:
-    shown = table(made)
+def test_a_line_has_the_four_numbers_of_a_level() -> None:
+    shown = table()
     assert [column.title for column in shown.columns] == [
         *("RW-Meta", "Min Noise", "Min Regret", "best linear model")
     ]
@@ -71,7 +68,7 @@ def test_a_line_has_the_four_numbers_of_a_level(made: dict[str, pd.DataFrame]) -
     assert titles == ["A & B", "Bavaria", *states]
     cited = [group.cited for section in shown.sections for group in section.groups]
     assert cited == [False] * 2 + [True] * 3
-    best = rows_shown(made)
+    best = rows_shown()
     for section, stream in zip(shown.sections, ("a", "b"), strict=False):
         ((_, own, _),) = [(group.title, group.lines, group.cited) for group in section.groups]
         assert [label for label, _ in own] == ["μ = ∞", "μ = 1", "μ = 0.25"]
@@ -113,20 +110,20 @@ BOTH = ["other weeks and hospitals"] * 3
     ],
 )
 def test_it_says_how_the_papers_data_differ(
-    made: dict[str, pd.DataFrame],
     changes: dict[str, Any],
     facts: dict[str, Any],
     notes: list[str],
 ) -> None:
     of_run = replace(FACTS, **facts)
-    shown = table(made, facts=of_run, **changes)
+    shown = table(facts=of_run, **changes)
     assert [section.note.split("; ")[1] for section in shown.sections[2:]] == notes
 
 
 def moved(
-    made: dict[str, pd.DataFrame], gains: dict[str, float], spread: float = 0.0
+    gains: dict[str, float], spread: float = 0.0, *, varied: bool = False
 ) -> dict[str, pd.DataFrame]:
     """Give each game these mean gains, and 0 to others; replicates differ by the spread."""
+    made = frames(varied=varied)
     totals = made["totals"]
     apart = np.resize([-spread, spread], REPLICATES)[totals["replicate"]]
     gain = totals["algorithm"].astype(str).map(gains).fillna(0.0) + apart * (
@@ -139,12 +136,12 @@ def moved(
     }
 
 
-def test_the_verdict_says_what_is_reproduced(made: dict[str, pd.DataFrame]) -> None:
+def test_the_verdict_says_what_is_reproduced() -> None:
     """In New Mexico at no privacy the paper has 43.91 > 40.14 > 26.48 > 13.38."""
     gains = {"rw-meta": 20.07, TREES[0]: 15.0, TREES[1]: 10.0, "ridge-w8-weak": 30.0}
 
     def told(changes: dict[str, float], spread: float = 0.0, **facts: Any) -> list[str]:
-        found = verdict(moved(made, gains | changes, spread), replace(FACTS, **facts))
+        found = verdict(moved(gains | changes, spread), replace(FACTS, **facts))
         assert found is not None
         assert len(f"{found.heading} {found.said}".split()) <= 80
         assert bool(found.why) == ((gains | changes)["rw-meta"] > 15)
@@ -172,25 +169,23 @@ def test_the_verdict_says_what_is_reproduced(made: dict[str, pd.DataFrame]) -> N
     assert wide[0] == f"{yes.replace('36', '18')} (18 undecided)"
     assert wide[1].startswith("Undecided: ")
     assert told({"rw-meta": 12.0}, spread=10.0)[0].startswith("Not reproduced: ")
-    assert table_2(moved(made, gains), FACTS).footers[2].startswith(f"{yes}. Table 2 ranks")
+    assert table_2(moved(gains), FACTS).footers[2].startswith(f"{yes}. Table 2 ranks")
     alone = replace(FACTS, streams={"a": "A & B"})
-    found = verdict(moved(made, gains, 10.0), alone)
+    found = verdict(moved(gains, 10.0), alone)
     assert found is not None
     assert re.search(r"Undecided: .* at μ = ∞, μ = 1 and μ = 0\.25[, ]", found.said)
 
 
-def test_without_the_papers_question_its_numbers_are_not_beside_those_of_the_run(
-    made: dict[str, pd.DataFrame],
-) -> None:
+def test_without_the_papers_question_its_numbers_are_not_beside_those_of_the_run() -> None:
     other = replace(FACTS, asks_the_papers=False, reported={"a": "NM", "b": None})
-    shown = table(made, facts=other)
+    shown = table(facts=other)
     assert not any(group.cited for section in shown.sections for group in section.groups)
     assert set(shown.numbers["source"]) == {"run"}
     assert "grey" not in " ".join(shown.footers).lower()
-    assert verdict(made, other) is None
+    assert verdict(frames(), other) is None
     assert "(other question: not comparable)." in shown.footers[0]
     assert "suppressed" not in " ".join(shown.footers)
-    asked = table(made)
+    asked = table()
     assert "not comparable" not in asked.footers[0]
     assert "read suppressed cells and beds of 0, and totals depend on it" in asked.footers[3]
     assert (
@@ -198,21 +193,13 @@ def test_without_the_papers_question_its_numbers_are_not_beside_those_of_the_run
     )
 
 
-@pytest.fixture(scope="module")
-def varied() -> dict[str, pd.DataFrame]:
-    """The same run with a variant of RW-Meta."""
-    return frames(varied=True)
-
-
 def half_of(sample: Any, intervals: int) -> Any:
     factor = scipy.stats.t.ppf(1 - 0.05 / 2 / intervals, REPLICATES - 1) / math.sqrt(REPLICATES)
     return factor * np.std(sample, ddof=1)
 
 
-def test_a_variant_is_a_column_with_its_paired_difference(
-    varied: dict[str, pd.DataFrame],
-) -> None:
-    shown, totals = table(varied), varied["totals"].query("noise == 'isotropic'")
+def test_a_variant_is_a_column_with_its_paired_difference() -> None:
+    shown, totals = table(varied=True), frames(varied=True)["totals"].query("noise == 'isotropic'")
     assert [column.title for column in shown.columns][4:] == ["careful, not in the paper"]
     gains = totals.pivot_table("total_gain", ["stream", "mu"], ["algorithm", "replicate"],
                                observed=True)  # fmt: skip
@@ -231,9 +218,9 @@ def test_a_variant_is_a_column_with_its_paired_difference(
 
 
 def test_the_csv_has_the_best_rows_of_the_summary_and_rows_of_the_paper_alone(
-    varied: dict[str, pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    numbers, best = table(varied).numbers, rows_shown(varied)
+    numbers, best = table(varied=True).numbers, rows_shown(varied=True)
     run, paper = (numbers[numbers["source"] == it] for it in ("run", "paper"))
     assert len(run) + len(paper) == len(numbers)
     run = run.set_index(best.index.names)
@@ -247,12 +234,12 @@ def test_the_csv_has_the_best_rows_of_the_summary_and_rows_of_the_paper_alone(
     assert paper[NOT_PUBLISHED].isna().all(axis=None)
     monkeypatch.setattr(module, "NOT_PUBLISHED", NOT_PUBLISHED[1:])
     with pytest.raises(KeyError, match=NOT_PUBLISHED[0]):
-        table(varied)
+        table(varied=True)
 
 
-def test_noise_without_privacy_is_noted(made: dict[str, pd.DataFrame]) -> None:
+def test_noise_without_privacy_is_noted() -> None:
     """Min Regret adds noise at every level."""
-    assert "Min Regret: adds noise even where no privacy is requested." in table(made).footers
+    assert "Min Regret: adds noise even where no privacy is requested." in table().footers
 
 
 # ---- runs without it -----------------------------------------------------------------------------
@@ -313,8 +300,8 @@ def test_a_run_without_it_says_that_it_is_left_out(
         assert (code, told[1:]) == (0, left_out), "of the paper's question alone"
 
 
-def test_a_variant_is_not_in_the_order(varied: dict[str, pd.DataFrame]) -> None:
+def test_a_variant_is_not_in_the_order() -> None:
     gains = {"careful": 50.0, "rw-meta": 40.0, TREES[0]: 20.0, TREES[1]: 10.0, "ridge-w8-weak": 45}
-    found = verdict(moved(varied, gains), FACTS)
+    found = verdict(moved(gains, varied=True), FACTS)
     assert found is not None
     assert found.heading.startswith("Reproduced: the order of the columns in ")

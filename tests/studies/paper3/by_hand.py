@@ -83,8 +83,7 @@ def selected(setting: int, place: int, name: str) -> dict[str, object]:
     }
 
 
-def table(*without: str) -> pd.DataFrame:
-    """Return the rows of all sweeps except some."""
+def table() -> pd.DataFrame:
     every = [
         row(setting, learner)
         for setting in range(len(SETTINGS))
@@ -92,5 +91,4 @@ def table(*without: str) -> pd.DataFrame:
     ]
     rounds = [number for number, facts in enumerate(SETTINGS) if facts[0] == "rounds"]
     every += [selected(n, place, name) for n in rounds for place, name in enumerate(SELECTORS)]
-    rows = [made for made in every if made["sweep"] not in without]
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"lower_bound": float})
+    return pd.DataFrame(every, columns=list(COLUMNS)).astype({"lower_bound": float})

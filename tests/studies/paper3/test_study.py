@@ -77,14 +77,14 @@ def played(setting):
 
 
 @functools.cache
-def hospitals(make_stream, seed=5, equal=False):
+def hospitals(make_stream):
     rng = np.random.default_rng(0)
-    capacity = np.full((8, 3), 20.0) if equal else rng.integers(10, 60, size=(8, 3))
+    capacity = rng.integers(10, 60, size=(8, 3))
     gains = np.round(rng.random((8, 3)) * capacity) / capacity
     gains[2] = 0.0  # a week without a patient
     stream = make_stream(gains, capacity, label="beds")
     study = config(patients_per_week=5, sweeps={"epsilons": [0.5, 2.0]})
-    return stream, Played(study, None, seed, stream)
+    return stream, Played(study, None, 5, stream)
 
 
 # ---- points --------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@ from __future__ import annotations
 from itertools import chain
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpol.experts.registry import REGISTRY, make_members
@@ -17,10 +18,13 @@ from dpol.studies.jobs import compute
 from dpol.studies.ledger.audits import experts
 from dpol.studies.ledger.audits.compute import SAMPLED
 from dpol.studies.ledger.audits.core import Subject
+from dpol.studies.ledger.audits.drawn import audits_table
 from dpol.studies.ledger.audits.labels import counterexample_class
 from dpol.studies.ledger.audits.settings import Audits
 from dpol.studies.ledger.audits.study import STUDY
 from dpol.studies.study import schemas_in
+from report.run_by_hand import audits
+from tables_by_hand import texts
 
 # Confidence of each bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED
@@ -127,3 +131,22 @@ def test_the_two_streams_of_hospitals_differ_as_much_as_one_person_can_cause(noi
     assert np.linalg.norm(gap / scale) == pytest.approx(achieved_mu(one, scale), rel=1e-12)
     for hospital in range(6):  # none has a tenth of its noise to spare
         assert achieved_mu(one, scale * np.where(np.arange(6) == hospital, 0.9, 1)) > 1.05
+
+
+# ---- the table, by hand --------------------------------------------------------------------------
+
+
+def lines(frame: pd.DataFrame) -> list[list[str]]:
+    return texts(audits_table({"audits": frame}, None))
+
+
+def test_audits_are_shown_with_their_numbers_and_verdicts() -> None:
+    first, second = lines(audits())
+    assert first == [
+        *("noise", "isotropic", "one person in one round", "μ = 1", "μ ≥ 0.9", "90%"),
+        *("event, 3,000 runs", "stands"),
+    ]
+    assert second[-4:] == ["μ ≥ 1.25", "125%", "event, 3,000 runs", "refuted"]
+    exact = audits().assign(method="exact", parameter="epsilon", delta=1e-6)
+    assert lines(exact)[0][3:7] == ["ε = 1 (δ = 1e-06)", "ε = 0.9", "90%", "computed"]
+    assert lines(audits().assign(recorded=1.5))[0][3] == "μ = 1, recorded: 1.5"

@@ -27,25 +27,19 @@ KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")
 SETTING = ["n", "mu", "bound"]
 
 
-def run_all(settings, *, seed=SEED, confidence=0.95):
-    """Return the two tables of the study: curves and costs."""
-    frames = compute(STUDY, settings, seed=seed, delta=DELTA, confidence=confidence)
-    return frames["amplification"], frames["batching"]
-
-
 @pytest.fixture(scope="module")
 def tables():
-    return run_all(TINY)
+    return compute(STUDY, TINY, seed=SEED, delta=DELTA)
 
 
 @pytest.fixture
 def curves(tables):
-    return tables[0]
+    return tables["amplification"]
 
 
 @pytest.fixture
 def costs(tables):
-    return tables[1]
+    return tables["batching"]
 
 
 def of_kind(curves, kind):
@@ -99,13 +93,13 @@ def test_the_simulated_mean_is_for_the_round_of_the_row(curves, n, mu, bound):
     assert rows["mean_batch"].unique() == pytest.approx([expected])
 
 
-def test_results_do_not_depend_on_the_block_size(curves, costs, monkeypatch):
+def test_results_do_not_depend_on_the_block_size(tables, monkeypatch):
     """They do not depend on earlier runs either."""
     monkeypatch.setattr(study, "_LARGEST_BLOCK", 7 * 40 * 2)
     stream = synthetic_stream("all-zero", np.zeros((40, 2)))
     assert len(list(study._blocks(stream, 1.0, 30, SEED))) == 5
-    for again, before in zip(run_all(TINY), (curves, costs), strict=True):
-        pd.testing.assert_frame_equal(again, before, check_exact=True)
+    for name, again in compute(STUDY, TINY, seed=SEED, delta=DELTA).items():
+        pd.testing.assert_frame_equal(again, tables[name], check_exact=True)
 
 
 def test_a_row_by_hand(costs):

@@ -25,10 +25,10 @@ def epsilon(n: int, t: int, mu: float, bound: str, kind: str) -> float:
     return n + t / 100 + best / 10 + mu / 25
 
 
-def curves(rounds: tuple[int, ...] = (50, 9), mus: tuple[float, ...] = (1.0, 0.25)) -> pd.DataFrame:
+def curves() -> pd.DataFrame:
     """Return two points of each curve, with falling mu."""
     rows = []
-    settings = itertools.product((2, 10), mus, BOUNDS, rounds, KINDS, (0.1, 0.2))
+    settings = itertools.product((2, 10), (1.0, 0.25), BOUNDS, (50, 9), KINDS, (0.1, 0.2))
     for n, mu, bound, t, kind, threshold in settings:
         if (bound, kind) == ("reflection", "heuristic"):
             continue
@@ -39,7 +39,7 @@ def curves(rounds: tuple[int, ...] = (50, 9), mus: tuple[float, ...] = (1.0, 0.2
     return pd.DataFrame(rows)
 
 
-def costs(alpha: float = 0.2) -> pd.DataFrame:
+def costs() -> pd.DataFrame:
     rows = []
     for n, mu, shift, bound in itertools.product((2, 10), (1.0, 0.1), (0, 100), BOUNDS):
         base = n + 10 * mu + shift
@@ -53,7 +53,7 @@ def costs(alpha: float = 0.2) -> pd.DataFrame:
             "mean_batch": base / 2,
         }
         rows.append(facts | numbers)
-    constant = {"T": 60, "alpha": alpha, "replicates": 500, "factor": 1.1, "confidence": 0.9}
+    constant = {"T": 60, "alpha": 0.2, "replicates": 500, "factor": 1.1, "confidence": 0.9}
     return pd.DataFrame(rows).assign(**constant, ci_comparisons=36)
 
 

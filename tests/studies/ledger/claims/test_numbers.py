@@ -1,4 +1,4 @@
-"""Numbers of the rows of the experts' paper, by closed forms and by enumeration."""
+"""Numbers behind rows of the ledger, by closed forms, enumeration and brute force."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from dpol.studies.ledger.claims import experts
+from dpol.studies.ledger.claims import experts, lemmas
 
 SEED = 2
 
@@ -55,3 +55,17 @@ def test_cliques_give_the_variances_of_all_actions() -> None:
     assert variances == by_clique
     assert max(variances) == 2.0  # two cliques of two
     assert len(list(experts.partitions(13, 13))) == 101
+
+
+def test_the_mended_lemma_3_8_holds_where_rare_answers_tell_the_worlds_apart():
+    """Two first answers are rare, one bad in each world; after them the second tells the world."""
+    rng = np.random.default_rng(0)
+    first = rng.dirichlet(np.ones(3), (200, 2)) * (1e-3, 1.0, 1e-3)
+    for law in first / first.sum(axis=2, keepdims=True):
+        good, tells = rng.dirichlet(np.ones(3), 2), np.eye(3)
+        answers = [np.stack([tells[world], good[world], tells[world]]) for world in (0, 1)]
+        one, other = (law[:, :, None] * answers).reshape(2, 1, 9)
+        epsilon = np.abs(np.log(law[0] / law[1])).max() + np.abs(np.log(good[0] / good[1])).max()
+        often = max(law[0, 0], law[1, 2])
+        measured = float(lemmas.either_way(one, other, float(epsilon))[0])
+        assert measured <= lemmas.mended_delta(often, 0.0, float(epsilon))
