@@ -63,7 +63,7 @@ def test_extreme_gains_and_noise_give_numbers(make_noisy, noise, size):
     assert (state.shares > 0).all()
 
 
-# ---- a learner alone, and banks together ---------------------------------------------------------
+# ---- a learner alone -----------------------------------------------------------------------------
 
 
 def test_only_learners_of_a_bank_can_be_played_alone():
