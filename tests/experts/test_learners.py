@@ -18,7 +18,6 @@ from steps import final_state
 
 BANKS = {name: make_bank(name) for name in LEARNERS}
 every_bank = pytest.mark.parametrize("name", BANKS)
-ROUNDS, EXPERTS, REPLICATES = 14, 4, 5
 
 
 @every_bank
