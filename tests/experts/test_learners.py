@@ -18,7 +18,6 @@ from steps import final_state
 
 BANKS = {name: make_bank(name) for name in LEARNERS}
 every_bank = pytest.mark.parametrize("name", BANKS)
-ROUNDS, EXPERTS, REPLICATES = 14, 4, 5
 
 
 @every_bank
@@ -63,7 +62,7 @@ def test_extreme_gains_and_noise_give_numbers(make_noisy, noise, size):
     assert (state.shares > 0).all()
 
 
-# ---- a learner alone, and banks together ---------------------------------------------------------
+# ---- a learner alone -----------------------------------------------------------------------------
 
 
 def test_only_learners_of_a_bank_can_be_played_alone():

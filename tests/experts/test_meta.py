@@ -4,12 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import experts_plain as plain
 from dpol.core.randomness import replicate_generators
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
-from dpol.experts.meta import RWMeta
+from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
 from dpol.experts.play import play_rounds
 from dpol.noise import privatize
 from steps import FixedBank, final_state
@@ -17,6 +19,19 @@ from steps import FixedBank, final_state
 WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}
 BANKS = (RidgeBank(WINDOWS, PENALTIES), LeaderBank())
 FORTY = RWMeta(learners=(RidgeBank((3, 5, 8), {str(k): k / 4 for k in range(1, 14)}), LeaderBank()))
+
+
+@pytest.mark.parametrize(("m", "n", "rounds"), [(5, 3, 6), (40, 6, 40)])
+@given(seed=st.integers(0, 10_000), least=st.sampled_from([0.0, 0.5, 10.0, 1e3, 1e5]))
+def test_fresh_noise_has_exactly_the_covariance_tau_minus_sigma_star(m, n, rounds, seed, least):
+    """Of learners that prefer popular experts; unit vectors find what turns normals into y."""
+    rng = np.random.default_rng(seed)
+    actions = rng.choice(n, size=(rounds, 1, m), p=rng.dirichlet(np.ones(n))).astype(np.int32)
+    scales = rng.uniform(0.1, 3.0, size=(rounds, n))
+    covariance = sum(shared_noise(a, s)[0] for a, s in zip(actions, scales, strict=True))
+    tau, expected = plain.fresh_covariance(covariance, least)
+    factor = decorrelating_noise(np.tile(covariance, (m, 1, 1)), least, np.eye(m)).T
+    np.testing.assert_allclose(factor @ factor.T, expected, atol=1e-9 * max(tau, 1))
 
 
 def test_state_counts_gains_and_covariance_by_hand(make_noisy, crowd):

@@ -14,12 +14,10 @@ from dpol.privacy.noise_laws import LAPLACE
 from grids import each_and_corners
 from labels import plain
 
-EPSILONS = (0.25, 1.0, 4.0)
-
 
 @pytest.mark.parametrize(
     ("n", "epsilon", "delta"),
-    [*each_and_corners((2, 16, 64), EPSILONS, (1e-6, 1e-3, 0.1)), (1000, 1.0, 1e-6)],
+    [*each_and_corners((2, 16, 64), (0.25, 1.0, 4.0), (1e-6, 1e-3, 0.1)), (1000, 1.0, 1e-6)],
 )
 def test_exact_is_enough_and_a_thousandth_less_is_not(n, epsilon, delta):
     """By losses of Laplace noise, which the room of privacy compares with dp_accounting."""

@@ -49,10 +49,6 @@ CLIENTS = {
 every_client = pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 
 
-def arrays(messages):
-    return list(vars(messages).values())
-
-
 # ---- ingredients ---------------------------------------------------------------------------------
 
 
@@ -91,7 +87,7 @@ def test_a_message_depends_on_the_label_of_its_own_round_only(client):
         client.privatize(these, features, replicate_generators(1, (), range(5), "t"))
         for these in (labels, other)
     ]
-    pairs = zip(*map(arrays, found), strict=True)
+    pairs = zip(*(vars(messages).values() for messages in found), strict=True)
     differs = [(one != changed).reshape(5, 40, -1).any(axis=(0, 2)) for one, changed in pairs]
     assert np.flatnonzero(np.any(differs, axis=0)).tolist() == [20]
 

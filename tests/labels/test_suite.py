@@ -47,11 +47,6 @@ def run_of(learner, seed=1):
     return play_labels(learner, game_of(), coins(seed))
 
 
-def messages_of(learner):
-    labels = np.random.default_rng(1).integers(3, size=(R, T))
-    return labels, learner.client.privatize(labels, FEATURES, coins().clients)
-
-
 def assert_equal(run, expected, rtol=0.0):
     for field in FIELDS:
         np.testing.assert_allclose(getattr(run, field), getattr(expected, field), rtol=rtol)
@@ -85,7 +80,8 @@ class Canned:
 def test_the_server_sees_messages_only(name, rule):
     """The same messages give the same weights, whatever the labels and their distribution are."""
     learner, game = learner_of(name, rule), game_of()
-    canned = Canned(learner, messages_of(learner)[1])
+    labels = np.random.default_rng(1).integers(3, size=(R, T))
+    canned = Canned(learner, learner.client.privatize(labels, FEATURES, coins().clients))
     other = dataclasses.replace(game, truth=(game.truth + 1) % 3)
     runs = play_labels(canned, game, coins(1)), play_labels(canned, other, coins(2))
     for field in ("mean_weights", "final_weights"):

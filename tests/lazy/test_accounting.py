@@ -25,8 +25,6 @@ from grids import each_and_corners
 
 NORMALISERS = (1.0, 2.0)
 
-# ---- exact output laws by enumeration: d, batches with a successor, batch sums tried, B ----------
-
 # ---- the published accountant --------------------------------------------------------------------
 
 

@@ -13,8 +13,6 @@ from dpol.lazy.stochastic_losses import GapLosses, PairedLosses
 from dpol.lazy.transform import LazyParameters, advance, play_measure, start
 from dpol.lazy.weights import WeightsMeasure, play_weights
 
-NORMALISERS = (2.0, 1.0)
-
 
 def run(measure, parameters, batches, generators):
     states = [start(measure, generators)]
@@ -23,7 +21,7 @@ def run(measure, parameters, batches, generators):
     return states
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@pytest.mark.parametrize("normaliser", [2.0, 1.0])
 @pytest.mark.parametrize(
     ("B", "p", "eta"), [(1, 0.1, 0.5), (3, 0.3, 0.2), (4, 0.0, 0.05), (2, 1.0, 1.0)]
 )

@@ -235,6 +235,8 @@ def test_the_record_says_what_is_protected(stream, name, stay):
     record = privatize(staying, name, 0.5, seed=1, replicates=1).guarantee
     assert 0.5 * (1 - 1e-9) <= record.mu <= 0.5 * (1 + 1e-9)
     assert (record.sensitivity, record.sensitivity_unit) == (4.0, "L1, counts")
+    law = "staircase" if name == "staircase" else "Laplace"
+    assert record.mechanism == f"{name}, {law} noise on counts"
     # A person in any v rounds, at any places, costs at most the dearest round v times.
     expected = [rounds_of(name, window_of(name, 0.5, stay), stay, v).mu for v in (1, 2, 4, 8)]
     assert [it.mu for it in record.stays] == pytest.approx(expected)

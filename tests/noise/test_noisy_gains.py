@@ -27,13 +27,10 @@ def hospitals(make_stream):
     return make_stream(GAINS, BEDS)
 
 
-GIVEN = [0.2, 0.5]
-
-
 @pytest.fixture(scope="module")
 def given_gains(make_stream):
     """Return gains whose neighbours differ in one round by at most the given L2 sensitivity."""
-    return dataclasses.replace(make_stream(GAINS), capacity=None, given_sensitivity=GIVEN)
+    return dataclasses.replace(make_stream(GAINS), capacity=None, given_sensitivity=[0.2, 0.5])
 
 
 def private(stream, noise="isotropic", mu=1.0, *, seed=7, replicates=(0, 1)):

@@ -36,28 +36,13 @@ def chains(*pairs):
     return Chains(*np.array(pairs, dtype=float).T)
 
 
-def longest(columns, stay, signs=(0, 1)):
-    """Return the longest move over all patterns of a stay that begins in any week."""
-    largest = 0.0
-    for start in range(columns.shape[1] - stay + 1):
-        for rest in itertools.product(signs, repeat=stay - 1):
-            moved = columns[:, start : start + stay] @ np.array([1, *rest])
-            largest = max(largest, float(np.linalg.norm(moved)))
-    return largest
-
-
 @every_pair
 @pytest.mark.parametrize("stay", [1, 2, 3, 5])
 def test_the_norm_is_that_of_the_worst_stay_in_a_long_chain(a, b, stay):
-    worst = longest(releases(a, b, 200)[:, :stay], stay)
+    columns = releases(a, b, 200)[:, :stay]
+    patterns = [[1, *rest] for rest in itertools.product((0, 1), repeat=stay - 1)]
+    worst = max(np.linalg.norm(columns @ pattern) for pattern in patterns)
     assert chain_norm(a, b, stay) == pytest.approx(worst, rel=1e-12)
-
-
-@pytest.mark.parametrize(("a", "b"), [(0.9, 0.3), (0.0, -0.1), (-0.5, -0.2)])
-def test_a_memory_in_which_weeks_cancel_is_refused_for_stays(a, b):
-    assert chain_norm(a, b, 1) >= 1
-    with pytest.raises(ValueError, match="b must be at least a and at least 0"):
-        chain_norm(a, b, 2)
 
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 0.5), (0.0, 1.0), (-1.0, 0.0), (math.nan, 0.0)])
