@@ -145,10 +145,13 @@ NO_PROMISE = (
         ("--mu 1 --weeks 1.5", ".*--weeks: must be a whole number from 1 to 999999" + HELP),
         (f"--mu 1 --weeks {'9' * 5000}", ".*--weeks: must be a whole number from 1 to 9999" + HELP),
         *(
-            (f"--promise {it}", f"--promise {it}: must be mu M, epsilon E, or ")
+            (f"--promise {it}", f"--promise {it}: must be mu M, epsilon E, or epsilon E D")
             for it in NO_PROMISE
         ),
-        ("--promise epsilon 1 --unit-weeks 105", "--unit-weeks 105: must be at most 104 with --pr"),
+        (
+            "--promise epsilon 1 --unit-weeks 105",
+            "--unit-weeks 105: must be at most 104 with --promise$",
+        ),
         ("--mu 0.5 --unit-weeks 4", "--unit-weeks: only with --promise. Of a mu of several weeks"),
         ("--mu 1 --memory 0.6 0.2", NOT_COVERED),
         ("--mu 1 --memory -0.5 -0.2 --weeks 1 2", NOT_COVERED + "; choose another --memory"),
