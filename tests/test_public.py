@@ -90,15 +90,8 @@ def test_values_are_shown_in_a_line(random_stream):
     assert "nan" not in shown
 
 
-def test_the_share_of_a_game_is_between_random_choice_and_the_best_of_each_round():
-    gains = np.array([[0.0, 0.2, 0.7], [0.5, 0.1, 0.0]])
-    stream = dpol.GainStream(
-        label="s",
-        gains=gains,
-        capacity=np.full((2, 3), 10.0),
-        entities=("a", "b", "c"),
-        periods=np.datetime64("2021-01-03") + 7 * np.arange(2),
-    )
+def test_the_share_of_a_game_is_between_random_choice_and_the_best_of_each_round(make_stream):
+    stream = make_stream([[0.0, 0.2, 0.7], [0.5, 0.1, 0.0]])
     games = dpol.play("follow-the-leader", dpol.RawGains(stream, math.inf, 2, seed=1))
     shares = [
         replace(games, actions=np.array(actions)).share(stream)

@@ -19,20 +19,6 @@ from dpol.core.intervals import (
     student_factor,
 )
 
-
-@pytest.mark.parametrize(
-    ("confidence", "replicates", "message"),
-    [
-        (0.95, 0, "replicates must be a whole"),
-        (1.0, 5, "confidence"),
-        (0.0, 5, "confidence"),
-    ],
-)
-def test_what_has_no_interval_is_refused(confidence, replicates, message):
-    with pytest.raises(ValueError, match=message):
-        student_factor(confidence, 1, replicates)
-
-
 # --- Half-widths ---
 
 

@@ -36,38 +36,3 @@ def test_code_blocks_run(reader: str, tmp_path: Path) -> None:
     pasted = {block.file for page in READERS[reader] for block in blocks(page)}
     shown = succeed(run("git", "ls-files", "--others", "--exclude-standard", folder=project))
     assert {*shown.splitlines()} <= pasted
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of this checkout for short blocks."""
-    return copy_project(tmp_path_factory.mktemp("project"))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "```sh\nfalse\n```",
-        "```sh\nfalse | true\n```",
-        "<!-- code: not run: a reason for it -->\n```sh\nif\n```",
-        "```python\nraise SystemExit(1)\n```",
-        "```python\nimport warnings\nwarnings.warn('old')\n```",
-        "```sh\necho one two\n```\n```text\none three\n```",
-        "```yaml\nreplicates: none\n```",
-        "```yaml\nreplicate: 3\n```",
-        "```diff\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-no such line\n+another\n```",
-        "```yaml\n# mine.yaml\nrun: mine\n```\n```sh\ndpol config check mine.yaml\n```",
-        "```sh\nmkdir new && cd new\n```\n```sh\ncd new\n```",
-        "```sh\ncat\n```\n```text\ntyped later\n```",
-        "```sh\necho $NO_SUCH_NAME\n```",
-        "```sh\nexit 0\n```\n```sh\ntrue\n```",
-    ],
-)
-def test_what_does_not_work_fails(
-    text: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("code_blocks.ROOT", tmp_path)
-    page = tmp_path / "page.md"
-    page.write_text(text)
-    with pytest.raises(Exception, match=r"page\.md|replicate"):
-        run_page(page, Reader(project))

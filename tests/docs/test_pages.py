@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
-import yaml
-
 from code_blocks import ROOT, pages
-from dpol.config.experiment import parse_experiment
+from dpol.config.experiment import load_experiment
 
 DOCS = ROOT / "docs"
-KINDS = ("figures", "tables")
 NAMED = {
     'f"{study.name}_point"': ["STUDY_point"],
     "step": ["games_results", "games_shown", "STUDY_results"],
@@ -20,33 +17,25 @@ TARGETS = {"data", "streams", "games", "results"}
 """Rules that only name the outputs of others."""
 
 
-def shown(name: str, kind: str) -> set[str]:
-    """Return the names of the figures or tables that the run of a config makes."""
-    path = ROOT / f"config/{name}.yaml"
-    config = parse_experiment(yaml.safe_load(path.read_text()), path.name).config
-    shown = [
-        (section, block)
-        for study, block in config.studies()
-        for section in study.sections_of(block, config.facts)
-    ]
-    if kind == "figures":
-        return {it.name for section, _ in shown for it in section.figures}
-    return {it.name for section, _ in shown for it in section.tables}
+def made() -> dict[str, set[str]]:
+    """Return the figures and tables that each config makes, by the name of its run."""
+    made = {}
+    for path in (ROOT / "config").glob("*.yaml"):
+        config = load_experiment(path).config
+        for study, block in config.studies():
+            for section in study.sections_of(block, config.facts):
+                names = {f"figures/{it.name}" for it in section.figures}
+                names |= {f"tables/{it.name}" for it in section.tables}
+                made.setdefault(config.run, set()).update(names)
+    return made
 
 
 def test_results_that_pages_name_are_made() -> None:
-    configs = {"central-texas": "config"} | {
-        name: name for name in ("beyond", "paper", "simulated", "states")
-    }
-    made = {(run, kind): shown(name, kind) for run, name in configs.items() for kind in KINDS}
-    found = [
-        (page.name, run, kind, name)
-        for page in pages()
-        for run, kind, name in re.findall(r"results/([\w-]+)/(\w+)/([\w-]+)\.\w+", page.read_text())
-        if (run, kind) in made
-    ]
-    assert found
-    assert [row for row in found if row[3] not in made[row[1], row[2]]] == []
+    there, named = made(), r"results/([\w-]+)/((?:figures|tables)/[\w-]+)\.\w+"
+    found = {(page.name, *it) for page in pages() for it in re.findall(named, page.read_text())}
+    of_configs = {each for each in found if each[1] in there}
+    assert of_configs
+    assert {each for each in of_configs if each[2] not in there[each[1]]} == set()
 
 
 def test_picture_of_the_workflow_has_every_rule() -> None:
