@@ -260,32 +260,31 @@ def read_gains(
         wrong = f"has {size}; give at least 2 of each, a row per round and a column per expert"
     if wrong:
         raise DataError(f"{table.file}: ", wrong)
-    periods, bad = np.datetime64("2000-01-01") + np.arange(rounds), []
+    periods, bad = np.array([], "datetime64[D]"), []  # for days from 2000-01-01
     if source.period is not None:
         days = dates_of(table.cells[source.period])
         texts = table.cells.loc[days.isna(), source.period]
         bad.append(bad_dates(texts, None, Key(("dataset", "source", "period"))))
         periods = days.to_numpy().astype("datetime64[D]")
-    wanted = f"a number in [0, {top:g}]"
     mend = keyed(
         "Fix the table, or change {dataset.source.gain_range}, {dataset.source.sensitivity} or"
         " {dataset.read.decimal}."
     )
-    columns = [(name, 0.0, top, wanted) for name in experts]
+    ranges = dict.fromkeys(experts, (0.0, top))
     if isinstance(of_rounds := source.sensitivity, str):
-        columns.append((of_rounds, *POSITIVE, "a number above 0"))
+        ranges[of_rounds] = POSITIVE
     values = dict[str, Floats]()
-    for name, low, high, needs in columns:
+    for name, (low, high) in ranges.items():
         values[name] = values_of(table.cells[name], read)
         outside = table.cells.loc[~((values[name] >= low) & (values[name] <= high)), name]
-        bad.append(BadCells(outside, needs, mend))  # NaN is in no range
+        wanted = "a number above 0" if low else f"a number in [0, {top:g}]"
+        bad.append(BadCells(outside, wanted, mend))  # NaN is in no range
     refuse_cells(table.file, bad)
     given = values[of_rounds] if isinstance(of_rounds, str) else np.full(rounds, of_rounds)
     try:
         return GainStream(
             label=label,
             gains=np.column_stack([values[name] for name in experts]),
-            capacity=None,
             given_sensitivity=given,
             entities=tuple(experts),
             periods=periods,

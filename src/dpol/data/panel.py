@@ -258,14 +258,10 @@ def _rows_named(rows: pd.DataFrame) -> str:
 
 def _merge(file: str, rows: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
     """Return the last row of each entity and period, with the numbers of all its rows."""
-    rules, columns = dataset.rules, dataset.needed_columns
-    last = rows.sort_values(["moment", "row"], kind="stable").drop_duplicates(PAIR, keep="last")
-    last = last.sort_index()
-    if not rules.merges_rows:
-        return last
-    pairs = rows.assign(capacity=rows["capacity"].where(rows["capacity"] > 0)).groupby(PAIR)
-    unlike = rows.groupby(PAIR)["capacity"].nunique() > 1
-    if rules.several_rows == "sum" and unlike.any():
+    rule: Any = dataset.rules.several_rows
+    columns, pairs = dataset.needed_columns, rows.groupby(PAIR)
+    unlike = pairs["capacity"].nunique() > 1
+    if rule == "sum" and unlike.any():
         pair: Any = unlike.idxmax()
         raise DataError(
             f"{file}: the rows of {shortened(pair[0])}, {pair[1].date()}, have different"
@@ -273,25 +269,26 @@ def _merge(file: str, rows: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
             " period.",
             tidy.told("added", place=columns.entity, week=columns.period),
         )
-    count = pairs["count"].agg(rules.several_rows)
-    if rules.several_rows == "sum":
-        count = count.where(pairs["count"].count() == pairs.size())
-    capacity = pairs["capacity"].agg("max" if rules.several_rows == "max" else "mean")
-    lost, missing = count.isna(), pairs["missing_counts"].any()
-    indexed = last.set_index(PAIR)
-    merged = indexed.assign(
-        count=count,
-        **{rule: pairs[rule].any() & ~lost for rule in [*HIDDEN, "summed_counts"]},
-        missing_counts=missing & lost,
-        negative_counts=~missing & lost,
-        idle_counts=pairs["idle_counts"].any() & capacity.isna(),
-        days=pairs["days"].min(),
-        capacity=capacity,
-        cases=pairs["cases"].agg(rules.several_rows),
-        **{f"{kind}_cases": pairs[f"{kind}_cases"].sum() for kind in _UNKNOWN},
-        **{column: indexed[column] & capacity.isna() for column in _OF_CAPACITIES},
-    )
-    return merged.reset_index().set_index(last.index)[last.columns]
+    if dataset.rules.merges_rows:
+        count, known = pairs["count"].transform(rule), rows["capacity"].where(rows["capacity"] > 0)
+        if rule == "sum":
+            count = count.mask(rows["count"].isna().groupby(pairs.ngroup()).transform("any"))
+        capacity = known.groupby(pairs.ngroup()).transform("max" if rule == "max" else "mean")
+        lost, missing = count.isna(), pairs["missing_counts"].transform("any")
+        rows = rows.assign(
+            count=count,
+            **{flag: pairs[flag].transform("any") & ~lost for flag in [*HIDDEN, "summed_counts"]},
+            missing_counts=missing & lost,
+            negative_counts=~missing & lost,
+            idle_counts=pairs["idle_counts"].transform("any") & capacity.isna(),
+            days=pairs["days"].transform("min"),
+            capacity=capacity,
+            cases=pairs["cases"].transform(rule),
+            **{f"{kind}_cases": pairs[f"{kind}_cases"].transform("sum") for kind in _UNKNOWN},
+            **{column: rows[column] & capacity.isna() for column in _OF_CAPACITIES},
+        )
+    in_order = rows.sort_values(["moment", "row"], kind="stable")
+    return in_order.drop_duplicates(PAIR, keep="last").sort_index()
 
 
 def above(rows: pd.DataFrame, gains: Collection[Gain]) -> list[pd.Series[bool]]:

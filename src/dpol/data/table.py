@@ -355,16 +355,19 @@ def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
         for number, row in enumerate(sheets[name].iter_rows(values_only=True), start=1)
         if number > read.skiprows and any(it is not None and str(it).strip() for it in row)
     }
-    table = pd.DataFrame([*rows.values()], [*rows], dtype=object)
-    table = table.iloc[: len(table) - read.skipfooter]
-    if table.empty:
+    numbers = [*rows][: len(rows) - read.skipfooter]
+    if not numbers:
         raise DataError(
             f"{path}: sheet {name!r} holds no table; change ",
             keyed("{dataset.read.sheet_name} or {dataset.read.skiprows}"),
         )
-    header = ["" if it is None else str(_plain(it)) for it in rows[table.index[0]]]
-    places = [place for place in choose(header) if header[place]]
-    return table.iloc[1:, places].set_axis([header[place] for place in places], axis=1)
+    header = ["" if it is None else str(_plain(it)) for it in rows[numbers[0]]]
+    columns = {
+        header[place]: [(*rows[n], *[None] * len(header))[place] for n in numbers[1:]]
+        for place in choose(header)
+        if header[place]
+    }
+    return pd.DataFrame(columns, numbers[1:], dtype=object)
 
 
 def write_raw_table(cells: pd.DataFrame, path: Path | str) -> None:
