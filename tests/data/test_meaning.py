@@ -48,6 +48,12 @@ def test_a_large_place_is_no_total(factor: float) -> None:
     assert clean(drawn(np.column_stack([large, others])), dataset(checked=[]))
 
 
+def test_a_place_that_is_one_more_than_all_others_is_no_total() -> None:
+    parts = counts()
+    table = drawn(np.column_stack([parts, parts.sum(axis=1) + 1]))
+    assert clean(table, dataset(checked=[]))
+
+
 def test_totals_to_date_are_found_with_the_line_that_makes_counts() -> None:
     table = drawn(np.cumsum(counts(), axis=0), beds=9_000)
     said = refused(table, dataset(checked=[]))

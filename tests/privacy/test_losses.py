@@ -87,6 +87,7 @@ def test_pure_privacy_and_zcdp_add_up():
     both = Loss(zcdp=0.125) + pure(0.3)
     assert Loss(zcdp=0.125).mu < both.mu <= 0.73603
     assert (both.numerical, pure(0.3).numerical) == (True, False)
+    assert not Loss(zcdp=0.125, told=0.1).numerical, "no mu is promised, so none is computed"
     ((draw, _),) = pure(0.3).draws  # of one kind, listed twice
     assert Loss(draws=((draw, 1), (draw, 2))) + Loss() == pure(0.3).times(3)
 
