@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ import pytest
 
 from dpol.show.entries import BLACK, GREY, algorithm_entry, looks_of
 from dpol.studies.paper2.lazy.exhibits import draw_learned
-from dpol.studies.paper2.lazy.rates import RATES, draw_rates, rates_table
+from dpol.studies.paper2.lazy.rates import RATES, Rate, draw_rates, rates_table
 from dpol.studies.study import Facts
 from legible import assert_legible, legend_texts, points
 
@@ -167,19 +169,14 @@ def test_the_figure_of_rates_shows_them() -> None:
     )
 
 
-def test_stated_rates_by_hand() -> None:
-    """T = 10^6, d = e^4, eps = 1/8 or 1: sqrt(4 T) = 2000, T^(1/3) = 100, sqrt(d) = e^2."""
-    d, root = math.exp(4), math.exp(2)
-    new, prior, footnote = (rate.value for rate in RATES["lazy"])
-    assert new(1e6, d, 1 / 8) == pytest.approx(2000 + 100 * 4 * 4)
-    assert prior(1e6, d, 1 / 8) == pytest.approx(2000 + root * 4 * 8)
-    assert footnote(1e5, d, 1 / 32) == pytest.approx(100 * 16)
-    new, prior = (rate.value for rate in RATES["convex"])
-    assert new(1e6, d, 1 / 8) == pytest.approx(1000 + 100 * root * 4)
-    assert prior(1e6, d, 1 / 8) == pytest.approx(math.exp(1) * 1000 * math.sqrt(8))
-    assert prior(1e8, 4, 1.0) == pytest.approx(
-        min(math.sqrt(2) * 1e4, 1e4 + 2 * (1e8 ** (1 / 3) + 1e3))
-    )
+@pytest.mark.parametrize("rate", [*chain(*RATES.values())], ids=lambda rate: rate.formula)
+def test_a_rate_is_the_value_of_its_formula(rate: Rate) -> None:
+    """At these sizes, each argument of a minimum is the smaller one once."""
+    formula = re.sub(r"(?<=[)\w]) (?=[a-z])", "*", rate.formula.replace("log d", "log(d)"))
+    for T, d, epsilon in ((1e6, 50.0, 1 / 8), (1e3, 300.0, 4.0), (1e8, 4.0, 1.0)):
+        sizes = {"T": T, "d": d, "ε": epsilon}
+        expected = eval(formula.replace("^", "**"), {**vars(math), "min": min, **sizes})
+        assert rate.value(T, d, epsilon) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", ["lazy", "convex"])
