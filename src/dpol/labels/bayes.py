@@ -56,7 +56,7 @@ class AnswerBayes(BlockLearner):
         chances = self.client.chances(every)
         index, values = np.indices(chances.shape[1:3]).reshape(2, 1, -1)
         scores = self.scores(Messages(values, index), np.full(index.shape[1], feature))[0]
-        joint = (self.client.index_chances[..., None, None] * chances)[feature]
+        joint = chances[feature] * (1 / chances.shape[1])  # indices are uniform
         pairs = zip(joint.reshape(-1, len(truths)).T, generators.generators, strict=True)
         return np.stack([sums_of_draws(own, scores, rounds, coins) for own, coins in pairs])
 

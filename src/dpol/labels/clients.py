@@ -194,11 +194,6 @@ class ResponseClient(LabelClient):
         """Probability that the message is the label."""
         return 1 / (1 + (self.n_labels - 1) * math.exp(-self.epsilon))
 
-    @property
-    def index_chances(self) -> Floats:
-        """(1, 1) one at every feature, since there is one index."""
-        return np.ones((1, 1))
-
     def chances(self, masses: Floats) -> Floats:
         """Return the (X, 1, M, L) chances of each message, for labels drawn by (X, L, M) masses."""
         other = (1 - self.keep) / (self.n_labels - 1)
@@ -244,20 +239,10 @@ class MembershipClient(LabelClient):
         return 1 / (1 + math.exp(-self.epsilon))
 
     @cached_property
-    def index_chances(self) -> Floats:
-        """(X, J) probabilities of the sets at each feature, whatever the label."""
-        sets = self.sets.shape[:2]
-        return np.full(sets, 1 / sets[1])
-
-    @cached_property
     def sets(self) -> NDArray[np.bool_]:
         """(X, K, M) whether A_j contains the label."""
         masses = self.hypotheses.masses
         return np.asarray(masses > masses.mean(axis=1, keepdims=True))
-
-    def draw_index(self, features: Ints, uniforms: Floats) -> Ints:
-        """Return the (R, B) indices of sets that (R, B) uniform numbers draw at (B,) features."""
-        return uniform_index(uniforms, self.sets.shape[1])
 
     def chances(self, masses: Floats) -> Floats:
         """Return the (X, J, 2, L) chances of no and yes, for labels drawn by (X, L, M) masses."""
@@ -268,7 +253,7 @@ class MembershipClient(LabelClient):
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
         """Return (R, B) answers, 1 for yes and 0 for no; see `LabelClient`."""
         uniforms = round_uniforms(labels, self.hypotheses.n_labels, generators, 2)
-        index = self.draw_index(features, uniforms[..., 1])
+        index = uniform_index(uniforms[..., 1], self.sets.shape[1])
         member = self.sets[features, index, labels]
         return Messages((member == (uniforms[..., 0] < self.keep)).astype(np.int64), index)
 
