@@ -190,7 +190,7 @@ def _measured(
     days. Without rules, an average that nobody published is unknown.
     """
     kinds = rows[f"{role}_kind"].astype(object)
-    values, days = rows[role].where(kinds == "number"), rows["row"] * np.nan
+    values, days = rows[role].where(kinds == "number"), pd.Series(np.nan, rows.index)
     hidden = kinds == "suppressed"
     if f"{role}_days" in rows and f"{role}_sum" in rows:
         length, unit = periods.length
@@ -270,10 +270,11 @@ def _merge(file: str, rows: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
             tidy.told("added", place=columns.entity, week=columns.period),
         )
     if dataset.rules.merges_rows:
-        count, known = pairs["count"].transform(rule), rows["capacity"].where(rows["capacity"] > 0)
+        place, count = pairs.ngroup(), pairs["count"].transform(rule)
         if rule == "sum":
-            count = count.mask(rows["count"].isna().groupby(pairs.ngroup()).transform("any"))
-        capacity = known.groupby(pairs.ngroup()).transform("max" if rule == "max" else "mean")
+            count = count.mask(rows["count"].isna().groupby(place).transform("any"))
+        known = rows["capacity"].where(rows["capacity"] > 0)
+        capacity = known.groupby(place).transform("max" if rule == "max" else "mean")
         lost, missing = count.isna(), pairs["missing_counts"].transform("any")
         rows = rows.assign(
             count=count,
