@@ -262,6 +262,11 @@ def test_what_may_pass_is_asked_for_again(
 LARGE = as_csv(ROWS * 3_000)
 FINAL: dict[str, tuple[str, Fault, str]] = {
     "bad query": ("rows", {"status": 400}, "status 400"),
+    "a pause that is none": (
+        "file",
+        {"status": 429, "headers": {"Retry-After": "soon"}},
+        "no answer: Invalid Retry-After header: soon",
+    ),
     "cut": ("file", {"sent": 50}, "the answer was cut"),
     "cut in a chunk": ("rows", {"sent": -20, "framing": "chunked"}, "the answer was cut"),
     "no end of a line": (

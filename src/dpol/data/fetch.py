@@ -43,7 +43,7 @@ def fetch_table(
 
     `<destination>.provenance.json`, written before the table, records the endpoint, and why earlier
     ones failed. A `file` is fetched whole. A second call waits for the first, and removes what a
-    killed one left. A server that answers nothing, or that it is busy, is asked again.
+    killed one left. A server that does not answer, or says that it is busy, is asked again.
 
     Raises:
         FetchError: no endpoint delivers the table.

@@ -1,4 +1,4 @@
-"""Meaning of a guarantee for one person, over one or several weeks, and promises alike."""
+"""What a guarantee means for one person over some weeks, and which promises a mu keeps."""
 
 from __future__ import annotations
 

@@ -187,6 +187,6 @@ UNIFORM = Law(
     largest_of=lambda promise, releases: -math.expm1(math.log1p(-promise.delta) / releases),
 )
 LAWS = {law.name: law for law in (GAUSSIAN, LAPLACE, STAIRCASE, UNIFORM)}
-"""Laws by name: those of curves in figures."""
+"""All laws by name."""
 DRAWN = GAUSSIAN.name, LAPLACE.name, STAIRCASE.name
 """Names of the laws that dpol draws."""
