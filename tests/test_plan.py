@@ -15,7 +15,6 @@ import yaml
 from dpol.core.errors import ConfigError
 from dpol.core.files import sha256
 from dpol.plan import Plan, inputs_of, make_plan
-from dpol.reruns.notes import Note, asked, write_note
 from dpol.studies.comparison.settings import ComparisonPoint
 from dpol.studies.jobs import settings_from
 from dpol.studies.registry import STUDIES, load_study
@@ -148,29 +147,3 @@ def test_a_fault_of_the_command_line_is_named_as_such(tmp_path, monkeypatch):
     write_config(tmp_path, SMALL, seed="abc")
     with pytest.raises(ConfigError, match="^config.yaml: 1 problem"):
         make_plan({**SMALL, "seed": "abc"}, ["config.yaml"])
-
-
-def test_causes_are_told_in_the_words_of_the_config_and_code_by_its_room(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_config(tmp_path, SMALL, seed=8)
-
-    def planned() -> Plan:
-        return make_plan({**SMALL, "seed": 8}, ["config.yaml"])
-
-    before = asked({"seed": 7, "contents": ["1"], "code": {"of": ["a"], "noise": "1", "core": "1"}})
-    folder = Path(planned().folder)
-    note = Note(asked=before, read={}, wrote={}, began=0, ended=1)
-    write_note(folder / "logs/a.log", note)
-
-    def causes(**params: Any) -> list[str]:
-        code = {"of": ["a"], "noise": "1", "core": "1"}
-        return planned().causes("a", asked({"seed": 7, "contents": ["1"], "code": code, **params}))
-
-    assert planned().causes("no note", before) == causes() == []
-    assert causes(seed=8) == ["other seed"], "without a page"
-    (folder / "provenance").mkdir()
-    (folder / "provenance/config.yaml").write_text(yaml.safe_dump(SMALL | {"seed": 7}))
-    assert causes(seed=8) == ["seed: 7 → 8"]
-    assert causes(code={"of": ["a"], "noise": "2", "core": "1"}) == ["other code in noise"]
-    assert causes(code={"of": ["a", "b"], "noise": "2", "core": "1"}) == [], "no code changed"
-    assert causes(contents=["2"], sources={"b": "1"}) == ["another table"]

@@ -16,14 +16,13 @@ import yaml
 
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.config.models import Config
-from dpol.core.differences import differences, flat
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import check_writable, sha256
 from dpol.core.words import listed
-from dpol.core.yaml_files import parse_yaml, read_yaml
+from dpol.core.yaml_files import read_yaml
 from dpol.data.query import Query, must_fetch, query_for, record_of
 from dpol.reruns.code_hashes import packages_of
-from dpol.reruns.notes import digest, read_note, unanswered
+from dpol.reruns.notes import unanswered
 from dpol.studies.study import Job, Study
 
 
@@ -156,48 +155,18 @@ class Plan:
 
     # --- What is there already ---
 
-    def causes(self, name: str, asked: Mapping[str, str]) -> list[str]:
-        """Return how what a job is asked differs from what it answered, in the words of the config.
-
-        What follows from other jobs is left out, and so is all if the job left no note. With other
-        modules the job reaches other code, but nobody has changed any.
-
-        Args:
-            name: name of the job, as in `dpol.reruns.notes.unanswered`.
-            asked: what the plan asks of it, from `dpol.reruns.notes.asked`.
-        """
-        note = read_note(Path(self.folder), name)
-        old = note.asked if note else asked
-        others = {it for it in {**old, **asked} if old.get(it) != asked.get(it)} - {"sources"}
-        code = {it for it in others if it.startswith("code.")}
-        rooms = sorted(code) if "code.of" not in code else []
-        found = [f"other code in {it.removeprefix('code.')}" for it in rooms]
-        found += ["another table"] * ("contents" in others)
-        if rest := sorted(others - code - {"contents"}):
-            found.append(self._changed or f"other {', '.join(rest)}")
-        return found
-
-    @cached_property
-    def _changed(self) -> str:
-        """How the config differs from the one on the page that is there; empty if it does not."""
-        before = Path(self.folder, "provenance/config.yaml")
-        if not before.exists():
-            return ""
-        old, new = (dict(flat(it)) for it in (read_yaml(before), parse_yaml(self.text, self.name)))
-        return ", ".join(differences(old, new))
-
-    def refuse(self, kept: Mapping[str, Mapping[str, str]], rules: Mapping[str, str]) -> None:
+    def refuse(self, kept: Mapping[str, str], rules: Mapping[str, str]) -> None:
         """Check that jobs that do not run, and left files, answer the plan with files as written.
 
         Args:
-            kept: what the plan asks of each of these jobs, by name.
+            kept: digest of what the plan asks of each of these jobs, by name.
             rules: the rule of each of them.
 
         Raises:
             DataError: some do not.
         """
         folder = Path(self.folder)
-        wrong = unanswered(folder, {name: digest(it) for name, it in kept.items()})
+        wrong = unanswered(folder, kept)
         others = [name for name in wrong if name in kept]
         if files := [it for it in wrong if it not in kept]:
             raise DataError(
@@ -205,11 +174,9 @@ class Plan:
                 " these files, and run snakemake again"
             )
         if others:
-            causes = dict.fromkeys(it for name in others for it in self.causes(name, kept[name]))
             again = dict.fromkeys(rules[name] for name in others)
             raise DataError(
-                f"{folder}: not as this config asks"
-                f"{f' ({listed(causes, 5)})' if causes else ''}, and Snakemake would leave it so:"
+                f"{folder}: not as this config asks, and Snakemake would leave it so:"
                 f" {listed(others, 9)}; leave out flags that skip jobs, or add"
                 f" --forcerun {' '.join(again)}"
             )
@@ -239,7 +206,7 @@ def make_plan(
     if not module:  # a rule of an importing workflow may make the table
         check_local_table(config)
     check_writable(f"results/{config.run}")
-    if any(key.rpartition(".")[2] == "like" for key, _ in flat(dict(raw))):
+    if _names_another(raw):
         text = yaml.safe_dump(config.whole(), sort_keys=False, allow_unicode=True)
     elif texts == [raw]:
         text = paths[0].read_text(encoding="utf-8")
@@ -249,6 +216,11 @@ def make_plan(
     named = [it.relative_to(here) if it.is_relative_to(here) else it.name for it in paths]
     name = " + ".join(map(str, named)) or f"module {module}"
     return Plan(config=config, place=place, name=name, text=text)
+
+
+def _names_another(raw: object) -> bool:
+    """Return whether a block of a config takes keys from another config."""
+    return isinstance(raw, Mapping) and ("like" in raw or any(map(_names_another, raw.values())))
 
 
 def code_of(jobs: Iterable[Job[Any]]) -> list[str]:

@@ -82,8 +82,8 @@ class LogHandler(LogHandlerBase):
         """Set the state before a run."""
         self._from = Path.cwd()
         self._progress: Progress | None = None
-        self._plans: list[Mapping[str, Any]] = []
-        """What dpol's rules said of each run: why jobs run again, and what it leaves out."""
+        self._left_out: list[str] = []
+        """Exhibits that runs leave out, as dpol's rules say."""
         self._before: list[str] = []
         """Messages before a run; the only ones if there is nothing to run."""
         self._failed: dict[int, tuple[str, list[str], list[str]]] = {}
@@ -106,11 +106,8 @@ class LogHandler(LogHandlerBase):
             if text := self.format(record):
                 print(text, file=sys.stdout if self.common_settings.stdout else sys.stderr)
         elif event == LogEvent.RUN_INFO:
-            if self._shown and not (self._made or self._progress):  # a dry run says it twice
-                self._tell_causes()
             if self.common_settings.dryrun:
-                left_out = (line for plan in self._plans for line in plan["left_out"])
-                self._made = [record.getMessage(), *left_out, _DRY]
+                self._made = [record.getMessage(), *self._left_out, _DRY]
             else:
                 self._plan(facts["stats"], record.created)
         elif event == LogEvent.JOB_INFO:
@@ -129,8 +126,8 @@ class LogHandler(LogHandlerBase):
                 )
         elif record.levelno == logging.WARNING:
             self._say(record.getMessage())
-        elif "causes" in facts:  # from dpol's rules
-            self._plans.append(facts)
+        elif "left_out" in facts:  # from dpol's rules
+            self._left_out += facts["left_out"]
         elif "last_lines" in facts:  # too
             self._last_lines = facts["last_lines"]
         elif not (event or self._progress):
@@ -153,14 +150,6 @@ class LogHandler(LogHandlerBase):
                 self._say(f"Time: {in_words(time.time() - self._progress.began)}")
         elif self._shown and not self._progress and self._before:
             self._say("\n".join([*self._before, *self._last_lines()]))
-
-    def _tell_causes(self) -> None:
-        """Say why jobs run again, a line for each cause."""
-        from dpol.core.words import counted  # late, because Snakemake imports every plugin
-
-        for cause, logs in (it for plan in self._plans for it in plan["causes"].items()):
-            run = "runs" if len(logs) == 1 else "run"
-            self._say(f"{cause}: {counted(len(logs), 'job')} {run} again, and all that follow")
 
     def _plan(self, totals: Mapping[str, int], now: float) -> None:
         from dpol.core.words import counted  # late, because Snakemake imports every plugin

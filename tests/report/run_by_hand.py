@@ -273,7 +273,7 @@ def record(
     crate = build_crate(run, config(**changes), origin, checksums(run, made), answer)
     write_json(run / CRATE, crate)
     for file in (*made, run / WORKFLOW, run / CONFIG, run / CRATE):
-        note = Note(asked={}, read={}, wrote=checksums(run, [file]), began=0, ended=1)
+        note = Note(asked="", read={}, wrote=checksums(run, [file]), began=0, ended=1)
         write_note(run / f"logs/{file.relative_to(run)}.log", note)
     return run
 

@@ -38,7 +38,7 @@ def finish(verdict: Verdict | None = None) -> None:
 def note(name: str, *wrote: str) -> None:
     """Note that a job wrote these files."""
     sums = checksums(RUN, [RUN / it for it in wrote])
-    found = Note(asked={"seed": "1"}, read={}, wrote=sums, began=0, ended=1)
+    found = Note(asked=digest({"seed": "1"}), read={}, wrote=sums, began=0, ended=1)
     write_note(RUN / f"logs/{name}.log", found)
 
 

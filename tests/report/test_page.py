@@ -199,7 +199,7 @@ def test_equal_inputs_give_equal_pages(folder: Path, whole: str) -> None:
 
 def test_a_page_comes_with_a_crate_of_its_files(copy: Path) -> None:
     log, files = copy / "logs/job.log", sorted(copy.rglob("*.*"))
-    write_note(log, Note(asked={}, read={}, wrote=checksums(copy, files), began=0, ended=1))
+    write_note(log, Note(asked=digest({}), read={}, wrote=checksums(copy, files), began=0, ended=1))
     write_report(
         copy / "report/index.html",
         PROVENANCE.params,

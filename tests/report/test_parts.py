@@ -14,7 +14,7 @@ from pipeline import run as run_program
 from pipeline import succeed
 from report.run_by_hand import CLEANING, PROVENANCE, SVG, config, files_of
 
-NOTE = Note(asked={}, read={}, wrote={}, began=0, ended=1)
+NOTE = Note(asked="", read={}, wrote={}, began=0, ended=1)
 
 
 def test_the_data_have_what_to_check_in_the_table(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_all_versions_of_the_jobs_are_listed(tmp_path: Path) -> None:
     """Two jobs before an upgrade, and one after it."""
     before = {"Python": "3.11.2", "dpol": "0.1.0", "numpy": "2.1.0"}
     jobs = [
-        Note(asked={}, read={}, wrote={}, began=began, ended=began + 1, versions=versions)
+        Note(asked="", read={}, wrote={}, began=began, ended=began + 1, versions=versions)
         for began, versions in enumerate((before | {"numpy": "2.2.0"}, before, before))
     ]
     provenance = provenance_of(PROVENANCE.params, jobs, tmp_path)

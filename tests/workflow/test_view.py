@@ -25,7 +25,7 @@ def view() -> LogHandler:
     return LogHandler(SimpleNamespace(dryrun=False, verbose=False, quiet=None), None)
 
 
-def say(view: LogHandler, event: LogEvent | None, text: str = "", **facts: Any) -> None:
+def say(view: LogHandler, event: LogEvent, text: str = "", **facts: Any) -> None:
     error = event in (LogEvent.ERROR, LogEvent.JOB_ERROR)
     level = logging.ERROR if error else logging.INFO
     record = {"event": event, "msg": text, "levelno": level, "created": 0.0, **facts}
@@ -112,11 +112,8 @@ def test_a_job_that_is_done_at_another_try_is_no_error(
 def test_the_length_of_a_run_is_told_also_where_a_module_renames_the_rules(
     view: LogHandler, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    say(view, None, causes={"seed: 1 → 7": {"a", "b"}}, left_out=[])
     say(view, LogEvent.RUN_INFO, stats={"mine_games_point": 8, "all": 1, "total": 9})
-    assert capsys.readouterr().err.startswith(
-        "seed: 1 → 7: 2 jobs run again, and all that follow\n8 jobs. Ctrl-C is safe"
-    )
+    assert capsys.readouterr().err.startswith("8 jobs. Ctrl-C is safe")
 
 
 def test_a_file_has_a_line_after_the_first_job_and_one_a_minute(

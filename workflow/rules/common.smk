@@ -11,7 +11,7 @@ from dpol.core.words import listed
 from dpol.data.leaving import HOLDS, warning_of
 from dpol.plan import code_of, inputs_of, make_plan
 from dpol.reruns.code_hashes import code_of_job
-from dpol.reruns.notes import align_times, asked, digest, note_of
+from dpol.reruns.notes import align_times, digest
 from dpol.studies.registry import EVERY_RUN, load_studies
 
 # One thread per job: Snakemake runs jobs in parallel, and results do not depend on cores.
@@ -36,10 +36,8 @@ try:
 except DpolError as error:
     sys.exit(f"error: {error}")
 
-# Why jobs run again, each with the logs of its jobs.
-causes = {}
-# The view (logger: dpol) tells them from this record, which has no text.
-logger.info("", extra={"causes": causes, "left_out": plan.config.left_out})
+# The view (logger: dpol) tells it from this record, which has no text.
+logger.info("", extra={"left_out": plan.config.left_out})
 
 # All that is loaded by now stays: the garbage collector need not look through it again for each job.
 gc.freeze()
@@ -96,10 +94,10 @@ def jobs_before(rule, wildcards):
 
 @cache
 def job_of(rule, wildcards):
-    """Return the name of a job, and what it is asked."""
+    """Return the name of a job, and a digest of what it is asked."""
     given = SimpleNamespace(**dict(wildcards))
     params = getattr(rules, rule).params.items()
-    asks = asked({name: it(given) if callable(it) else it for name, it in params})
+    asks = digest({name: it(given) if callable(it) else it for name, it in params})
     return log_of(rule, wildcards).removeprefix(f"{RESULTS}/logs/").removesuffix(".log"), asks
 
 
@@ -110,7 +108,7 @@ def log_of(rule, wildcards):
 
 def digests(jobs):
     """Return a digest of what each job is asked, by name."""
-    return {name: digest(it) for name, it in (job_of(*job) for job in jobs)}
+    return dict(job_of(*job) for job in jobs)
 
 
 def sources(rule, over=({},)):
@@ -138,11 +136,6 @@ def check(record):
     by_log = {str(it.log[0]): it for it in workflow.dag.jobs if it.log}
     called = {it: job for it in all_jobs() if (job := by_log.get(log_of(*it)))}
     runs = {it for it, job in called.items() if runs_jobs and workflow.dag.needrun(job)}
-    for job in runs:
-        if note_of(Path(log_of(*job))).exists():
-            name, its = job_of(*job)
-            for cause in plan.causes(name, its):
-                causes.setdefault(cause, set()).add(name)
     # A flag may leave out the jobs before one that runs; a job that is touched does not run.
     needed = {*called, *(it for job in runs for it in jobs_before(*job))}
     kept, there = {}, {}

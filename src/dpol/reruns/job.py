@@ -16,8 +16,8 @@ from dpol.core.words import listed
 from dpol.reruns.code_hashes import code_of_job, files_of_job
 from dpol.reruns.notes import (
     Note,
-    asked,
     checksums,
+    digest,
     loaded_versions,
     note_of,
     peak_mb,
@@ -89,7 +89,7 @@ def job_log(
             raise DataError(f"changed while this job ran: {', '.join(changed[:9])}; {_AGAIN}")
         ended, versions = time.time_ns(), loaded_versions()
         note = Note(
-            asked=asked(asks),
+            asked=digest(asks),
             read=read,
             wrote=wrote,
             began=began,

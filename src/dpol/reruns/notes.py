@@ -36,7 +36,7 @@ class Note:
     """What a job noted when it ended.
 
     Args:
-        asked: what it was asked, from `asked`.
+        asked: `digest` of what it was asked.
         read: SHA-256 of each file of the run that it read, by its path below results/<run>.
         wrote: SHA-256 of each file that it wrote there.
         began: when it began, in nanoseconds since 1970.
@@ -45,7 +45,7 @@ class Note:
         peak_mb: the most memory that it had, where the system tells that.
     """
 
-    asked: Mapping[str, str]
+    asked: str
     read: Mapping[str, str]
     wrote: Mapping[str, str]
     began: int
@@ -150,7 +150,7 @@ def unanswered(
 def made_as_asked(folder: Path, asks: Mapping[str, str]) -> dict[str, Note]:
     """Return the notes of the jobs that were asked what a plan asks, as `unanswered` takes it."""
     notes = {name: read_note(folder, name) for name in asks}
-    return {name: note for name, note in notes.items() if note and digest(note.asked) == asks[name]}
+    return {name: note for name, note in notes.items() if note and note.asked == asks[name]}
 
 
 def align_times(folder: Path) -> None:
@@ -187,26 +187,9 @@ def loaded_versions() -> dict[str, str]:
     return versions
 
 
-# ---- what a job is asked ----
-
-
-def asked(params: Mapping[str, Any]) -> dict[str, str]:
-    """Return a hash of each of a job's params; of its code, a hash of each room.
-
-    >>> [*asked({"seed": 1, "code": {"of": ["build_stream"], "data": "0f", "core": "1a"}})]
-    ['seed', 'code.of', 'code.data', 'code.core']
-    """
-    values = dict(params.items())
-    code = {f"code.{room}": value for room, value in values.pop("code", {}).items()}
-    return {name: _hash(json.dumps(it, default=_plain)) for name, it in (values | code).items()}
-
-
-def digest(asked: Mapping[str, str]) -> str:
-    """Return a hash of what a job is asked, in its order."""
-    return _hash(json.dumps([*asked.items()]))
-
-
-def _hash(text: str) -> str:
+def digest(params: Mapping[str, Any]) -> str:
+    """Return a hash of what a job is asked: its params, in their order."""
+    text = json.dumps([*params.items()], default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
