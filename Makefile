@@ -71,7 +71,7 @@ format: $(VENV)/.dev ## format the code
 
 pages: $(VENV)/.dev ## write all results and generated parts of pages again
 	$(VENV)/bin/python tools/pages.py
-	$(VENV)/bin/python tests/run_notebook.py
+	$(VENV)/bin/python tests/helpers/run_notebook.py
 
 bench: $(VENV)/.peers ## measure speed as ratios: benchmarks/results.json
 	OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py

@@ -1,6 +1,6 @@
 """Write what a record was made with into verify/runs/made-with.yaml: release, labels, settings.
 
-tests/test_records.py fails where the script of a record would now play other labels or settings.
+tests/records fails where the script of a record would now play other labels or settings.
 """
 
 from __future__ import annotations

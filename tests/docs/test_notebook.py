@@ -24,6 +24,6 @@ def test_the_notebook_holds_the_outputs_of_a_run_without_the_pipeline() -> None:
     missing = sorted(PIPELINE - {"matplotlib"})
     code = f"import json, sys; sys.modules |= dict.fromkeys({missing}); "
     code += "from run_notebook import executed, read; print(json.dumps(executed(read())))"
-    printed = succeed(run(sys.executable, "-W", "error", "-c", code, folder=ROOT / "tests"))
+    printed = succeed(run(sys.executable, "-W", "error", "-c", code, folder=ROOT / "tests/helpers"))
     assert told(json.loads(printed)) == told(read()), "run make pages"
     assert "a picture" in str(told(read()))

@@ -1,6 +1,6 @@
 """What runs again after a change: dry runs after a real run make the table of a page.
 
-    PYTHONPATH=tests python tests/workflow/test_what_runs_again.py
+    PYTHONPATH=tests/helpers python tests/workflow/test_what_runs_again.py
 
 writes the table into docs/explanation/workflow.md.
 """

@@ -18,7 +18,7 @@ from made_with import MADE_WITH, asked, read_config, systems_of
 from dpol.show.reported import FILLINGS
 from dpol.studies.comparison.standings import strongest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 RUNS = ROOT / "verify" / "runs"
 OF_RUNS = sorted({path.parent.name for path in RUNS.glob("*/*.csv")})
 SCRIPTS: dict[str, Callable[[], dict[str, Any]]] = {

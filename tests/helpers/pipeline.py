@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SMALL: dict[str, Any] = yaml.safe_load((ROOT / "tests/workflow/small.yaml").read_text())
 """A config that runs in seconds."""
 

@@ -1,6 +1,6 @@
 """Execute the notebook of the documentation, and write its outputs into it.
 
-    python tests/run_notebook.py
+    python tests/helpers/run_notebook.py
 
 The outputs are what Jupyter shows: what a cell prints, the value of its last line, and the figures
 of pyplot.
@@ -21,7 +21,7 @@ from matplotlib import pyplot as plt
 
 matplotlib.use("agg")
 
-NOTEBOOK = Path(__file__).parents[1] / "docs" / "notebook.ipynb"
+NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebook.ipynb"
 
 
 def executed(notebook: dict[str, Any]) -> dict[str, Any]:
