@@ -22,9 +22,6 @@ from dpol.core.words import nearest
 _COMMANDS = "pipeline", "league", "config", "extensions", "account"
 """Modules of this package in the order of the help; the function `add` of each adds commands."""
 
-GROUP = "dpol.commands"
-"""Group of entry points of other packages: functions that add commands, like `add` here."""
-
 
 class _Parser(argparse.ArgumentParser):
     """A parser that reports wrong arguments in one line on stderr, with exit code 2."""
@@ -84,35 +81,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser_of_commands() -> argparse.ArgumentParser:
-    """Return the parser of all commands, including commands of other packages."""
-    from importlib.metadata import entry_points
-
+    """Return the parser of all commands."""
     parser = _Parser(
         prog="dpol",
         description="Differentially private online learning: experiments on real data.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="dpol [-h] [--version] COMMAND ...",
     )
     parser.add_argument("--version", action="version", version=f"dpol {__version__}")
     parser.set_defaults(run=None)
-    commands = parser.add_subparsers(prog="dpol", metavar="COMMAND", help=argparse.SUPPRESS)
+    commands = parser.add_subparsers(prog="dpol", metavar="COMMAND", title="commands")
     for name in _COMMANDS:
         import_module(f"dpol.cli.{name}").add(commands)
-    for point in entry_points(group=GROUP):
-        try:
-            point.load()(commands)
-        except Exception as error:  # the other commands must still work
-            package = point.dist.name if point.dist else "an unknown package"
-            wrong = f"{package}: cannot load its commands ({error}); install it again"
-            print(f"warning: {printable(wrong)}", file=sys.stderr)
-    parser.epilog = _by_readers(commands)
     return parser
-
-
-def _by_readers(commands: argparse._SubParsersAction[_Parser]) -> str:
-    """Return the lines of the commands, under a heading for each kind of readers."""
-    parts: dict[str, list[str]] = {}
-    for action in commands._get_subactions():
-        readers = commands.choices[action.dest].get_default("readers") or "Other"
-        parts.setdefault(readers, []).append(f"  {action.dest:14}{action.help}")
-    return "\n\n".join("\n".join([f"{head}:", *lines]) for head, lines in parts.items())

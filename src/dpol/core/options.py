@@ -25,7 +25,6 @@ def add_command(
     words: str,
     description: str = "",
     example: str = "",
-    readers: str = "Experiments",
     **more: Any,
 ) -> argparse.ArgumentParser:
     """Add a command, or an action of one.
@@ -36,13 +35,10 @@ def add_command(
         words: its line in the help.
         description: the text above its options; by default the words.
         example: a whole command, below its options.
-        readers: its heading in the help, by who uses it.
         more: options of `argparse.ArgumentParser`.
     """
     more |= {"description": description or words, "epilog": example and f"Example: {example}"}
-    parser = commands.add_parser(name, help=words, allow_abbrev=False, **more)
-    parser.set_defaults(readers=readers)
-    return parser
+    return commands.add_parser(name, help=words, allow_abbrev=False, **more)
 
 
 def add_answer_options(parser: argparse.ArgumentParser) -> None:
