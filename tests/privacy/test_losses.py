@@ -439,6 +439,20 @@ def test_many_draws_beside_gaussian_noise_bound_the_tests_beyond_the_grid():
     assert math.hypot(0.5, pure(0.5).times(500).mu) * (1 - 1e-2) < loss.mu < math.inf
 
 
+@pytest.mark.parametrize(
+    ("gaussian", "e", "chance", "draws"),
+    [(0.1, 5.0, 1e-10, 100), (0.3, 1.0, 1e-20, 50), (0.01, 10.0, 1e-12, 60)],
+)
+def test_seldom_draws_beside_gaussian_noise_have_the_mu_of_their_rarest_test(
+    gaussian, e, chance, draws
+):
+    """The test that all draws happen, and each loses e, is right more seldom than a double says."""
+    loss = Loss(gaussian=gaussian, draws=((pure(e).draws[0][0].seldom(chance), draws),))
+    right = draws * math.log(chance * special.expit(e))
+    alone = special.ndtri_exp(right) - special.ndtri_exp(right - draws * e)
+    assert alone <= loss.mu <= 1.005 * math.hypot(gaussian, alone)
+
+
 @pytest.mark.parametrize("loss", [MIXED + pure(0.2, 1e-5), NOTHING_KEPT, Loss(zcdp=0.5)])
 def test_a_loss_is_plain_numbers(loss):
     assert Loss.of_data(json.loads(json.dumps(loss.as_data()))) == loss

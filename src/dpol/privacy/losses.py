@@ -330,15 +330,15 @@ class Loss:
         """Return a bound on mu for tests that are right with probability exp(-z^2 / 2) at most.
 
         By the divergence of order a, a test that is right with probability exp(-x) is wrong with
-        exp(-D - x a / (a - 1)) at least. Each order gives the best bound between two x, and there
-        the largest difference of the roots of both exponents, nearly that of normal quantiles.
+        exp(-D - x a / (a - 1)) at least. Each order gives the best bound between two x. There the
+        difference of the roots of both exponents, nearly that of normal quantiles, falls and then
+        rises, so it is largest at one of the two, where the next order gives the same.
         """
         least = _END**2 / 2
         divergences, rise = self._divergences(_HIGH), _HIGH / (_HIGH - 1)
         cuts = np.maximum.accumulate(np.diff(divergences) / -np.diff(rise)).clip(least)
         first, last = np.append(least, cuts), np.append(cuts, math.inf)
-        right = np.clip(divergences * (_HIGH - 1) / rise, first, last)
-        mus = np.sqrt(2 * (divergences + rise * right)) - np.sqrt(2 * right)
+        mus = np.sqrt(2 * (divergences + rise * first)) - np.sqrt(2 * first)
         nearly = _END / -float(scipy.special.ndtri_exp(-least))
         return nearly * float(mus[first < last].max())
 
