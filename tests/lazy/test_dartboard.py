@@ -14,7 +14,7 @@ from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.play import RawGains, play_rounds, setup_of
 from dpol.lazy.accounting import LazyGame, sound_epsilon
 from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard, theorem_5_epsilon
-from dpol.lazy.exact import dartboard_masses
+from dpol.lazy.exact import output_masses
 from dpol.lazy.parameters import choose_parameters
 from dpol.lazy.transform import LazyParameters
 
@@ -29,12 +29,12 @@ def by_paths(sums, *, eta, p, limit):
     return plain.law_of_one_point([1 / len(sums[0])] * len(sums[0]), steps, limit)
 
 
-@pytest.mark.parametrize("limit", [0, 1, 3])
+@pytest.mark.parametrize("limit", [0, 1, math.inf])
 @pytest.mark.parametrize(("d", "eta", "p"), [(2, 0.3, 0.2), (3, 1.5, 0.0), (3, 0.1, 1.0)])
 def test_laws_agree_with_following_every_draw(d, eta, p, limit):
     sums = np.random.default_rng(0).uniform(0, 2, size=(2, 3, d))
-    rule = LazyParameters(batch_size=2, eta=eta, fake_switch=p, normaliser=0.0)
-    for row, law in zip(sums, dartboard_masses(sums, rule, limit), strict=True):
+    rule = LazyParameters(batch_size=2, eta=eta, fake_switch=p, shadow=False, limit=limit)
+    for row, law in zip(sums, output_masses(sums, rule), strict=True):
         expected = by_paths(row.tolist(), eta=eta, p=p, limit=limit)
         outputs = itertools.product(range(d), repeat=4)
         assert law == pytest.approx([expected.get(xs, 0.0) for xs in outputs], rel=1e-12)
