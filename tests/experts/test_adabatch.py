@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 import adabatch_plain as plain
 from checks import scales
 from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.experts.batches import BatchRule
+from dpol.experts.batches import BOUNDS, BatchRule
 from dpol.experts.games import play
-from dpol.experts.switching import BOUNDS
 from dpol.noise import privatize
 
 NAMES = pytest.mark.parametrize("name", BOUNDS)

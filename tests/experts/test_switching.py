@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpol.experts.switching import BOUNDS
+from dpol.experts.batches import BOUNDS
 
 NAMES = pytest.mark.parametrize("name", BOUNDS)
 

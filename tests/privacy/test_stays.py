@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from dpol.privacy.factorizations import decayed_sums, fresh_window_sums
+from dpol.privacy.matrix_mechanism import decayed_sums, fresh_window_sums
 from dpol.privacy.stays import STAYS, mu_of_rounds, mu_of_stays, stay_norm
 from dpol.privacy.tree_noise import tree_levels, tree_nodes, tree_total
 

@@ -123,7 +123,7 @@ def stairs(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int
 def sample(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Floats:
     """Release one round in w with noise for epsilon, and repeat it until the next."""
     rounds = np.arange(len(x))
-    return (x[:, None] + draws[:, 0] / epsilon)[rounds - rounds % stay]
+    return np.asarray((x[:, None] + draws[:, 0] / epsilon)[rounds - rounds % stay])
 
 
 def budget_distribution(
@@ -138,7 +138,7 @@ def budget_distribution(
         left = epsilon / 2 - spent[max(t - stay + 1, 0) : t].sum(axis=0)
         publish, counts[t] = _published(t, x, counts, draws, left / 2, epsilon / (2 * stay))
         spent[t] = np.where(publish, left / 2, 0.0)
-    return counts
+    return np.asarray(counts)
 
 
 def budget_absorption(
@@ -195,7 +195,7 @@ def fast(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) 
         interval = np.where(now, np.maximum(1.0, interval + slower), interval)
         due = np.where(now, t + interval, due)
         counts[t] = estimate = after
-    return counts
+    return np.asarray(counts)
 
 
 def samples_of(stay: int) -> int:

@@ -1,4 +1,4 @@
-"""Independent draws from a Gaussian truncated to a ball, without a Markov chain.
+"""A ball, and independent draws from a Gaussian truncated to it, without a Markov chain.
 
 In units of sigma, let rho be the radius of the ball, M the norm of the mean m, and s >= 0 the
 distance of a point, along `e = m/|m|`, from the end rho e of the ball. The density of s on
@@ -24,7 +24,6 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from dpol.core.arguments import check_numbers
 from dpol.core.randomness import Floats, ReplicateGenerators
 
 Rows = NDArray[np.intp]
@@ -37,6 +36,37 @@ FRACTIONS = np.array([0.02, 0.1, 0.3, 0.6])
 SHARES = np.linspace(0.0, 1.0, 24)
 # Below this value P is computed in logarithms from its series.
 TINY = 1e-200
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A ball around 0.
+
+    Args:
+        dimension: d, dimension of the space.
+        diameter: D, diameter of the ball.
+    """
+
+    dimension: int
+    diameter: float
+
+    @property
+    def centre(self) -> Floats:
+        """The (d,) point 0."""
+        return np.zeros(self.dimension)
+
+    def project(self, points: Floats) -> Floats:
+        """Return the (R, d) nearest points of the ball."""
+        return into_ball(points, self.diameter)
+
+    def best(self, direction: Floats) -> Floats:
+        """Return a (d,) point x of the ball with the smallest <direction, x>."""
+        norm = float(np.linalg.norm(direction))
+        return -self.diameter / 2 * direction / norm if norm else self.centre
+
+    def sample(self, mean: Floats, sigma: float, generators: ReplicateGenerators) -> Floats:
+        """Return (R, d) independent draws of N(mean, sigma^2 I) given that they lie in the ball."""
+        return sample_truncated_gaussian(mean, sigma, self.diameter, generators)
 
 
 def first_accepted(
@@ -80,7 +110,6 @@ def sample_truncated_gaussian(
     >>> draws.shape, bool((np.linalg.norm(draws, axis=1) <= 1).all())
     ((3, 2), True)
     """
-    check_numbers("(0, 1e100]", sigma=sigma, diameter=diameter)
     radius, centre = diameter / (2 * sigma), float(np.linalg.norm(mean)) / sigma
 
     def untruncated(_: Rows, coins: ReplicateGenerators) -> tuple[Floats, Accepted]:
