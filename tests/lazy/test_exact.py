@@ -10,46 +10,28 @@ import lazy_plain as plain
 from dpol.lazy.exact import exact_epsilon, neighbours, output_masses, worst_epsilon
 from dpol.lazy.transform import LazyParameters
 
-
-def law_of(B, eta, p, c):
-    return LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=c)
-
-
-def by_paths(sums, *, B, eta, p, c):
-    """Return {(x_1, ..., x_S, y_S): probability} of Algorithm 1 by following every draw."""
-    d = len(sums[0])
-    total = [0.0] * d
-    law = {((x,), y): 1 / d**2 for x, y in itertools.product(range(d), repeat=2)}
-    for batch in sums:
-        total = [a + b for a, b in zip(total, batch, strict=True)]
-        nu = plain.weights(total, eta)
-        after = {}
-        for (xs, y), chance in law.items():
-            ratio = math.exp(eta * (batch[y] - batch[xs[-1]]))
-            keep = (1 - p) * min(1.0, ratio / math.exp(c * B * eta))
-            for x, z in itertools.product(range(d), repeat=2):
-                played = keep * (x == xs[-1]) + (1 - keep) * nu[x]
-                shadow = (1 - p) * (z == y) + p * nu[z]
-                key = ((*xs, x), z)
-                after[key] = after.get(key, 0.0) + chance * played * shadow
-        law = after
-    return law
+L2P = [
+    {"B": B, "eta": eta, "p": p, "c": c}
+    for B, eta, p in ((1, 0.3, 0.2), (2, 1.5, 0.0), (1, 0.1, 1.0))
+    for c in (0.0, 1.0, 2.0)
+]
+DARTBOARD = [
+    {"B": 2, "eta": 0.3, "p": p, "shadow": False, "limit": limit}
+    for p in (0.2, 0.0, 1.0)
+    for limit in (0, 1, math.inf)
+]
 
 
-def of_outputs(sums, **rule):
-    """Return the probabilities of (x_1, ..., x_S), whatever y_S is; x_S varies fastest."""
-    paths = by_paths(sums, **rule)
-    outputs = itertools.product(range(2), repeat=len(sums) + 1)
-    return [paths[xs, 0] + paths[xs, 1] for xs in outputs]
+def rule_of(B, eta, p, c=0.0, **more):
+    return LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=c, **more)
 
 
-@pytest.mark.parametrize("c", [0.0, 1.0, 2.0])
-@pytest.mark.parametrize(("B", "eta", "p"), [(1, 0.3, 0.2), (2, 1.5, 0.0), (1, 0.1, 1.0)])
-def test_distributions_agree_with_following_every_draw(B, eta, p, c):
-    sums = np.random.default_rng(0).uniform(0, B, size=(2, 3, 2))
-    laws = output_masses(sums, law_of(B, eta, p, c))
-    for row, law in zip(sums.tolist(), laws, strict=True):
-        assert law == pytest.approx(of_outputs(row, B=B, eta=eta, p=p, c=c), rel=1e-12)
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("facts", [*L2P, *DARTBOARD], ids=str)
+def test_laws_agree_with_following_every_draw(facts, d):
+    sums = np.random.default_rng(0).uniform(0, facts["B"], size=(2, 3, d))
+    for row, law in zip(sums.tolist(), output_masses(sums, rule_of(**facts)), strict=True):
+        assert law == pytest.approx(plain.law(row, **facts), rel=1e-12)
 
 
 def test_exact_epsilon_by_hand():
@@ -90,11 +72,13 @@ def test_neighbours_are_all_pairs_that_differ_in_one_batch():
 def test_the_worst_pair_is_found():
     cells = list(itertools.product((0.0, 1.0), repeat=2))
     games = list(itertools.product(cells, repeat=2))
-    laws = [np.array([of_outputs(game, B=1, eta=0.7, p=0.2, c=1.0)]) for game in games]
+    facts = {"B": 1, "eta": 0.7, "p": 0.2, "c": 1.0}
+    laws = [np.array([plain.law(game, **facts)]) for game in games]
     worst = max(
         float(exact_epsilon(laws[one], laws[other], 0.01)[0])
         for one, other in itertools.permutations(range(len(games)), 2)
         if sum(a == b for a, b in zip(games[one], games[other], strict=True)) == 1
     )
-    law = law_of(1, 0.7, 0.2, 1.0)
-    assert worst_epsilon(2, 2, law, (0, 1), delta=0.01) == pytest.approx(worst, rel=1e-9)
+    assert worst_epsilon(2, 2, rule_of(**facts), (0, 1), delta=0.01) == pytest.approx(
+        worst, rel=1e-9
+    )
