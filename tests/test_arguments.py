@@ -182,6 +182,8 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (partial(gaussian_dp.delta_of_epsilon, MASKED, 1.0), "epsilon must not have masked"),
     (partial(gaussian_dp.delta_of_epsilon, 1.0, GAINS > 0), "mu must be numbers, not true and"),
     (partial(chains.chain_norm, 0.1, 1j, 2), "b must be real numbers, not complex ones"),
+    (partial(chains.chain_norm, 1.0, 0.5, 1), "a and b must be between -1 and 1, got 1.0 and 0.5"),
+    (partial(dpol.TreeFTPL, "min_noise"), "objective must be min-noise or min-regret, got 'min_n"),
     (partial(audit, MASKED), "statistics must not have masked"),
     (partial(audit, GAINS * math.inf), "statistics must be finite; clip those that are infinite"),
     (partial(gaussian_dp.epsilon_of_delta, 1.0, 1.0), "delta must be a number in (0, 1), got 1.0"),

@@ -32,13 +32,16 @@ def stream_of(random_stream, stay=1):
 
 
 def residuals(stream, name, mu, mechanism=None):
-    """Return noise over its declared deviation, (games, rounds, places)."""
+    """Return noise over its declared deviation, (games, rounds, places), the initial one first."""
     noisy = privatize(stream, name, mu, seed=1, replicates=GAMES)
     gains = noisy.gains
     if mechanism is not None:
         draws = released(stream, mechanism, mu, noisy.seeds.local_noise())
         gains = draws.transpose(1, 0, 2)
-    return (gains - stream.gains) / noisy.noise_scale
+    z = (gains - stream.gains) / noisy.noise_scale
+    if NOISES[name].mechanism is None:
+        z = np.concatenate([noisy.initial[:, None] / noisy.noise_scale[0], z], axis=1)
+    return z
 
 
 def wrong_size(z):

@@ -251,8 +251,10 @@ def test_the_record_says_what_is_protected(stream, name, stay):
     law = "staircase" if name == "staircase" else "Laplace"
     assert record.mechanism == f"{name}, {law} noise on counts"
     # A person in any v rounds, at any places, costs at most the dearest round v times.
-    expected = [rounds_of(name, window_of(name, 0.5, stay), stay, v).mu for v in (1, 2, 4, 8)]
-    assert [it.mu for it in record.stays] == pytest.approx(expected)
+    epsilon, rounds = window_of(name, 0.5, stay), (1, 2, 4, 8, 3, 30)
+    expected = [rounds_of(name, epsilon, stay, v).mu for v in rounds]
+    assert [record.of_rounds(v).mu for v in rounds] == pytest.approx(expected)
+    assert [it.mu for it in record.stays] == pytest.approx(expected[:4])
     assert record.adjacency.endswith(AT_ONE_PLACE) == (name in ONE_PLACE and stay > 1)
     if stay > 1:
         told = STAY.format(stay).replace("person", "person who changes a count by up to 2")

@@ -129,20 +129,6 @@ def test_the_guarantee_names_the_noise_and_what_a_person_moves(make_stream, nois
     assert guarantee.sensitivity_unit == (moved if in_counts else "L2, gain")
 
 
-def test_noise_has_its_scale_in_every_coordinate_and_is_independent(make_stream, checks):
-    """All 12 variances and 66 correlations are tested with a total error probability of 1e-6.
-
-    They are those of z_0 and two rounds of 4 hospitals, each over its expected scale, written out
-    here: sqrt(2) / (mu beds), for z_0 as in round 1.
-    """
-    beds = np.array([[10.0, 20.0, 40.0, 3.0], [5.0, 50.0, 100.0, 7.0]])
-    gains = np.linspace(0.1, 0.9, 8).reshape(2, 4)
-    noisy = private(make_stream(gains, beds), "capacity", 0.5, replicates=range(20_000))
-    noise = np.concatenate([noisy.initial[:, None], noisy.gains - gains], axis=1)
-    standardized = noise / (ROOT2 / (0.5 * beds[[0, 0, 1]]))
-    assert checks.columns_are_unit_normals(standardized.reshape(-1, 12))
-
-
 # ---- gains with a given sensitivity ----------------------------------------------------------
 
 
