@@ -43,6 +43,7 @@ def test_the_variance_and_the_loss_of_one_release_are_those_of_the_density(law, 
     """Cells of 1/50 meet the steps of a staircase only nearly, so a hundredth is allowed."""
     x, p = density(law, e)
     assert law.deviation(e) == pytest.approx(math.sqrt(p @ x**2), rel=0.01)
+    assert law.strength(law.deviation(e)) == pytest.approx(e)
     moved = np.roll(p, round(1 / (x[1] - x[0])))
     for epsilon in (0.0, 0.4 * e):
         expected = np.maximum(p - math.exp(epsilon) * moved, 0).sum()
