@@ -128,11 +128,12 @@ class Registration:
             made = self.load(name)(**values)
         except TypeError as error:
             raise ValueError(f"{name}: cannot be made: {error}") from None
-        labels: Any = made.labels if isinstance(made, LearnerBank) else (name,)
-        sound = isinstance(labels, tuple) and labels and len(set(labels)) == len(labels)
-        if not sound or not all(isinstance(x, str) and LABEL.fullmatch(x) for x in labels):
-            wrong = "labels must be a tuple of different names, one for each learner, got"
-            _refuse(name, type(made), f"{wrong} {labels!r}", f'return ("{name}",)')
+        if isinstance(made, LearnerBank):
+            labels: Any = made.labels
+            sound = isinstance(labels, tuple) and labels and len(set(labels)) == len(labels)
+            if not sound or not all(isinstance(x, str) and LABEL.fullmatch(x) for x in labels):
+                wrong = "labels must be a tuple of different names, one for each learner, got"
+                _refuse(name, type(made), f"{wrong} {labels!r}", f'return ("{name}",)')
         return made
 
 
