@@ -146,6 +146,7 @@ def test_a_wrong_number_is_refused_by_name_or_answered_by_numbers(call: partial[
 FLAT, HOLED = stream(gains=0 * GAINS), np.where(np.eye(6, 3), np.nan, GAINS)
 MASKED = np.ma.masked_greater(GAINS, 0)
 PLAYED = dpol.play("rw-ftpl", noisy())
+TWO = stream(gains=GAINS[:, :2], capacity=BEDS[:, :2], entities=("a", "b"))
 MU = "mu must be a number in (0, 1e100], got "
 REFUSED: list[tuple[Callable[[], object], str]] = [
     (partial(noisy, mu="0.5"), f"{MU}'0.5'; 1 is usual, and math.inf means no noise"),
@@ -195,6 +196,10 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (
         partial(PLAYED.gains, GAINS),
         "stream must be a GainStream, got ndarray; pass the one that was",
+    ),
+    (
+        partial(PLAYED.gains, TWO),
+        "town with 6 rounds and 2 experts was given; pass the stream",
     ),
     (
         partial(PLAYED.share, FLAT),
