@@ -12,7 +12,7 @@ from machine import Measured, cpu_seconds
 
 from dpol.data.synthetic import synthetic_stream
 from dpol.noise import privatize
-from dpol.privacy.factorizations import prefix_sums_times
+from dpol.privacy.matrix_mechanism import prefix_sums_times
 
 # At the end: the folder holds a package `tests` too.
 sys.path.append(str(Path(sys.prefix) / "peers"))

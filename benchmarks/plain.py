@@ -11,7 +11,7 @@ from scipy import optimize
 from scipy.sparse.linalg import lobpcg
 
 from dpol.data.stream import GainStream
-from dpol.experts.switching import BOUNDS
+from dpol.experts.batches import BOUNDS
 
 
 def plain_rw_meta(

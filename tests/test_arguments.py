@@ -14,10 +14,8 @@ import pytest
 
 import dpol
 from dpol import labels, lazy
-from dpol.core.randomness import replicate_generators
 from dpol.lazy import convex
 from dpol.privacy import account, auditing, chains, gaussian_dp, losses, stays
-from dpol.privacy.mixtures import BatchMixture
 from dpol.privacy.noise_laws import LAWS
 
 SHELTERS = Path(__file__).parents[1] / "data/examples/shelters.csv"
@@ -38,27 +36,14 @@ audit = partial(auditing.audit_runs, second=GAINS + 0.1, parameter="mu", claimed
 
 # ---- wrong numbers -------------------------------------------------------------------------------
 
-COINS = replicate_generators(1, ("arguments",), range(2), "coins")
-FTRL = convex.NOISES["dp-ftrl"]
-GOAL = {"epsilon": 1.0, "n_experts": 3}
 LAZILY = {"batch_size": 2, "eta": 0.1, "fake_switch": 0.1}
-DUAL = {"beta": 1.0, "regulariser": 1.0}
-LEARNT = {"n_hypotheses": 3, "n_rounds": 6, "epsilon": 1.0}
-PAIRS = {"n_pairs": 3, "n_rounds": 6, "epsilon": 1.0}
-gaps = partial(lazy.GapLosses, n_rounds=6, n_experts=3, gap=0.1, seed=1, replicate=0)
-turns = partial(lazy.TurnLosses, n_rounds=6, n_experts=3, turn=2)
-paired = partial(lazy.PairedLosses, (gaps(), gaps(replicate=1)), replicates=2)
 game = partial(lazy.LazyGame, n_rounds=6, delta=1e-6, largest_change=1.0, normaliser=2.0)
 planar = partial(
     convex.ConvexGame, n_rounds=6, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-6
 )
-ball = partial(convex.Ball, dimension=2, diameter=2.0)
-drift = partial(convex.drifting_losses, n_rounds=6, dimension=2, lipschitz=1.0, seed=1)
-logistic = partial(convex.LogisticLosses, drift().vectors, lipschitz=1.0)
-hypotheses = partial(labels.random_class, n_hypotheses=3, n_labels=4, seed=1, concentration=1.0)
-mixture = partial(BatchMixture, mu=1.0, sizes=np.array([1, 4]), weights=np.array([0.5, 0.5]))
+steps = np.eye(6, 2)
 CALLS: list[partial[Any]] = [
-    *(raw, gaps, turns, paired, game, planar, ball, drift, logistic, hypotheses, mixture),
+    *(raw, game, planar),
     partial(stream, gain_range=1.0, count_sensitivity=1.0, stay=2),
     partial(correlated, memory=(0.0, 0.5)),
     partial(noisy().guarantee.epsilon, delta=1e-6),
@@ -78,34 +63,10 @@ CALLS: list[partial[Any]] = [
     ),
     partial(lazy.LazyParameters, **LAZILY, normaliser=2.0, limit=3.0),
     partial(lazy.ShrinkingDartboard, delta=1e-6, largest_batch=2),
-    partial(lazy.WeightsMeasure, n_experts=3, eta=0.1),
-    partial(lazy.choose_dartboard, game(), **GOAL, largest_batch=2),
-    partial(lazy.choose_parameters, game(), **GOAL, largest_batch=2),
-    partial(lazy.theorem_3_10, game(), **GOAL),
-    *(partial(it, game(), **LAZILY) for it in (lazy.published_epsilon, lazy.sound_epsilon)),
-    partial(lazy.doubling_edges, n_rounds=6),
-    partial(lazy.play_blocks, [*paired().between([0, 6])], epsilon=1.0, generators=COINS),
-    partial(lazy.play_leaders, "mf-ftpl", games=[(paired(), 1.0)], generators=COINS),
-    partial(convex.LinearLosses, drift().vectors, lipschitz=1.0),
-    partial(convex.RegularisedWeights, ball=ball(), **DUAL),
-    partial(convex.measure_for, drift(), ball(), **DUAL),
-    partial(convex.convex_epsilon, planar(), **LAZILY, **DUAL, normaliser=2.0),
-    partial(convex.choose_convex_parameters, planar(), epsilon=1.0, largest_batch=2),
-    partial(convex.theorem_3_12, planar(), epsilon=1.0),
-    partial(convex.best_regulariser, drift(), ball(), FTRL, mu=1.0),
-    partial(convex.private_ftrl, drift(), ball(), FTRL, mu=1.0, regulariser=1.0, generators=COINS),
-    partial(convex.sample_truncated_gaussian, np.zeros(2), sigma=1, diameter=2, generators=COINS),
-    *(partial(it.batches, size=2) for it in (gaps(), turns(), drift(), logistic())),
-    partial(paired().sums_of_batches, size=2),
-    partial(labels.Clipping, hypotheses(), n_rounds=6),
+    partial(lazy.sound_epsilon, game(), **LAZILY),
+    *(partial(it, steps, lipschitz=1.0) for it in (convex.LinearLosses, convex.LogisticLosses)),
+    partial(labels.Clipping, labels.random_class(3, 4, seed=1), n_rounds=6),
     partial(labels.Terms, n_rounds=6, epsilon=1.0, delta=1e-6),
-    partial(labels.exp3_bound, **LEARNT),
-    partial(labels.wma_bound, **LEARNT, delta=1e-6, rule="exact"),
-    partial(labels.hard_class, n_pairs=3, distance=0.1),
-    partial(labels.hardness, **PAIRS),
-    partial(labels.lower_bound, **PAIRS),
-    partial(labels.label_generators, seed=1, key=("a",), replicates=(0, 1), client="wma"),
-    partial(labels.realisable, hypotheses(), np.zeros(6, dtype=int), replicates=2),
     partial(account.best_guess, mu=1.0),
     partial(account.promises_of, mu=1.0, delta=1e-6),
     partial(losses.Promise, epsilon=1.0, delta=1e-6),
@@ -122,18 +83,17 @@ CALLS: list[partial[Any]] = [
     partial(gaussian_dp.mu_of_epsilon, epsilon=1.0, delta=1e-6),
     partial(gaussian_dp.pure_epsilon, mu=1.0),
     partial(gaussian_dp.implied_mu, epsilon=1.0),
-    partial(mixture().delta, epsilon=1.0),
-    partial(mixture().epsilon, delta=1e-6),
     *(partial(law.deviation, e=0.5) for law in LAWS.values()),
     *(partial(law.loss, e=0.5, releases=2) for law in LAWS.values()),
     *(partial(law.largest, losses.Promise(mu=1.0), releases=2) for law in LAWS.values()),
 ]
-"""Valid calls of public functions, and of those of `dpol.privacy` that other packages may use."""
+"""Valid calls of public functions, of those of `dpol.privacy` that other packages may use, and of
+the facts of games in `dpol.lazy` and `dpol.labels`."""
 NEVER = -1, math.nan, -math.inf, True
 """Numbers that none of these arguments takes."""
 SOMETIMES = 0, math.inf, 1e308, 10**400
 CALLED = {
-    **dict.fromkeys(("kept", "games", "levels"), "mu"),
+    **dict.fromkeys(("kept", "levels"), "mu"),
     **{"memory": "memory|a|b", "replicates": "replicates?"},
 }
 """Names in messages of an argument that holds several numbers."""
@@ -186,6 +146,7 @@ def test_a_wrong_number_is_refused_by_name_or_answered_by_numbers(call: partial[
 FLAT, HOLED = stream(gains=0 * GAINS), np.where(np.eye(6, 3), np.nan, GAINS)
 MASKED = np.ma.masked_greater(GAINS, 0)
 PLAYED = dpol.play("rw-ftpl", noisy())
+TWO = stream(gains=GAINS[:, :2], capacity=BEDS[:, :2], entities=("a", "b"))
 MU = "mu must be a number in (0, 1e100], got "
 REFUSED: list[tuple[Callable[[], object], str]] = [
     (partial(noisy, mu="0.5"), f"{MU}'0.5'; 1 is usual, and math.inf means no noise"),
@@ -222,6 +183,8 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (partial(gaussian_dp.delta_of_epsilon, MASKED, 1.0), "epsilon must not have masked"),
     (partial(gaussian_dp.delta_of_epsilon, 1.0, GAINS > 0), "mu must be numbers, not true and"),
     (partial(chains.chain_norm, 0.1, 1j, 2), "b must be real numbers, not complex ones"),
+    (partial(chains.chain_norm, 1.0, 0.5, 1), "a and b must be between -1 and 1, got 1.0 and 0.5"),
+    (partial(dpol.TreeFTPL, "min_noise"), "objective must be min-noise or min-regret, got 'min_n"),
     (partial(audit, MASKED), "statistics must not have masked"),
     (partial(audit, GAINS * math.inf), "statistics must be finite; clip those that are infinite"),
     (partial(gaussian_dp.epsilon_of_delta, 1.0, 1.0), "delta must be a number in (0, 1), got 1.0"),
@@ -233,6 +196,10 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (
         partial(PLAYED.gains, GAINS),
         "stream must be a GainStream, got ndarray; pass the one that was",
+    ),
+    (
+        partial(PLAYED.gains, TWO),
+        "town with 6 rounds and 2 experts was given; pass the stream",
     ),
     (
         partial(PLAYED.share, FLAT),

@@ -19,8 +19,8 @@ from dpol.experts.limited_updates import LimitedUpdates
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.noisy_max import NoisyMax
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.privacy.factorizations import fresh_window_sums
 from dpol.privacy.losses import Loss, pure
+from dpol.privacy.matrix_mechanism import fresh_window_sums
 from dpol.privacy.tree_noise import tree_levels
 
 SMALL, SEED, PAST, PURE, BLOCKS, RECORD, LEARNER, AUDIT = (

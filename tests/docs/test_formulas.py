@@ -13,7 +13,7 @@ from scipy.special import ndtr
 import dpol
 from docs.test_statements import CHECKOUT, evaluated
 from dpol.data.stream import GainStream
-from dpol.experts.switching import BOUNDS
+from dpol.experts.batches import BOUNDS
 from dpol.labels import bounds
 from dpol.labels.clients import ResponseClient
 from dpol.privacy.account import account, best_guess

@@ -20,7 +20,7 @@ from dpol.core.schemas import read_schemas
 from dpol.experts.registry import REGISTRY
 from dpol.labels import bounds
 from dpol.labels.hard_pairs import hardness
-from dpol.privacy.factorizations import decayed_sums
+from dpol.privacy.matrix_mechanism import decayed_sums
 from dpol.studies.ledger.claims import compute, dartboard, experts, lemmas
 from dpol.studies.ledger.claims.core import _digits, stated
 

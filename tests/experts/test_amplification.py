@@ -14,16 +14,15 @@ import adabatch_plain as plain
 from dpol.experts import amplification
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.amplification import (
+    BatchMixture,
     containing_batch,
     gap_density,
     gap_survival,
     heuristic_batch,
     observed_batches,
 )
-from dpol.experts.batches import BatchRule
-from dpol.experts.switching import BOUNDS
+from dpol.experts.batches import BOUNDS, BatchRule
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
-from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.paper1.batching.compute import synthetic_gains
 from grids import each_and_corners
 
@@ -211,12 +210,6 @@ MIXTURES = {
     "analytic": bound_of(),
     "analytic, ten experts": bound_of("borell-tis", 10, 0.1, 700),
 }
-
-
-@pytest.mark.parametrize("sizes", [[0, 1], [2, 2], [3, 1]])
-def test_sizes_that_do_not_increase_are_refused(sizes):
-    with pytest.raises(ValueError, match="sizes must be at least 1 and increase"):
-        BatchMixture(1.0, np.array(sizes), np.array([0.5, 0.5]))
 
 
 @pytest.mark.parametrize(

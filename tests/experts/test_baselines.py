@@ -1,3 +1,5 @@
+"""Leaders and multiplicative weights: by hand, and beside plain implementations."""
+
 from __future__ import annotations
 
 import math
@@ -7,6 +9,7 @@ import pytest
 
 import experts_plain as plain
 from dpol.experts.follow_the_leader import FollowTheLeader
+from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.multiplicative_weights import MultiplicativeWeights, WeightsState
 from dpol.experts.play import RawGains, play_rounds
 from steps import FixedUniform
@@ -46,3 +49,34 @@ def test_large_totals_do_not_overflow_and_an_expert_without_weight_is_never_draw
     for uniform in (0.0, 0.5, 1 - 2**-53):
         _, actions = MultiplicativeWeights().step(state, None, FixedUniform([uniform]))
         assert actions.tolist() == [1]
+
+
+# ---- RW-FTPL -------------------------------------------------------------------------------------
+
+
+def actions_of(noisy, crowd):
+    return play_rounds(RandomWalkFTPL(), noisy, crowd(noisy.n_replicates))
+
+
+@pytest.mark.parametrize(
+    ("initial", "expected"),
+    [
+        ([0.0, 0.0, 0.0], [0, 0, 0, 1]),  # Ties in rounds 1 and 3 go to the lowest index.
+        ([0.0, 0.0, 0.5], [2, 0, 0, 1]),
+        ([0.0, 0.5, 0.5], [1, 0, 1, 1]),
+    ],
+)
+def test_the_leader_of_a_short_game_by_hand(make_noisy, crowd, initial, expected):
+    gains = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [9.0, 9.0, 9.0]]
+    assert actions_of(make_noisy([gains], initial=initial), crowd).tolist() == [expected]
+
+
+def test_fast_equals_plain(draw_noisy, crowd):
+    raw = np.random.default_rng(1).random((40, 6))
+    noisy = draw_noisy(raw, 1.0, 5)
+    expected = [
+        plain.play_learner(plain.leader, gains, initial)
+        for gains, initial in zip(noisy.gains, noisy.initial, strict=True)
+    ]
+    assert actions_of(noisy, crowd).tolist() == expected
+    assert len(np.unique(expected)) == 6

@@ -1,4 +1,4 @@
-"""Fixed share over experts, by hand and beside a plain implementation."""
+"""Fixed share over experts, and the typical level of gains, by hand and beside a plain version."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import pytest
 
 import experts_plain as plain
 from dpol.experts.games import bank_actions
+from dpol.experts.interface import LocalSetup, Observation
 from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.fixed_share import FixedShareBank
+from dpol.experts.learners.typical_level import before_round_1
 from dpol.experts.play import play_rounds
 from steps import final_state
 
@@ -45,3 +47,49 @@ def test_large_rates_do_not_overflow(draw_noisy, crowd):
     bank = FixedShareBank(1e6, 1e-9)
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         play_rounds(LearnerAlone(bank), noisy, crowd(3))
+
+
+# ---- the typical level ---------------------------------------------------------------------------
+
+START = before_round_1(
+    LocalSetup(
+        n_replicates=1,
+        n_rounds=3,
+        n_experts=2,
+        gain_range=5.0,
+        initial=np.zeros((1, 2)),
+        noise_scale=np.ones((3, 2)),
+    )
+)
+
+
+def seen(gains, noise_scale=(1.0, 1.0), **told):
+    return Observation(np.array([gains]), np.array(noise_scale), **told)
+
+
+def test_it_is_the_mean_of_the_levels_or_its_standard_error():
+    """Levels 2 and -2 have the mean 0, and each level the noise variance 1/2."""
+    one = START.after(seen((1.0, 3.0)))
+    two = one.after(seen((-1.0, -3.0)))
+    assert [START.unit.item(), one.unit.item(), two.unit.item()] == pytest.approx([0.5, 2, 0.5])
+    four = two.after(seen((6.0, 2.0))).after(seen((6.0, 2.0)))
+    assert four.unit.item() == pytest.approx(8 / 4)
+
+
+def test_exact_gains_weigh_more():
+    """In round 1 the median noise, √12 / 2, stands for the level."""
+    one = START.after(seen((8.0, 2.0), (np.sqrt(12.0), 0.0)))
+    between = 12 / 4  # squared median of the two scales
+    weights = np.array([1 / (12 + between), 1 / between])
+    assert one.unit.item() == pytest.approx(weights @ [8.0, 2.0] / weights.sum())
+
+
+def test_gains_of_0_without_noise_have_the_unit_1():
+    assert START.after(seen((0.0, 0.0), (0.0, 0.0))).unit.item() == 1
+
+
+def test_an_observation_is_divided_by_it():
+    relative = START.relative(seen((1.0, 3.0), (0.5, 1.0), fresh_scale=np.array([0.25, 0.5])))
+    assert relative.gains.tolist() == [[2.0, 6.0]]
+    assert relative.noise_scale.tolist() == [[1.0, 2.0]]
+    assert relative.fresh.tolist() == [[0.5, 1.0]]

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from manual import algorithms
 
 from dpol.checks.algorithms import CHECKS, game, random_stream, source_for
 from dpol.checks.settings import stream_of
@@ -284,3 +285,26 @@ def test_the_registry_is_ordered_and_unknown_names_are_last():
     assert all(REGISTRY[bank] is LEARNERS[bank] for bank in banks)
     assert [simplicity_of(name) for name in REGISTRY] == [*range(len(REGISTRY))]
     assert simplicity_of("my.package:Mine") == simplicity_of("") == len(REGISTRY)
+
+
+# ---- the manual of configs -----------------------------------------------------------------------
+
+OF_ALGORITHMS, _ = algorithms().split("\nLearners, with the parameters above:\n")
+
+
+def row(name):
+    (line,) = [line for line in OF_ALGORITHMS.splitlines() if re.match(f"`{name}`( †)? \\|", line)]
+    _, about, _, *parameters = line.split(" | ")
+    return about, "".join(parameters)
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_every_algorithm_is_described(name):
+    about, parameters = row(name)
+    assert len(about) > 20
+    if like := re.search(r"Like `([^`]+)`\.", about):
+        parameters += row(like[1])[1]
+    for parameter in REGISTRY[name].parameters(name):
+        assert re.search(rf"`{parameter}`( \([^)]*\))?: [\w`]", parameters), (
+            f"{name}: say what {parameter} is, under Args: in the docstring of its class"
+        )

@@ -11,7 +11,7 @@ from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.noisy_max import NoisyMax
 from dpol.experts.play import RawGains, play_rounds, setup_of
 from dpol.noise import CENTRAL_NOISES
-from dpol.privacy.factorizations import decayed_sums
+from dpol.privacy.matrix_mechanism import decayed_sums
 from replicates import many
 
 T, N, R = 12, 4, 50

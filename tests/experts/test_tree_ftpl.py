@@ -62,9 +62,3 @@ def test_scale_and_mu_by_hand(objective, rounds, mu, gain_range, scale, achieved
     setup = CuratorSetup(n_replicates=1, n_experts=3, **facts, **moved)
     assert tree.init(setup).total_scale == pytest.approx(scale)
     assert tree.achieved_mu(setup) == pytest.approx(achieved)
-
-
-@pytest.mark.parametrize("objective", ["min_noise", "", None])
-def test_an_unknown_objective_is_refused(objective):
-    with pytest.raises(ValueError, match="objective must be min-noise or min-regret"):
-        TreeFTPL(objective)

@@ -11,8 +11,8 @@ from scipy.stats import ks_2samp
 
 from conftest import ERROR
 from dpol.core.randomness import ReplicateGenerators
-from dpol.labels import blocks
 from dpol.labels import game as module
+from dpol.labels import learners
 from dpol.labels.clipping import Clipping
 from dpol.labels.game import LabelGame, label_generators, play_labels, realisable
 from dpol.labels.hypotheses import HypothesisClass
@@ -77,7 +77,7 @@ def of_one_law(one, other):
 @pytest.mark.parametrize(("name", "rule"), MEMBERS, ids=map("-".join, MEMBERS))
 @pytest.mark.parametrize("many", [0.0, math.inf], ids=["counts", "single-draws"])
 def test_sums_of_blocks_are_distributed_like_sums_of_single_rounds(name, rule, many, monkeypatch):
-    monkeypatch.setattr(blocks, "_MANY", many)
+    monkeypatch.setattr(learners, "_MANY", many)
     expected = sums_of_single_rounds(name, rule)
     assert of_one_law(sums_of(name, rule), expected)
     assert not of_one_law(sums_of(name, rule, rounds=ROUNDS + 1), expected)

@@ -21,18 +21,23 @@ from dpol.privacy.losses import pure
 # ---- what is played ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("mu", "T"), [(0.02, 100), (1.0, 23), (math.inf, 20)])
-def test_it_plays_algorithm_one_on_losses(make_stream, mu, T):
+@pytest.mark.parametrize("mu", [0.02, 1.0, math.inf])
+@pytest.mark.parametrize(
+    "made", [LazyWeights(1e-3), ShrinkingDartboard(1e-3)], ids=lambda it: it.name
+)
+def test_it_plays_algorithm_one_on_losses(make_stream, made, mu):
+    T = {0.02: 100, 1.0: 23, math.inf: 20}[mu]
     gains = 4 * np.random.default_rng(T).random((T, 4))
     source = RawGains(make_stream(gains, 5.0, gain_range=4.0), mu, 30)
-    algorithm = LazyWeights(delta=1e-3)
     tapes = [plain.Tape(np.random.default_rng(k).random(600).tolist()) for k in range(30)]
-    actions = play_rounds(algorithm, source, ReplicateGenerators(tuple(tapes)))
-    rules = algorithm.parameters_for(setup_of(source))
+    actions = play_rounds(made, source, ReplicateGenerators(tuple(tapes))).tolist()
+    rules = made.parameters_for(setup_of(source))
     assert (rules.batch_size > 1) == (mu == 0.02)
     facts = {"B": rules.batch_size, "eta": rules.eta, "p": rules.fake_switch, "c": 1.0}
-    plays = [plain.play((4 - gains) / 4, tape.numbers, **facts)[0] for tape in tapes]
-    assert plays == actions.tolist()
+    facts["shadow"] = isinstance(made, LazyWeights)
+    for r in (4, 8):  # power: losses in another unit are other games
+        plays = [plain.play((r - gains) / r, tape.numbers, **facts)[0] for tape in tapes]
+        assert (plays == actions) == (r == 4)
 
 
 # ---- its guarantee -------------------------------------------------------------------------------
@@ -94,7 +99,8 @@ def test_the_published_accountant_comes_with_the_normaliser_of_the_paper_which_i
     setup = setup_with(mu=8.0)
     kinds = [LazyWeights(accountant=accountant) for accountant in ("sound", "published")]
     assert [kind.parameters_for(setup).normaliser for kind in kinds] == [1.0, 2.0]
-    assert [kind.origin for kind in kinds] == ["ours", "paper"]
+    kinds += [ShrinkingDartboard(accountant=accountant) for accountant in ("sound", "published")]
+    assert [kind.origin for kind in kinds] == ["ours", "paper"] * 2
     assert dataclasses.replace(kinds[1], largest_batch=1).origin == "ours"
 
 

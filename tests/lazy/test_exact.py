@@ -7,55 +7,31 @@ import numpy as np
 import pytest
 
 import lazy_plain as plain
-from dpol.lazy.exact import (
-    exact_epsilon,
-    neighbours,
-    output_masses,
-    paths_and_shadow,
-    worst_epsilon,
-)
+from dpol.lazy.exact import exact_epsilon, neighbours, output_masses, worst_epsilon
 from dpol.lazy.transform import LazyParameters
 
-
-def law_of(B, eta, p, c):
-    return LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=c)
-
-
-def by_paths(sums, *, B, eta, p, c):
-    """Return {(x_1, ..., x_S, y_S): probability} of Algorithm 1 by following every draw."""
-    d = len(sums[0])
-    total = [0.0] * d
-    law = {((x,), y): 1 / d**2 for x, y in itertools.product(range(d), repeat=2)}
-    for batch in sums:
-        total = [a + b for a, b in zip(total, batch, strict=True)]
-        nu = plain.weights(total, eta)
-        after = {}
-        for (xs, y), chance in law.items():
-            ratio = math.exp(eta * (batch[y] - batch[xs[-1]]))
-            keep = (1 - p) * min(1.0, ratio / math.exp(c * B * eta))
-            for x, z in itertools.product(range(d), repeat=2):
-                played = keep * (x == xs[-1]) + (1 - keep) * nu[x]
-                shadow = (1 - p) * (z == y) + p * nu[z]
-                key = ((*xs, x), z)
-                after[key] = after.get(key, 0.0) + chance * played * shadow
-        law = after
-    return law
+L2P = [
+    {"B": B, "eta": eta, "p": p, "c": c}
+    for B, eta, p in ((1, 0.3, 0.2), (2, 1.5, 0.0), (1, 0.1, 1.0))
+    for c in (0.0, 1.0, 2.0)
+]
+DARTBOARD = [
+    {"B": 2, "eta": 0.3, "p": p, "shadow": False, "limit": limit}
+    for p in (0.2, 0.0, 1.0)
+    for limit in (0, 1, math.inf)
+]
 
 
-@pytest.mark.parametrize("c", [0.0, 1.0, 2.0])
-@pytest.mark.parametrize(("B", "eta", "p"), [(1, 0.3, 0.2), (2, 1.5, 0.0), (1, 0.1, 1.0)])
-def test_distributions_agree_with_following_every_draw(B, eta, p, c):
-    sums = np.random.default_rng(0).uniform(0, B, size=(2, 3, 2))
-    laws = paths_and_shadow(sums, law_of(B, eta, p, c))
-    assert laws.shape == (2, 16, 2)
-    for row, law in zip(sums.tolist(), laws, strict=True):
-        for (xs, y), chance in by_paths(row, B=B, eta=eta, p=p, c=c).items():
-            number = int("".join(map(str, xs)), 2)
-            assert law[number, y] == pytest.approx(chance, rel=1e-12)
-    np.testing.assert_allclose(
-        output_masses(sums, law_of(B, eta, p, c)),
-        laws.sum(axis=2),
-    )
+def rule_of(B, eta, p, c=0.0, **more):
+    return LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=c, **more)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("facts", [*L2P, *DARTBOARD], ids=str)
+def test_laws_agree_with_following_every_draw(facts, d):
+    sums = np.random.default_rng(0).uniform(0, facts["B"], size=(2, 3, d))
+    for row, law in zip(sums.tolist(), output_masses(sums, rule_of(**facts)), strict=True):
+        assert law == pytest.approx(plain.law(row, **facts), rel=1e-12)
 
 
 def test_exact_epsilon_by_hand():
@@ -79,15 +55,14 @@ def test_exact_epsilon_is_the_divergence_over_all_events():
         np.testing.assert_allclose(exact_epsilon(one, other, delta), expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("change", [0.5, 1.0])
-def test_neighbours_are_all_pairs_that_differ_in_one_batch(change):
+def test_neighbours_are_all_pairs_that_differ_in_one_batch():
     values = (0, 0.5, 1, 1.5)
-    sequences, pairs = neighbours(2, 2, values, change)
+    sequences, pairs = neighbours(2, 2, values)
     assert len(np.unique(sequences, axis=0)) == len(sequences) == 4**4
     gap = np.abs(sequences[:, None] - sequences).max(axis=3)
     assert len(pairs) == 2
     for s, (first, second) in enumerate(pairs):
-        wanted = (gap[..., s] > 0) & (gap[..., s] <= change) & (gap[..., 1 - s] == 0)
+        wanted = (gap[..., s] > 0) & (gap[..., s] <= 1) & (gap[..., 1 - s] == 0)
         differ = np.zeros_like(wanted)
         differ[first, second] = True
         np.testing.assert_array_equal(differ, wanted)
@@ -96,15 +71,14 @@ def test_neighbours_are_all_pairs_that_differ_in_one_batch(change):
 
 def test_the_worst_pair_is_found():
     cells = list(itertools.product((0.0, 1.0), repeat=2))
-    games, laws = list(itertools.product(cells, repeat=2)), []
-    for game in games:
-        paths = by_paths(game, B=1, eta=0.7, p=0.2, c=1.0)
-        plays = itertools.product((0, 1), repeat=3)
-        laws.append(np.array([[paths[xs, 0] + paths[xs, 1] for xs in plays]]))
+    games = list(itertools.product(cells, repeat=2))
+    facts = {"B": 1, "eta": 0.7, "p": 0.2, "c": 1.0}
+    laws = [np.array([plain.law(game, **facts)]) for game in games]
     worst = max(
         float(exact_epsilon(laws[one], laws[other], 0.01)[0])
         for one, other in itertools.permutations(range(len(games)), 2)
         if sum(a == b for a, b in zip(games[one], games[other], strict=True)) == 1
     )
-    law = law_of(1, 0.7, 0.2, 1.0)
-    assert worst_epsilon(2, 2, law, (0, 1), delta=0.01) == pytest.approx(worst, rel=1e-9)
+    assert worst_epsilon(2, 2, rule_of(**facts), (0, 1), delta=0.01) == pytest.approx(
+        worst, rel=1e-9
+    )

@@ -16,8 +16,8 @@ from dpol.experts.limited_updates import LimitedUpdates
 from dpol.experts.play import RawGains, play_rounds
 from dpol.lazy.leaders import NOISY_LEADERS, doubling_edges, play_blocks, play_leaders
 from dpol.lazy.stochastic_losses import GapLosses, PairedLosses, TurnLosses
-from dpol.privacy.factorizations import decayed_sums
 from dpol.privacy.gaussian_dp import implied_mu
+from dpol.privacy.matrix_mechanism import decayed_sums
 from experts_plain import tree_ftpl
 
 

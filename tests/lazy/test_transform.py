@@ -1,5 +1,8 @@
+"""L2P and the dartboard over multiplicative weights, batch by batch."""
+
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
@@ -81,3 +84,15 @@ def test_after_as_many_redraws_as_the_limit_a_point_stays():
     assert [set(state.redraws.tolist()) for state in states] == [{0}, {1}, *[{2}] * 4]
     for state in states[3:]:
         np.testing.assert_array_equal(state.played, states[2].played)
+
+
+# ---- multiplicative weights ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e6, 1e12])
+def test_large_losses_neither_overflow_nor_vanish(shift):
+    measure, state = WeightsMeasure(3, 1.0), shift + np.array([0.0, 1.0, 2000.0])
+    probabilities = measure.probabilities(state)
+    np.testing.assert_allclose(probabilities, [1 / (1 + math.exp(-1)), 1 / (1 + math.e), 0.0])
+    tapes = tuple(plain.Tape([uniform]) for uniform in (0.0, 0.9, np.nextafter(1, 0)))
+    assert measure.sample(state, ReplicateGenerators(tapes)).tolist() == [0, 1, 1]

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from dpol.noise import NOISES, event_streams, privatize
-from dpol.noise.event_streams import EVERY_ROUND, MECHANISMS, Release
+from dpol.noise.event_streams import EVERY_ROUND, MECHANISMS
 from dpol.noise.noisy_gains import released
 
 GAMES, ROUNDS, PLACES = 8000, 4, 4
@@ -32,13 +32,16 @@ def stream_of(random_stream, stay=1):
 
 
 def residuals(stream, name, mu, mechanism=None):
-    """Return noise over its declared deviation, (games, rounds, places)."""
+    """Return noise over its declared deviation, (games, rounds, places), the initial one first."""
     noisy = privatize(stream, name, mu, seed=1, replicates=GAMES)
     gains = noisy.gains
     if mechanism is not None:
         draws = released(stream, mechanism, mu, noisy.seeds.local_noise())
         gains = draws.transpose(1, 0, 2)
-    return (gains - stream.gains) / noisy.noise_scale
+    z = (gains - stream.gains) / noisy.noise_scale
+    if NOISES[name].mechanism is None:
+        z = np.concatenate([noisy.initial[:, None] / noisy.noise_scale[0], z], axis=1)
+    return z
 
 
 def wrong_size(z):
@@ -75,8 +78,7 @@ def changed(change):
     """Return Laplace noise in every round with changed noise: (T, R, n), and the strength."""
 
     def release(x, capacity, draws, epsilon, stay):
-        counts = x[:, None] + change(draws[:, 0] * (stay / epsilon), epsilon / stay)
-        return Release(counts=counts, spent=np.full_like(counts, epsilon / stay))
+        return x[:, None] + change(draws[:, 0] * (stay / epsilon), epsilon / stay)
 
     return dataclasses.replace(EVERY_ROUND, release=release)
 
@@ -162,7 +164,7 @@ def decision(release, stay):
     def published(first):
         draws = np.zeros((1, 2, 1, 1))
         draws[0, :, 0, 0] = first, 1.0
-        return float(release(np.zeros((1, 1)), np.ones(1), draws, EPSILON, stay).counts[0, 0, 0])
+        return float(release(np.zeros((1, 1)), np.ones(1), draws, EPSILON, stay)[0, 0, 0])
 
     low, high = 0.0, 1e6
     scale = published(high)  # that of the noise of a publication
@@ -184,9 +186,8 @@ def dearest(release, stay, name):
     draws = rng.laplace(size=(rounds, 2, 20, 40))
     draws[:, 0] = np.where(news, 1e9, -1e9)[:, None]
     made = release(x, np.full(40, 1e6), draws, EPSILON, stay)
-    before = np.append(np.zeros_like(made.counts[:1]), made.counts[:-1], axis=0)
-    moved = made.counts != before
-    noise = np.where(moved, made.counts - x[:, None], np.inf)
+    moved = np.diff(made, axis=0, prepend=0) != 0
+    noise = np.where(moved, made - x[:, None], np.inf)
     spent = np.append(np.zeros_like(noise[:1]), np.cumsum(draws[:, 1] / noise, axis=0), axis=0)
     decisions = decision(release, stay)
     window = float((spent[stay:] - spent[:-stay]).max()) + stay * decisions

@@ -71,8 +71,8 @@ def test_local_noise_covers_every_stay(stream, noise, stay):
     fresh = noisy.noise_scale if noisy.fresh_scale is None else noisy.fresh_scale
     columns = releases_of(noisy)
     moved = largest_move(stream, fresh, columns, stay)
-    told = [largest_move(stream, fresh, columns, min(v, T), False) for v in LENGTHS]
-    recorded = [loss.mu for loss in noisy.guarantee.stays]
+    told = [largest_move(stream, fresh, columns, min(v, T), False) for v in (*LENGTHS, 3)]
+    recorded = [*(loss.mu for loss in noisy.guarantee.stays), noisy.guarantee.of_rounds(3).mu]
     if noisy.memory is None:
         assert recorded == pytest.approx(told)
     else:  # as for chains of any length

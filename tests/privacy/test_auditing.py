@@ -97,9 +97,7 @@ def test_the_fitted_direction_finds_noise_that_cancels():
     [
         ({"first": np.zeros(3)}, "at least 4 runs"),
         ({"first": np.zeros((9, 2))}, "2 statistics of one input, 1"),
-        *(({"first": np.full(9, it)}, "must be finite") for it in (math.nan, math.inf)),
-        ({"confidence": 1.0}, "confidence must be a number in .0, 1."),
-        ({"delta": 1.0}, "delta must be a number in .0, 1., got 1.0"),
+        ({"first": np.full(9, math.nan)}, "must be finite"),
         ({"parameter": "rho"}, "mu or epsilon, got 'rho'"),
     ],
 )

@@ -313,50 +313,6 @@ def test_masses_on_another_grid_keep_probabilities_with_and_without_the_person(o
 
 # ---- the record of each noise, for any number of rounds ------------------------------------------
 
-STAY, MU, ROUNDS = 8, 1.0, (1, 3, 8, 30)
-
-
-def gaussian_mu(noisy, rounds):
-    """mu of a person in v rounds, by how far they move the two holders with the least noise."""
-    if noisy.memory is None:
-        moves = np.sort(1 / (noisy.capacity * noisy.noise_scale), axis=1)[:, -2:]
-        return math.sqrt(np.sort((moves**2).sum(axis=1))[-rounds:].sum())
-    a, b = noisy.memory.a, noisy.memory.b
-    response = np.vstack([np.ones_like(b), (b - a) * b ** np.arange(2000)[:, None]])
-    moved = sum(np.roll(response, week, axis=0) for week in range(rounds))
-    moves = np.sqrt((moved**2).sum(axis=0)) * (1 / (noisy.capacity * noisy.fresh_scale)).max(axis=0)
-    return math.sqrt(np.sort(moves**2)[-2:].sum())
-
-
-def releases_of(name, rounds):
-    """Losses of a person in v rounds at two holders, one by one."""
-    e = MECHANISMS[name].dearest(Promise(mu=MU), STAY)
-    if name == "pegasus":
-        return [LAPLACE.loss(0.8 * e, 1)] * (2 * rounds) + [pure(0.2 * e * rounds)] * 2
-    return [(STAIRCASE if name == "staircase" else LAPLACE).loss(e, 1)] * (2 * rounds)
-
-
-@pytest.mark.parametrize("name", NOISES)
-def test_a_record_is_right_for_any_number_of_rounds(name, random_stream):
-    stream = replace(random_stream(40, 4), stay=STAY)
-    noisy = privatize(stream, name, MU, seed=1, replicates=1)
-    mus = [account(noisy.guarantee, rounds).mu for rounds in ROUNDS]
-    assert mus == sorted(mus)
-    for rounds, mu in zip(ROUNDS, mus, strict=True):
-        if NOISES[name].mechanism is None:
-            assert mu == pytest.approx(gaussian_mu(noisy, rounds), rel=1e-6)
-            continue
-        parts = releases_of(name, rounds)
-        step = min(part.most for part in parts) / 300
-        for up in (False, True):
-            losses, deltas = deltas_of(parts, 0.0, step, up=up)
-            gaussian = delta_of_epsilon(losses, mu / 1.03**up)
-            seen = deltas > 1e-9
-            if up:
-                assert (deltas[seen] >= gaussian[seen]).any()
-            else:
-                assert (deltas[seen] <= gaussian[seen] * (1 + 1e-6)).all()
-
 
 def test_a_bare_mu_of_gaussian_noise_and_a_record_without_rounds(random_stream):
     assert account(0.5, 4).mu == 1.0

@@ -17,7 +17,7 @@ from scipy import integrate
 
 from dpol.core.randomness import Floats
 from dpol.privacy.auditing import audit_runs
-from dpol.privacy.factorizations import (
+from dpol.privacy.matrix_mechanism import (
     decayed_sums,
     prefix_sums_largest,
 )

@@ -206,7 +206,7 @@ def wrong_in_record(
         model: the trust model of the algorithm.
         noisy: whether it draws noise where mu is inf, as some do.
     """
-    near, values = neighbours_of(stream), record.as_dict()
+    near, values = neighbours_of(stream), record.as_row()
     if record.model != model:
         return f"has the model {record.model}, but the algorithm's model is {model}"
     said = record.adjacency.removesuffix(AT_ONE_PLACE if model == "local" else ""), record.unit

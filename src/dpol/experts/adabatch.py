@@ -8,13 +8,11 @@ import numpy as np
 
 from dpol.core.arguments import check_choice, check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.batches import BatchRule
+from dpol.experts.batches import BOUNDS, BatchRule, BatchSizes, Bound
 from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation
 from dpol.experts.play import rounds
-from dpol.experts.switching import BOUNDS, Bound
 from dpol.noise import CONSTANT, NoisyGains
 from dpol.privacy.guarantee import Origin
-from dpol.privacy.mixtures import BatchSizes
 
 
 @dataclass(frozen=True, kw_only=True)

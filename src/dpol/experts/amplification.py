@@ -2,13 +2,14 @@
 
 A round in a batch of size B has the central guarantee mu / sqrt(B). If B is random and
 independent of the round's own data, the round has the guarantee of a mixture of Gaussian
-pairs; a stochastically smaller B gives a valid lower bound. Source: "Prediction with
-Expert Advice under Local Differential Privacy", section 3.1.2, Theorem 2, Lemmas 1 and 2.
+pairs; a stochastically smaller B gives a valid lower bound. Source: "Prediction with Expert Advice
+under Local Differential Privacy", section 3.1.2, Theorem 2, Lemmas 1 and 2, Corollary 3.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,62 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from dpol.core.arguments import real_array
 from dpol.core.randomness import Floats
-from dpol.experts.batches import BatchRule
-from dpol.privacy.mixtures import BatchMixture, BatchSizes
+from dpol.experts.batches import BatchRule, BatchSizes
+from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta, smallest_epsilon
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
+
+
+@dataclass(frozen=True)
+class BatchMixture:
+    """Distribution of the size of the containing batch, and its guarantee.
+
+    Args:
+        mu: Gaussian-DP parameter of one round's noise, positive and finite.
+        sizes: (k,) batch sizes, increasing.
+        weights: (k,) probabilities of the sizes, summing to 1.
+
+    >>> mixture = BatchMixture(mu=1.0, sizes=np.array([1, 4]), weights=np.array([0.5, 0.5]))
+    >>> mixture.mean(), mixture.mus.tolist(), round(mixture.epsilon(0.01), 2)
+    (2.5, [1.0, 0.5], 2.02)
+    """
+
+    mu: float
+    sizes: BatchSizes
+    weights: Floats
+
+    @property
+    def mus(self) -> Floats:
+        """Gaussian-DP parameter mu / sqrt(b) of each batch size, (k,)."""
+        return np.asarray(self.mu / np.sqrt(self.sizes))
+
+    def mean(self) -> float:
+        """Return the mean batch size."""
+        return float(self.weights @ self.sizes)
+
+    def trade_off_at(self, threshold: ArrayLike) -> tuple[Floats, Floats]:
+        """Return both error rates of the test at log likelihood ratios of any shape.
+
+        As the threshold runs over the real numbers, the pairs of false positive and false negative
+        rates trace the trade-off function (Lemma 2).
+        """
+        c = np.clip(real_array("threshold", threshold), -1e100, 1e100)[..., None]
+        false_positive = scipy.special.ndtr(-(c / self.mus + self.mus / 2)) @ self.weights
+        false_negative = scipy.special.ndtr(c / self.mus - self.mus / 2) @ self.weights
+        return np.asarray(false_positive), np.asarray(false_negative)
+
+    def delta(self, epsilon: ArrayLike) -> Floats:
+        """Return delta(eps): the sum over b of w_b times the delta(eps) of mu / sqrt(b)-GDP."""
+        each = delta_of_epsilon(real_array("epsilon", epsilon)[..., None], self.mus)
+        return np.asarray(each @ self.weights)
+
+    def epsilon(self, delta: float) -> float:
+        """Return the smallest epsilon at `delta`; never above the epsilon of mu-GDP."""
+        upper = epsilon_of_delta(delta, self.mu)
+        return smallest_epsilon(lambda epsilon: float(self.delta(epsilon)), delta, upper)
 
 
 def gap_survival(gap: ArrayLike, n_experts: int) -> Floats:

@@ -10,8 +10,8 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, is_dataclass
-from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -290,36 +290,3 @@ class Member:
 
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Pattern of labels, which become parts of file names."""
-
-
-def check_class(name: str, kind: Any) -> None:
-    """Refuse a registered class that is not an algorithm or a bank of learners.
-
-    Raises:
-        ValueError: the class is unfit; the message has the remedy.
-    """
-    if not (isinstance(kind, type) and issubclass(kind, Algorithm | LearnerBank)):
-        wrong = "must derive from an algorithm or from a bank of learners"
-        _refuse(name, kind, wrong, f"class {getattr(kind, '__name__', 'Mine')}(LocalAlgorithm)")
-    if not is_dataclass(kind) or not getattr(kind, "__dataclass_params__").frozen:  # noqa: B009
-        _refuse(name, kind, "must be a frozen dataclass", "@dataclass(frozen=True)")
-
-
-def check_made(name: str, made: AnyAlgorithm | LearnerBank[Any]) -> None:
-    """Refuse a bank of learners without labels of their own.
-
-    Raises:
-        ValueError: the labels are unfit; the message has the remedy.
-    """
-    if isinstance(made, Algorithm):
-        return
-    labels: Any = made.labels
-    sound = isinstance(labels, tuple) and labels and len(set(labels)) == len(labels)
-    if not sound or not all(isinstance(x, str) and LABEL.fullmatch(x) for x in labels):
-        wrong = f"labels must be a tuple of different names, one for each learner, got {labels!r}"
-        _refuse(name, type(made), wrong, f'return ("{name}",)')
-
-
-def _refuse(name: str, kind: Any, wrong: str, remedy: str) -> NoReturn:
-    shown = f"class {kind.__qualname__} ({kind.__module__})" if isinstance(kind, type) else kind
-    raise ValueError(f"{name}: {shown}: {wrong}; `{remedy}`")

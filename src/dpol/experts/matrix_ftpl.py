@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats
 from dpol.experts.released_sums import ReleasedSums, SumsState
-from dpol.privacy.factorizations import Factorization, decayed_sums
+from dpol.privacy.matrix_mechanism import Factorization, decayed_sums
 
 
 @dataclass(frozen=True)

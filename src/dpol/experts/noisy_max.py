@@ -9,7 +9,7 @@ import numpy as np
 from dpol.core.arguments import check_whole
 from dpol.core.randomness import Floats
 from dpol.experts.released_sums import ReleasedSums, SumsState
-from dpol.privacy.factorizations import Factorization, fresh_window_sums
+from dpol.privacy.matrix_mechanism import Factorization, fresh_window_sums
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
+from dataclasses import KW_ONLY, MISSING, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from dpol.core.plugins import is_foreign, load_named, target_of
 from dpol.core.rounding import shortest
 from dpol.core.yaml_files import read_yaml
-from dpol.experts.interface import LABEL, AnyAlgorithm, LearnerBank, Member, check_class, check_made
+from dpol.experts.interface import LABEL, Algorithm, AnyAlgorithm, LearnerBank, Member
 from dpol.experts.learners.alone import LearnerAlone, each_alone
 
 
@@ -72,8 +72,12 @@ class Registration:
         Raises:
             ValueError: it cannot be imported, or is not an algorithm or a bank.
         """
-        kind: type = load_named(name, self.target)
-        check_class(name, kind)
+        kind: Any = load_named(name, self.target)
+        if not (isinstance(kind, type) and issubclass(kind, Algorithm | LearnerBank)):
+            wrong = "must derive from an algorithm or from a bank of learners"
+            _refuse(name, kind, wrong, f"class {getattr(kind, '__name__', 'Mine')}(LocalAlgorithm)")
+        if not is_dataclass(kind) or not getattr(kind, "__dataclass_params__").frozen:  # noqa: B009
+            _refuse(name, kind, "must be a frozen dataclass", "@dataclass(frozen=True)")
         return kind
 
     def parameters(self, name: str) -> dict[str, Any]:
@@ -110,7 +114,8 @@ class Registration:
         """Return an instance of the class.
 
         Raises:
-            ValueError: a parameter is unknown or out of range, or the class lacks a function.
+            ValueError: a parameter is unknown or out of range, the class lacks a function, or the
+                labels of a bank are no different names.
         """
         known = self.parameters(name)
         for key in parameters:
@@ -123,8 +128,18 @@ class Registration:
             made = self.load(name)(**values)
         except TypeError as error:
             raise ValueError(f"{name}: cannot be made: {error}") from None
-        check_made(name, made)
+        if isinstance(made, LearnerBank):
+            labels: Any = made.labels
+            sound = isinstance(labels, tuple) and labels and len(set(labels)) == len(labels)
+            if not sound or not all(isinstance(x, str) and LABEL.fullmatch(x) for x in labels):
+                wrong = "labels must be a tuple of different names, one for each learner, got"
+                _refuse(name, type(made), f"{wrong} {labels!r}", f'return ("{name}",)')
         return made
+
+
+def _refuse(name: str, kind: Any, wrong: str, remedy: str) -> NoReturn:
+    shown = f"class {kind.__qualname__} ({kind.__module__})" if isinstance(kind, type) else kind
+    raise ValueError(f"{name}: {shown}: {wrong}; `{remedy}`")
 
 
 _FILE: Any = read_yaml(Path(__file__).with_suffix(".yaml"))

@@ -14,9 +14,8 @@ import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
-from dpol.privacy.factorizations import Factorization
 from dpol.privacy.guarantee import Guarantee
-from dpol.privacy.matrix_mechanism import MatrixMechanism, scaled_to
+from dpol.privacy.matrix_mechanism import Factorization, MatrixMechanism, scaled_to
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,13 +35,12 @@ def scale_factor(n_coordinates: int, epsilon: float, delta: float, rule: Sensiti
         rule: `exact` or `published`.
 
     Raises:
-        ValueError: epsilon or delta is out of range.
+        ValueError: epsilon is out of range.
 
     >>> [scale_factor(16, 1.0, 1e-6, rule) for rule in ("published", "exact")]
     [46.05217415805546, 15.173]
     """
     K = n_coordinates
-    check_number("delta", delta, "(0, 1)")
     if epsilon == math.inf:
         return 0.0
     check_number("epsilon", epsilon, "(0, 1e4]" if rule == "exact" else "(0, inf)")

@@ -16,10 +16,9 @@ from functools import cached_property
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.labels.blocks import sums_of_draws
 from dpol.labels.clients import MembershipClient, Messages, ResponseClient, SampledClient
 from dpol.labels.hypotheses import Ints
-from dpol.labels.learners import BlockLearner, LabelLearner
+from dpol.labels.learners import BlockLearner, LabelLearner, sums_of_draws
 
 # Log-likelihood of an impossible message: finite, so that weights stay numbers even if every
 # hypothesis is refuted, and too low for other messages to make up for it.

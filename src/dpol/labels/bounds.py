@@ -22,7 +22,6 @@ import sys
 from bisect import bisect_left
 from collections.abc import Callable
 
-from dpol.core.arguments import check_number, check_whole, check_wholes
 from dpol.labels.accounting import scale_factor
 from dpol.labels.clipping import SensitivityRule
 from dpol.labels.hard_pairs import hardness
@@ -35,19 +34,16 @@ def wma_bound(
 
     It uses the sensitivity s = log((K + 1) T), which always holds; the paper's log(KT) may not.
     """
-    check_whole("n_hypotheses", n_hypotheses)
     return _bound(n_hypotheses, n_rounds, scale_factor(n_hypotheses, epsilon, delta, rule), 1)
 
 
 def exp3_bound(n_hypotheses: int, n_rounds: int, epsilon: float) -> float:
     """Return Theorem 5's bound on the KL risk of private EXP3, in nats; s as in `wma_bound`."""
-    epsilon = check_number("epsilon", epsilon, "(0, inf]")
     return _bound(n_hypotheses, n_rounds, 1 / epsilon, n_hypotheses)
 
 
 def _bound(K: int, T: int, factor: float, sampled: int) -> float:
     """Return sqrt(2 K' T log K) / c + 3 s, plus e^-gamma (T s + 3 s) for extreme noise."""
-    check_wholes(n_hypotheses=K, n_rounds=T)
     s = math.log((K + 1) * T)
     inverse = s + 2 * factor * s * (2 * math.log(T) + math.log(K))
     return inverse * math.sqrt(2 * sampled * T * math.log(K)) + 3 * s + s + 3 * s / T

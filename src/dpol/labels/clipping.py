@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from dpol.core.arguments import check_choice, check_whole
+from dpol.core.arguments import check_whole
 from dpol.core.randomness import Floats
 from dpol.labels.hypotheses import HypothesisClass, Ints, draw_categories
 
@@ -39,7 +39,7 @@ class Clipping:
             (the paper bounds N' by KM, but N' can reach (K + 1) M).
 
     Raises:
-        ValueError: T is below 2, or the rule is unknown.
+        ValueError: T is below 2.
 
     >>> clipping = Clipping(HypothesisClass([[0.5, 0.5, 0], [0, 0, 1]]), n_rounds=10)
     >>> clipping.cells.tolist(), clipping.n_cells.tolist()
@@ -52,7 +52,6 @@ class Clipping:
 
     def __post_init__(self) -> None:
         check_whole("n_rounds", self.n_rounds, 2)
-        check_choice("rule", self.rule, ("exact", "published"))
 
     @property
     def keep(self) -> float:

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import math
 
-from dpol.core.arguments import check_number, check_wholes
-
 
 def hardness(n_pairs: int, n_rounds: int, epsilon: float) -> float:
     """Return a = sqrt(K / (9 T min((e^eps - 1)^2, 1) e^eps)), the distance within each pair.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Appendix A.
     """
-    check_wholes(n_pairs=n_pairs, n_rounds=n_rounds)
-    growth = min(math.expm1(min(check_number("epsilon", epsilon, "(0, inf]"), 1.0)), 1.0)
+    growth = min(math.expm1(min(epsilon, 1.0)), 1.0)
     return math.sqrt(n_pairs / (9 * n_rounds)) * math.exp(-epsilon / 2) / growth

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from dpol.core.arguments import check_number, check_whole, check_wholes, real_array
+from dpol.core.arguments import real_array
 from dpol.core.randomness import Floats, seed_sequence
 
 Ints = NDArray[np.int64]
@@ -129,8 +129,6 @@ def random_class(
         n_features: X, the number of features.
         replicate: number of the replicate; each has a class of its own.
     """
-    check_wholes(n_hypotheses=n_hypotheses, n_labels=n_labels, n_features=n_features)
-    check_number("concentration", concentration, "(0, 1e100]")
     key = ("random class", n_hypotheses, n_labels, float(concentration), n_features, replicate)
     generator = np.random.default_rng(seed_sequence(seed, key))
     # Gamma variables with a small shape may all be 0; adding a tiny number keeps the sum positive.
@@ -151,12 +149,8 @@ def hard_class(n_pairs: int, distance: float) -> HypothesisClass:
     Args:
         n_pairs: K, the number of pairs, at least 1.
         distance: a, in (0, 1]; `dpol.labels.hard_pairs.hardness` returns the paper's value.
-
-    Raises:
-        ValueError: a is out of range.
     """
-    check_number("distance", distance, "(0, 1]", "; use more rounds")
-    size = 1 << check_whole("n_pairs", n_pairs).bit_length()
+    size = 1 << n_pairs.bit_length()
     columns = scipy.linalg.hadamard(size)[:, 1 : n_pairs + 1].T
     first = np.where(columns < 0, 2 / size, 0.0)
     pairs = np.stack([first, first + columns * distance / size], axis=1)

@@ -2,6 +2,11 @@
 
 The client turns labels into messages. The server sees only messages, and turns them into changes
 of its log-weights over the hypotheses.
+
+In rounds with the same feature the changes are independent and identical, so a block of n rounds
+does not need n messages: counts of labels or answers are multinomial, and a sum of n Laplace
+numbers is the difference of two Gamma numbers of shape n. The distribution is the same as for
+single messages; the random numbers differ.
 """
 
 from __future__ import annotations
@@ -16,11 +21,13 @@ import numpy as np
 
 from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.labels.blocks import likelihood_sums
 from dpol.labels.clients import LabelClient, Messages, SampledClient, VectorClient
 from dpol.labels.clipping import Clipping, SensitivityRule
-from dpol.labels.hypotheses import HypothesisClass, Ints
+from dpol.labels.hypotheses import HypothesisClass, Ints, draw_categories
 from dpol.privacy.guarantee import Origin
+
+# Rounds in a block per category above which counts are faster than single draws.
+_MANY = 0.25
 
 
 @dataclass(frozen=True)
@@ -160,8 +167,25 @@ class LossLearner(BlockLearner):
         self, truths: Floats, feature: int, rounds: Ints, generators: ReplicateGenerators
     ) -> Floats:
         """Draw (R, n, K) changes of log-weights over blocks of rounds; see `BlockLearner`."""
-        values = likelihood_sums(self.client, truths, feature, rounds, generators)
-        return np.asarray(-self.rate * self.losses(*values))
+        clipping, K = self.clipping, self.hypotheses.n_hypotheses
+        # An empty block is never drawn.
+        logs = np.where(clipping.cells[feature] > 0, clipping.log_cells[feature], 0.0)
+        scales = self.client.factor * clipping.sensitivity[feature]
+        times = np.empty((len(truths), len(rounds), K), dtype=np.int64)
+        sums = np.empty(times.shape)
+        for r, generator in enumerate(generators.generators):
+            blocks = clipping.masses_of_blocks(truths[r], feature)
+            if isinstance(self.client, VectorClient):
+                times[r] = rounds[:, None]
+                sums[r] = sums_of_draws(blocks, logs.T, rounds, generator)
+            else:
+                times[r] = generator.multinomial(rounds, np.full(K, 1 / K))
+                for j in range(K):
+                    own = sums_of_draws(blocks, logs[j, :, None], times[r, :, j], generator)
+                    sums[r, :, j] = own[:, 0]
+            noise = generator.standard_gamma(times[r]) - generator.standard_gamma(times[r])
+            sums[r] += scales * noise
+        return np.asarray(-self.rate * self.losses(sums, times))
 
 
 class PrivateWMA(LossLearner):
@@ -201,3 +225,16 @@ class PrivateEXP3(LossLearner):
         changed = -self.rate * self.losses(messages.values)
         np.put_along_axis(changes, messages.index[..., None], changed[..., None], axis=2)
         return changes
+
+
+def sums_of_draws(
+    chances: Floats, values: Floats, rounds: Ints, generator: np.random.Generator
+) -> Floats:
+    """Return (n, D) sums of rows of `values` (A, D), one drawn by `chances` (A,) in each round."""
+    if rounds.sum() >= _MANY * len(rounds) * len(chances):
+        return np.asarray(generator.multinomial(rounds, chances / chances.sum()) @ values)
+    uniforms = generator.random(rounds.sum())
+    drawn = draw_categories(chances[None], np.zeros_like(uniforms, dtype=np.int64), uniforms)
+    block = np.repeat(np.arange(len(rounds)), rounds)
+    columns = [np.bincount(block, column[drawn], len(rounds)) for column in values.T]
+    return np.stack(columns, axis=1)

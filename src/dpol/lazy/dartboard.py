@@ -88,7 +88,7 @@ def choose_dartboard(
         largest_batch: largest batch size in rounds; None for T.
 
     Raises:
-        ValueError: epsilon is not positive, d < 2, or no parameters reach epsilon.
+        ValueError: no parameters reach epsilon.
 
     >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
     >>> chosen = choose_dartboard(game, epsilon=1.0, n_experts=300)

@@ -20,14 +20,10 @@ from dpol.lazy.transform import LazyParameters
 
 def output_masses(sums: Floats, rule: LazyParameters) -> Floats:
     """Return the (N, d^S) distributions of (x_1, ..., x_S); x_S varies fastest."""
-    return np.asarray(paths_and_shadow(sums, rule).sum(axis=-1))
-
-
-def paths_and_shadow(sums: Floats, rule: LazyParameters) -> Floats:
-    """Return the (N, d^S, d) distributions of (x_1, ..., x_S, y_S), batch by batch."""
+    if not rule.shadow:
+        return _dartboard_masses(sums, rule)
     n, rest, d = sums.shape
     eta, p = rule.eta, rule.fake_switch
-    log_scale = -rule.normaliser * rule.batch_size * eta
     masses = np.full((n, 1, d, d), 1 / d**2)  # sequences, (x_1..x_{s-1}), x_s, y_s
     total = np.zeros((n, d))
     for s in range(rest):
@@ -35,19 +31,21 @@ def paths_and_shadow(sums: Floats, rule: LazyParameters) -> Floats:
         total = total + batch
         nu = _weights(total, eta)
         gap = batch[:, :, None] - batch[:, None, :]
-        keep = (1 - p) * np.minimum(1.0, np.exp(log_scale - eta * gap))[..., None]  # n, x, y, .
+        ratio = np.exp(rule.log_scale - eta * gap)[..., None]  # n, x, y, .
+        keep = (1 - p) * np.minimum(1.0, ratio)
         move_x = keep * np.eye(d)[None, :, None] + (1 - keep) * nu[:, None, None]
         move_y = (1 - p) * np.eye(d)[None] + p * nu[:, None]  # n, y, y'
         masses = np.einsum("nhxy,nxyz,nyw->nhxzw", masses, move_x, move_y).reshape(n, -1, d, d)
-    return masses.reshape(n, -1, d)
+    return np.asarray(masses.sum(axis=-1).reshape(n, -1))
 
 
-def dartboard_masses(sums: Floats, rule: LazyParameters, limit: int) -> Floats:
-    """Return the (N, d^S) distributions of the points of the private shrinking dartboard.
+def _dartboard_masses(sums: Floats, rule: LazyParameters) -> Floats:
+    """Return the same of the private shrinking dartboard, which has no shadow point.
 
-    Source: "Private Online Prediction from Experts", Algorithm 1; `limit` is the most redraws.
+    Source: "Private Online Prediction from Experts", Algorithm 1.
     """
     n, rest, d = sums.shape
+    limit = int(min(rule.limit, rest))
     masses = np.zeros((n, 1, d, limit + 1))  # sequences, (x_1..x_{s-1}), x_s, redraws so far
     masses[..., 0] = 1 / d
     for s in range(rest):
@@ -93,25 +91,23 @@ def neighbours(
     n_experts: int,
     rest: int,
     values: Sequence[float],
-    largest_change: float = 1.0,
 ) -> tuple[Floats, list[tuple[NDArray[np.int64], NDArray[np.int64]]]]:
     """Return loss sequences and the pairs of sequences that differ in one round.
 
     These are all (N, rest, n_experts) sequences of batch sums from `values`; and for each of the
-    `rest` batches, the row numbers of the pairs that differ in that batch only, by at most
-    `largest_change` for every expert.
+    `rest` batches, the row numbers of the pairs that differ in that batch only, by at most 1 for
+    every expert.
 
     Args:
         n_experts: d, the number of experts.
         rest: batches with a successor, S - 1.
         values: losses of a batch that an expert may have, from 0 to B.
-        largest_change: most that an expert's sum may differ.
     """
     cells = np.array(list(itertools.product(values, repeat=n_experts)), dtype=float)
     indices = np.array(list(itertools.product(range(len(cells)), repeat=rest)))
     place = len(cells) ** np.arange(rest)[::-1]
     gaps = np.abs(cells[:, None] - cells[None]).max(axis=2)
-    close = np.argwhere((gaps > 0) & (gaps <= largest_change + 1e-12))
+    close = np.argwhere((gaps > 0) & (gaps <= 1 + 1e-12))
     pairs = []
     for s in range(rest):
         first = [np.flatnonzero(indices[:, s] == a) for a, _ in close]
@@ -127,11 +123,8 @@ def worst_epsilon(
     values: Sequence[float],
     *,
     delta: float,
-    limit: int | None = None,
 ) -> float:
     """Return the largest exact epsilon at `delta` over all pairs of `neighbours`.
-
-    The games are of L2P, or of the dartboard with at most `limit` redraws.
 
     >>> rule = LazyParameters(batch_size=1, eta=0.1, fake_switch=0.3)
     >>> worst = worst_epsilon(2, 2, rule, (0, 1), delta=1e-6)
@@ -139,5 +132,5 @@ def worst_epsilon(
     0.302
     """
     games, pairs = neighbours(n_experts, rest, values)
-    masses = output_masses(games, rule) if limit is None else dartboard_masses(games, rule, limit)
+    masses = output_masses(games, rule)
     return max(float(exact_epsilon(masses[a], masses[b], delta).max()) for a, b in pairs)

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dpol.core.arguments import check_mu, check_number, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.limited_updates import gumbel_noise
 from dpol.lazy.stochastic_losses import PairedLosses, Stretch
-from dpol.privacy.factorizations import prefix_sums_times
+from dpol.privacy.matrix_mechanism import prefix_sums_times
 from dpol.privacy.tree_noise import tree_levels
 
 
@@ -32,7 +31,7 @@ def play_leaders(
     T, d = games[0][0].sequences[0].n_rounds, games[0][0].sequences[0].n_experts
     total, switches = np.empty((2, len(games), generators.n_replicates))
     _, draw = NOISY_LEADERS[algorithm]
-    scales = [math.sqrt(d) / check_mu(mu) for _, mu in games]
+    scales = [math.sqrt(d) / mu for _, mu in games]
     for r, generator in enumerate(generators.generators):
         noise = draw(T, d, generator)
         sums_of = {losses: losses.of(r) for losses in {losses for losses, _ in games}}
@@ -82,7 +81,7 @@ def doubling_edges(n_rounds: int) -> list[int]:
     >>> doubling_edges(10)
     [0, 1, 3, 7, 10]
     """
-    return [*(2**k - 1 for k in range(check_whole("n_rounds", n_rounds).bit_length())), n_rounds]
+    return [*(2**k - 1 for k in range(n_rounds.bit_length())), n_rounds]
 
 
 def play_blocks(
@@ -97,7 +96,7 @@ def play_blocks(
         epsilon: pure epsilon of the actions, for a change of all losses of one round.
         generators: one for each replicate.
     """
-    scale = 2 / check_number("epsilon", epsilon, "(0, inf]")
+    scale = 2 / epsilon
     last: Any = 0.0
     chosen, total = [], np.zeros(generators.n_replicates)
     for block in blocks:

@@ -10,7 +10,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from dpol.core.arguments import check_number, check_whole
 from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame, sound_epsilon
 from dpol.lazy.transform import LazyParameters
 
@@ -62,10 +61,9 @@ def least_objective(
     Raises:
         ValueError: there is no candidate.
     """
-    check_number("epsilon", goal[0], "(0, inf]")
     best: Chosen | None = None
     grid = {1, 2, 3, *np.round(np.geomspace(4, n_rounds, sizes)).astype(int).tolist()}
-    largest = check_whole("largest_batch", n_rounds if largest_batch is None else largest_batch)
+    largest = n_rounds if largest_batch is None else largest_batch
     for batch_size in sorted(size for size in grid if size <= largest):
         if best and least(batch_size) >= best.objective:
             break
@@ -124,7 +122,7 @@ def choose_parameters(
         largest_batch: largest batch size in rounds; None for T.
 
     Raises:
-        ValueError: epsilon is not positive, d < 2, or no parameters reach epsilon.
+        ValueError: no parameters reach epsilon.
 
     >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
     >>> chosen = choose_parameters(game, epsilon=1.0, n_experts=300)
@@ -162,10 +160,6 @@ class Goal:
     epsilon: float
     n_experts: int
     accountant: Accountant
-
-    def __post_init__(self) -> None:
-        check_number("epsilon", self.epsilon, "(0, inf]")
-        check_whole("n_experts", self.n_experts, 2)
 
     def stability(self, batch_size: int) -> tuple[float, float]:
         """Return a and b of the accountant's objective, log(d)/eta + a eta + b eta^2.

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.core.arguments import check_number, check_whole, check_wholes
 from dpol.core.randomness import Floats, seed_sequence
 
 Bits = NDArray[np.int8]
@@ -32,9 +31,6 @@ class GapLosses:
         gap: advantage of the best expert, in [0, 1/2].
         seed: root seed; the losses are the same for every batch size.
         replicate: number of the replicate; each has a sequence of its own.
-
-    Raises:
-        ValueError: a number is out of range.
     """
 
     n_rounds: int
@@ -43,15 +39,8 @@ class GapLosses:
     seed: int
     replicate: int = 0
 
-    def __post_init__(self) -> None:
-        check_wholes(n_rounds=self.n_rounds, n_experts=self.n_experts)
-        check_number("gap", self.gap, "[0, 0.5]")
-        check_whole("seed", self.seed, 0)
-        check_whole("replicate", self.replicate, 0)
-
     def batches(self, size: int) -> Iterator[Bits]:
         """Yield the (rounds, d) losses of consecutive batches; the last may be shorter."""
-        check_whole("size", size)
         rest = np.empty((0, self.n_experts), dtype=np.int8)
         for block in self._blocks():
             rest = np.concatenate([rest, block])
@@ -85,22 +74,14 @@ class TurnLosses:
         n_rounds: T, the number of rounds.
         n_experts: d, the number of experts, at least 2.
         turn: rounds of a turn.
-
-    Raises:
-        ValueError: a number is out of range.
     """
 
     n_rounds: int
     n_experts: int
     turn: int
 
-    def __post_init__(self) -> None:
-        check_wholes(n_rounds=self.n_rounds, turn=self.turn)
-        check_whole("n_experts", self.n_experts, 2)
-
     def batches(self, size: int) -> Iterator[Bits]:
         """Yield the (rounds, d) losses of consecutive batches; the last may be shorter."""
-        check_whole("size", size)
         for first in range(0, self.n_rounds, size):
             turns = np.arange(first, min(first + size, self.n_rounds)) // self.turn
             losses = np.ones((len(turns), self.n_experts), dtype=np.int8)
@@ -136,17 +117,10 @@ class PairedLosses:
         sequences: the sequences, of losses 0 and 1, with the same rounds and experts; if there is
             one, all replicates have it.
         replicates: R, by default the number of sequences.
-
-    Raises:
-        ValueError: the number of replicates is out of range.
     """
 
     sequences: tuple[GapLosses | TurnLosses, ...]
     replicates: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.replicates is not None:
-            check_whole("replicates", self.replicates)
 
     def sums_of_batches(self, size: int) -> Iterator[Sums]:
         """Yield the (R, k + 1, d) total losses before and after k consecutive batches.
@@ -155,7 +129,7 @@ class PairedLosses:
         memory for the sums of all rounds.
         """
         T, most = self.sequences[0].n_rounds, self._most_rounds
-        edges = [*range(0, T, check_whole("size", size)), T]
+        edges = [*range(0, T, size), T]
         if most >= T:
             yield self._whole if size == 1 else self._whole[:, edges]
             return

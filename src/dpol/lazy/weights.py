@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import CoinsAhead, Floats, ReplicateGenerators
 from dpol.lazy.stochastic_losses import PairedLosses, Sums
 from dpol.lazy.transform import LazyParameters
@@ -24,17 +23,10 @@ class WeightsMeasure:
     Args:
         n_experts: d, the number of experts.
         eta: learning rate.
-
-    Raises:
-        ValueError: a number is out of range.
     """
 
     n_experts: int
     eta: float
-
-    def __post_init__(self) -> None:
-        check_whole("n_experts", self.n_experts)
-        check_number("eta", self.eta, "(0, 1e6]")
 
     def initial(self) -> Floats:
         """Return the (d,) cumulative losses before round 1, all 0."""

@@ -50,26 +50,14 @@ Of 5, 30, 100 and 300, 100 and 300 did best on these 20 weeks.
 
 
 @dataclass(frozen=True, kw_only=True)
-class Release:
-    """Releases of all holders.
-
-    Args:
-        counts: (T, R, n) released counts, in units of what one person can change.
-        spent: (T, R, n) epsilon that a round spends on one person at this holder.
-    """
-
-    counts: Floats
-    spent: Floats
-
-
-@dataclass(frozen=True, kw_only=True)
 class Mechanism:
     """A mechanism for streams.
 
     Args:
         title: its noise in words and symbols, as in `Noise`.
         law: law of the noise that it adds to counts.
-        release: maps counts (T, n), capacities (n,), draws (T, k, R, n), epsilon and w to releases.
+        release: maps counts (T, n), capacities (n,), draws (T, k, R, n), epsilon and w to released
+            counts (T, R, n).
         draws: k, number of draws of a holder in a round.
         most: maps w to the largest share of epsilon that a single round can spend.
         of_rounds: maps the largest epsilon of a round at one holder, and a number of rounds, to the
@@ -84,7 +72,7 @@ class Mechanism:
 
     title: str
     law: Law
-    release: Callable[[Floats, Floats, Floats, float, int], Release]
+    release: Callable[[Floats, Floats, Floats, float, int], Floats]
     draws: int = 1
     most: Callable[[int], float]
     of_rounds: Callable[[float, int], Loss]
@@ -122,29 +110,25 @@ def _dearest(mechanism: Mechanism, promise: Promise, stay: int) -> float:
     return largest(partial(mechanism.window, stay), promise)
 
 
-def uniform(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:
+def uniform(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Floats:
     """Release every round with noise for epsilon / w."""
-    counts = x[:, None] + draws[:, 0] * (stay / epsilon)
-    return Release(counts=counts, spent=np.full_like(counts, epsilon / stay))
+    return x[:, None] + draws[:, 0] * (stay / epsilon)
 
 
-def stairs(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:
+def stairs(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Floats:
     """Release every round with staircase noise for epsilon / w."""
-    counts = x[:, None] + staircase(epsilon / stay, draws[:, 0])
-    return Release(counts=counts, spent=np.full_like(counts, epsilon / stay))
+    return x[:, None] + staircase(epsilon / stay, draws[:, 0])
 
 
-def sample(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:
+def sample(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Floats:
     """Release one round in w with noise for epsilon, and repeat it until the next."""
     rounds = np.arange(len(x))
-    counts = (x[:, None] + draws[:, 0] / epsilon)[rounds - rounds % stay]
-    spends = (rounds % stay == 0)[:, None, None]
-    return Release(counts=counts, spent=np.where(spends, epsilon, np.zeros_like(counts)))
+    return np.asarray((x[:, None] + draws[:, 0] / epsilon)[rounds - rounds % stay])
 
 
 def budget_distribution(
     x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int
-) -> Release:
+) -> Floats:
     """Publish with half of what the window has left, if the count has moved by more than the noise.
 
     Half of epsilon decides whether to publish, by the noisy distance to the last publication.
@@ -154,26 +138,25 @@ def budget_distribution(
         left = epsilon / 2 - spent[max(t - stay + 1, 0) : t].sum(axis=0)
         publish, counts[t] = _published(t, x, counts, draws, left / 2, epsilon / (2 * stay))
         spent[t] = np.where(publish, left / 2, 0.0)
-    return Release(counts=counts, spent=spent + epsilon / (2 * stay))
+    return np.asarray(counts)
 
 
 def budget_absorption(
     x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int
-) -> Release:
+) -> Floats:
     """Publish with the budget of all rounds since the last publication, at most w of them.
 
     A publication that absorbed k rounds is followed by k - 1 rounds without one. Half of epsilon
     decides whether to publish, as in `budget_distribution`.
     """
     each = epsilon / (2 * stay)
-    counts, spent = np.zeros((2, *draws[:, 0].shape))
+    counts = np.zeros_like(draws[:, 0])
     used = np.full(counts.shape[1:], -1.0)  # the last round whose budget is used or void
     for t in range(len(x)):
         rounds = np.clip(t - used, 0, stay)
         publish, counts[t] = _published(t, x, counts, draws, each * rounds, each)
-        spent[t] = np.where(publish, each * rounds, 0.0)
         used = np.where(publish, t + rounds - 1, used)
-    return Release(counts=counts, spent=spent + each)
+    return counts
 
 
 def _published(
@@ -186,7 +169,7 @@ def _published(
     return publish, np.where(publish, x[t] + draws[t, 1] * error, last)
 
 
-def fast(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:
+def fast(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Floats:
     """Sample when a controller expects change; release what a Kalman filter makes of the samples.
 
     A window of w rounds has a sampled share of rounds at most, each with an equal part of epsilon;
@@ -194,13 +177,13 @@ def fast(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) 
     """
     most = samples_of(stay)
     noise, process = 2 * (most / epsilon) ** 2, (CHANGE * capacity) ** 2
-    counts, spent = np.zeros((2, *draws[:, 0].shape))
+    counts, sampled = np.zeros((2, *draws[:, 0].shape))
     estimate, due = np.zeros((2, *counts.shape[1:]))
     variance = np.full_like(estimate, 1e12 * noise)  # nothing is known before the first sample
     errors, interval = np.zeros((LAST_ERRORS, *estimate.shape)), np.ones_like(estimate)
     for t in range(len(x)):
-        used = (spent[max(t - stay + 1, 0) : t] > 0).sum(axis=0)
-        now = (t >= due) & (used < most)
+        used = sampled[max(t - stay + 1, 0) : t].sum(axis=0)
+        now = sampled[t] = (t >= due) & (used < most)
         variance = variance + process
         gain = np.where(now, variance / (variance + noise), 0.0)
         after = estimate + gain * (x[t] + draws[t, 0] * (most / epsilon) - estimate)
@@ -212,8 +195,7 @@ def fast(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) 
         interval = np.where(now, np.maximum(1.0, interval + slower), interval)
         due = np.where(now, t + interval, due)
         counts[t] = estimate = after
-        spent[t] = np.where(now, epsilon / most, 0.0)
-    return Release(counts=counts, spent=spent)
+    return np.asarray(counts)
 
 
 def samples_of(stay: int) -> int:
@@ -221,7 +203,7 @@ def samples_of(stay: int) -> int:
     return math.ceil(SAMPLED_SHARE * stay)
 
 
-def pegasus(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:
+def pegasus(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Floats:
     """Release the median of the noisy counts of a group of rounds that seem to be alike.
 
     A round joins the open group if the group's deviation, with noise, is below a noisy threshold;
@@ -245,7 +227,7 @@ def pegasus(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: in
         for start in np.unique(first):
             own = first == start
             counts[t][own] = _median(noisy[start : t + 1, own])
-    return Release(counts=counts, spent=np.full_like(counts, epsilon / stay))
+    return counts
 
 
 def _deviation(group: Floats) -> Floats:

@@ -29,7 +29,7 @@ from dpol.privacy.account import best_guess
 from dpol.privacy.chains import Chains, MemoryKind, designed
 from dpol.privacy.guarantee import NO_NOISE, Origin
 from dpol.privacy.losses import Promise
-from dpol.privacy.noise_laws import DRAWN, GAUSSIAN, LAWS, Law
+from dpol.privacy.noise_laws import GAUSSIAN, LAWS, Law
 
 MemoryChoice = Literal["designed", "none"] | tuple[float, float]
 """Memory of the noise `capacity-memory`: made by `designed`, none, or (a, b) for all entities."""
@@ -93,8 +93,8 @@ class Noise:
     mechanism: Mechanism | None = None
 
     def __post_init__(self) -> None:
-        if self.law_name not in DRAWN:
-            raise ValueError(f"law_name must be {' or '.join(DRAWN)}, got {self.law_name!r}")
+        if self.law_name not in LAWS:
+            raise ValueError(f"law_name must be {' or '.join(LAWS)}, got {self.law_name!r}")
         if self.law is not GAUSSIAN and not self.needs_capacities:
             raise ValueError(
                 f"{self.law.words} is noise on counts; set needs_capacities=True, or take the law"
@@ -246,7 +246,7 @@ def find_noise(name: object) -> Noise:
         raise ValueError(
             f"noise {name}: {target} draws noise of its own; dpol draws the noise of other packages"
             " and computes what it guarantees, so give a dpol.Noise with a scale and a law_name"
-            f" ({' or '.join(DRAWN)})"
+            f" ({' or '.join(LAWS)})"
         )
     return replace(noise, name=str(name), origin="other", central=False)
 

@@ -358,14 +358,14 @@ def released(
         draws[:, :, r] = generator.laplace(size=(rounds, mechanism.draws, n))
     capacity = stream.capacities_for("noise on counts")
     of_one = stream.count_sensitivity / capacity
-    made = mechanism.release(
+    counts = mechanism.release(
         stream.gains / of_one,
         capacity[0] / stream.count_sensitivity,
         draws,
         mechanism.epsilon(Promise(mu=mu), stream.stay),
         stream.stay,
     )
-    return np.asarray(made.counts * of_one[:, None])
+    return counts * of_one[:, None]
 
 
 def record_of(stream: GainStream, noise: str, mu: float) -> Guarantee:

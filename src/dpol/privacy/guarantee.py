@@ -144,15 +144,6 @@ class Guarantee:
         loss = {"numerical": self.loss.numerical, "loss": json.dumps(self.loss.as_data())}
         return {**self.as_columns(), **self.stay_columns(), **loss}
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values to store with a result, without empty stays, carry and memory."""
-        facts = {it.name: getattr(self, it.name) for it in dataclasses.fields(self)}
-        facts |= {"loss": self.loss.as_data(), "stays": [it.as_data() for it in self.stays or ()]}
-        if self.carried:
-            facts["carried"] = [self.carried[0], self.carried[1].as_data()]
-        empty = {name for name in ("stays", "carried", "memory") if not facts[name]}
-        return {key: value for key, value in facts.items() if key not in {*empty, "in_rounds"}}
-
 
 TIMES = "one person's μ is up to {:g} times as large"
 """How far the numbers that play are from what a record is about, in its `taken_as_public`."""

@@ -389,7 +389,7 @@ def largest(loss_of: Callable[[float], Loss], promise: Promise) -> float:
     """Return a strength that keeps a promise, hardly too small.
 
     Args:
-        loss_of: maps a strength to a loss that rises with it.
+        loss_of: maps a strength to a loss of draws that rises with it.
         promise: the promise.
 
     Raises:
@@ -397,7 +397,7 @@ def largest(loss_of: Callable[[float], Loss], promise: Promise) -> float:
     """
     each = loss_of(1.0).most
     if promise.mu is None and promise.delta == 0:
-        return promise.epsilon / each if each else 0.0
+        return promise.epsilon / each
 
     def excess(log_e: float) -> float:
         loss = loss_of(math.exp(log_e))
@@ -411,7 +411,7 @@ def largest(loss_of: Callable[[float], Loss], promise: Promise) -> float:
         return mu
     if pure_epsilon(mu) > 1e-10 * _LARGEST:
         raise ValueError(f"mu = {mu:g} is too large to tell from no privacy; take inf")
-    low = math.log(pure_epsilon(mu) / (each or 1.0))
+    low = math.log(pure_epsilon(mu) / each)
     while low > -230 and excess(low) > 0:
         low -= 1
     high = low + 1

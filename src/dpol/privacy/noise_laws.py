@@ -49,20 +49,23 @@ class Law:
 
     Args:
         name: name in tables, and of its curve in figures.
-        words: the noise in words, for a record: `Laplace noise`.
         deviation_of: maps e to the standard deviation, in units of a person's move.
         loss_of: maps e to the loss of one release.
         noise_of: maps e and standard Laplace draws to noise, in units of a person's move; None for
-            Gaussian noise, and for laws that dpol does not draw.
+            Gaussian noise.
         largest_of: maps a promise and a number of releases to `largest`, where a formula is known.
     """
 
     name: str
-    words: str
     deviation_of: Callable[[float], float]
     loss_of: Callable[[float], Loss]
     noise_of: Callable[[float, Floats], Floats] | None = None
     largest_of: Callable[[Promise, int], float] | None = None
+
+    @property
+    def words(self) -> str:
+        """The noise in words, for a record: `Laplace noise`."""
+        return f"{self.name} noise"
 
     def deviation(self, e: float) -> float:
         """Return the standard deviation of the noise, in units of a person's move."""
@@ -158,35 +161,21 @@ def _strength(e: float) -> float:
 
 GAUSSIAN = Law(
     name="Gaussian",
-    words="Gaussian noise",
     deviation_of=lambda e: 1 / e,
     loss_of=lambda e: Loss(gaussian=e),
     largest_of=lambda promise, releases: gaussian_for(promise) / math.sqrt(releases),
 )
 LAPLACE = Law(
     name="Laplace",
-    words="Laplace noise",
     deviation_of=lambda e: math.sqrt(2) / e,
     loss_of=_laplace,
     noise_of=lambda e, draws: draws / e,
 )
 STAIRCASE = Law(
     name="staircase",
-    words="staircase noise",
     deviation_of=_staircase_deviation,
     loss_of=_staircase,
     noise_of=staircase,
 )
-# A release of uniform noise on an interval of length 1 / e gives the person away for certain with
-# probability e, and says nothing otherwise.
-UNIFORM = Law(
-    name="uniform",
-    words="uniform noise",
-    deviation_of=lambda e: 1 / (math.sqrt(12) * e),
-    loss_of=lambda e: Loss(told=min(e, 1.0)),
-    largest_of=lambda promise, releases: -math.expm1(math.log1p(-promise.delta) / releases),
-)
-LAWS = {law.name: law for law in (GAUSSIAN, LAPLACE, STAIRCASE, UNIFORM)}
+LAWS = {law.name: law for law in (GAUSSIAN, LAPLACE, STAIRCASE)}
 """All laws by name."""
-DRAWN = GAUSSIAN.name, LAPLACE.name, STAIRCASE.name
-"""Names of the laws that dpol draws."""

@@ -9,7 +9,7 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.comparators import NOISES, best_regulariser, private_ftrl
 from dpol.lazy.convex.losses import LinearLosses, LogisticLosses, total_loss
-from dpol.privacy.factorizations import decayed_sums
+from dpol.privacy.matrix_mechanism import decayed_sums
 from dpol.privacy.tree_noise import tree_nodes
 from grids import each_and_corners
 from replicates import many

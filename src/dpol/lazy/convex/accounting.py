@@ -16,7 +16,6 @@ import numpy as np
 from dpol.core.arguments import check_number, check_numbers, check_wholes
 from dpol.lazy.accounting import NORMALISERS, ORDERS, Redraws, redrawn_epsilon
 from dpol.lazy.parameters import AccountedParameters, largest_within, least_objective
-from dpol.lazy.transform import LazyParameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +94,6 @@ def convex_epsilon(
     >>> round(convex_epsilon(game, 10, 0.02, 0.1, beta=0.01, regulariser=10.0), 3)
     1.723
     """
-    LazyParameters(batch_size, eta, fake_switch, normaliser=normaliser)  # refuses wrong numbers
-    check_numbers("(0, 1e100]", beta=beta, regulariser=regulariser)
     if fake_switch <= 0:
         return math.inf
     spread = beta * game.lipschitz * game.diameter
@@ -183,7 +180,6 @@ def theorem_3_12(game: ConvexGame, *, epsilon: float) -> ConvexParameters:
     only for delta_0 >= 0.164, and with p = eta / eps the first term of Theorem 3.2 alone is 2 eps.
     Source: "Private Online Learning via Lazy Algorithms", Theorem 3.12.
     """
-    check_numbers("(0, 1e100]", epsilon=epsilon)
     T, L = game.n_rounds, game.lipschitz
     batch_size = max(1, round(1 / (2 * epsilon * math.log(1 / game.delta))))
     eta = epsilon ** (2 / 3) / (T ** (1 / 3) * math.log(T / game.delta))

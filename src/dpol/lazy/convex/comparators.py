@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpol.core.arguments import check_mu, check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.losses import ConvexLosses
-from dpol.privacy.factorizations import prefix_sums_largest, prefix_sums_times
+from dpol.privacy.matrix_mechanism import prefix_sums_largest, prefix_sums_times
 from dpol.privacy.tree_noise import next_nodes, tree_levels
 
 
@@ -56,7 +55,7 @@ class SumNoise:
 
     def scale(self, losses: ConvexLosses, mu: float) -> float:
         """Return the standard deviation of a draw; a replaced loss moves its gradient by <= 2L."""
-        return 2 * losses.lipschitz * math.sqrt(self.columns(losses.n_rounds)) / check_mu(mu)
+        return 2 * losses.lipschitz * math.sqrt(self.columns(losses.n_rounds)) / mu
 
 
 def _tree(
@@ -121,7 +120,6 @@ def private_ftrl(
         regulariser: lambda; see `best_regulariser`.
         generators: one for each run.
     """
-    check_number("regulariser", regulariser, "(0, 1e100]")
     T, d, scale = losses.n_rounds, losses.dimension, noise.scale(losses, mu)
     prefix, x = np.zeros(d), np.tile(ball.centre, (generators.n_replicates, 1))
     yield x

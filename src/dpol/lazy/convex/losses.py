@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from dpol.core.arguments import check_number, check_whole, check_wholes, real_array
+from dpol.core.arguments import check_number, real_array
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.lazy.convex.ball import Ball
 
@@ -69,7 +69,7 @@ class LinearLosses(_LossesOfProducts):
 
     def batches(self, size: int) -> Iterator[Floats]:
         """Yield the (rounds, ...) gradients of consecutive batches; the last may be shorter."""
-        for first in range(0, self.n_rounds, check_whole("size", size)):
+        for first in range(0, self.n_rounds, size):
             yield self.vectors[first : first + size]
 
     def value(self, t: int, points: Floats) -> Floats:
@@ -99,7 +99,7 @@ class LogisticLosses(_LossesOfProducts):
 
     def batches(self, size: int) -> Iterator[LogisticLosses]:
         """Yield the losses of consecutive batches; the last may be shorter."""
-        for first in range(0, self.n_rounds, check_whole("size", size)):
+        for first in range(0, self.n_rounds, size):
             yield self.rounds(first, first + size)
 
     def followed_by(self, later: LogisticLosses) -> LogisticLosses:
@@ -203,8 +203,6 @@ def drifting_losses(
         seed: root seed.
         replicate: number of the replicate; each has losses of its own.
     """
-    check_wholes(n_rounds=n_rounds, dimension=dimension)
-    lipschitz = check_number("lipschitz", lipschitz, "(0, 1e100]")
     key = ("convex losses", "linear", dimension, replicate)
     rng = np.random.default_rng(seed_sequence(seed, key))
     hidden = rng.standard_normal(dimension)

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpol.core.arguments import check_numbers
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.lazy.convex.ball import Ball
+from dpol.lazy.convex.ball import Accepted, Ball, Rows, first_accepted
 from dpol.lazy.convex.losses import STEEPNESS, ConvexLosses, LinearLosses, LogisticLosses
-from dpol.lazy.convex.truncated_gaussian import Accepted, Rows, first_accepted
 
 MOST_TRIES = 2_000
 """Most attempts at a draw, each of up to `MOST_AT_ONCE` proposals."""
@@ -38,17 +36,11 @@ class RegularisedWeights:
         ball: ball of the points.
         beta: inverse temperature.
         regulariser: lambda, the weight of `|x|^2`.
-
-    Raises:
-        ValueError: a number is out of range.
     """
 
     ball: Ball
     beta: float
     regulariser: float
-
-    def __post_init__(self) -> None:
-        check_numbers("(0, 1e100]", beta=self.beta, regulariser=self.regulariser)
 
     def initial(self) -> Floats:
         return np.zeros(self.ball.dimension)

@@ -25,7 +25,7 @@ from dpol.noise import noisy_gains, privatize
 from dpol.noise.noises import memory_of
 from dpol.privacy.auditing import exceeds
 from dpol.privacy.chains import Chains
-from dpol.privacy.factorizations import Factorization
+from dpol.privacy.matrix_mechanism import Factorization
 from dpol.privacy.stays import stay_norm
 from dpol.studies.ledger.audits import adabatch, experts, labels
 from dpol.studies.ledger.audits.compute import SAMPLED

@@ -20,10 +20,10 @@ import pytest
 from claims_by_hand import claim_by_hand as claim
 from dpol.core.intervals import mean_interval
 from dpol.experts.adabatch import RWAdaBatch
+from dpol.experts.amplification import BatchMixture
 from dpol.lazy.accounting import LazyGame
 from dpol.lazy.exact import output_masses
 from dpol.lazy.transform import LazyParameters
-from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.ledger.claims import compute as ledger
 from dpol.studies.ledger.claims import experts, labels, lazy
 from dpol.studies.ledger.claims.core import (

@@ -72,8 +72,8 @@ def privacy(_: int) -> Findings:
         yield Finding("dartboard-last-step", 1.0, step / theorem_5(T, B, p, eta), at=step_at)
     for (d, B), eta, p in itertools.product(((2, 2), (3, 1)), (0.01, 0.1, 0.5), (1e-3, 0.05, 0.5)):
         game = LazyGame((6 - d) * B, DELTA)
-        rule = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=0.0)
-        exact = worst_epsilon(d, 5 - d, rule, range(B + 1), delta=DELTA, limit=5 - d)
+        rule = LazyParameters(batch_size=B, eta=eta, fake_switch=p, shadow=False)
+        exact = worst_epsilon(d, 5 - d, rule, range(B + 1), delta=DELTA)
         losses = range(len(neighbours(d, 5 - d, range(B + 1))[0]))
         at: At = {"d": d, "T": (6 - d) * B, "B": B, "eta": eta, "p": p, "losses": losses}
         ours = sound_epsilon(game, B, eta, p, shadow=False)

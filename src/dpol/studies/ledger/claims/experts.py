@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
+from dpol.experts.batches import BOUNDS
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.meta import MetaState, RWMeta, centred, shared_noise
 from dpol.experts.play import rounds
-from dpol.experts.switching import BOUNDS
 from dpol.noise import privatize
 from dpol.studies.ledger.claims.core import (
     At,

@@ -15,14 +15,17 @@ from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generato
 from dpol.data.stream import GainStream
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.experts.amplification import containing_batch, heuristic_batch, observed_batches
-from dpol.experts.batches import BatchRule
+from dpol.experts.amplification import (
+    BatchMixture,
+    containing_batch,
+    heuristic_batch,
+    observed_batches,
+)
+from dpol.experts.batches import BOUNDS, BatchRule
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import play_rounds, setup_of
 from dpol.experts.registry import regret_bounds
-from dpol.experts.switching import BOUNDS
 from dpol.noise import CONSTANT, NoisyGains, privatize
-from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.jobs import read_points
 from dpol.studies.paper1.batching.settings import Asked, Batching
 from dpol.studies.study import Facts, FileLists, Inputs
