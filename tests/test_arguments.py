@@ -14,6 +14,7 @@ import pytest
 
 import dpol
 from dpol import labels, lazy
+from dpol.core.randomness import replicate_generators
 from dpol.lazy import convex
 from dpol.privacy import account, auditing, chains, gaussian_dp, losses, stays
 from dpol.privacy.noise_laws import LAWS
@@ -42,6 +43,12 @@ planar = partial(
     convex.ConvexGame, n_rounds=6, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-6
 )
 steps = np.eye(6, 2)
+COINS = replicate_generators(1, ("arguments",), range(2), "coins")
+DRIFT = convex.drifting_losses(n_rounds=6, dimension=2, lipschitz=1.0, seed=1)
+PAIRED = lazy.PairedLosses(
+    tuple(lazy.GapLosses(n_rounds=6, n_experts=3, gap=0.1, seed=1, replicate=it) for it in (0, 1)),
+    replicates=2,
+)
 CALLS: list[partial[Any]] = [
     *(raw, game, planar),
     partial(stream, gain_range=1.0, count_sensitivity=1.0, stay=2),
@@ -63,7 +70,11 @@ CALLS: list[partial[Any]] = [
     ),
     partial(lazy.LazyParameters, **LAZILY, normaliser=2.0, limit=3.0),
     partial(lazy.ShrinkingDartboard, delta=1e-6, largest_batch=2),
-    partial(lazy.sound_epsilon, game(), **LAZILY),
+    *(partial(it, game(), **LAZILY) for it in (lazy.published_epsilon, lazy.sound_epsilon)),
+    partial(lazy.play_blocks, [*PAIRED.between([0, 6])], epsilon=1.0, generators=COINS),
+    partial(lazy.play_leaders, "mf-ftpl", games=[(PAIRED, 1.0)], generators=COINS),
+    partial(convex.convex_epsilon, planar(), **LAZILY, beta=1.0, regulariser=1.0, normaliser=2.0),
+    partial(convex.best_regulariser, DRIFT, convex.Ball(2, 2.0), convex.NOISES["dp-ftrl"], mu=1.0),
     *(partial(it, steps, lipschitz=1.0) for it in (convex.LinearLosses, convex.LogisticLosses)),
     partial(labels.Clipping, labels.random_class(3, 4, seed=1), n_rounds=6),
     partial(labels.Terms, n_rounds=6, epsilon=1.0, delta=1e-6),
@@ -93,7 +104,7 @@ NEVER = -1, math.nan, -math.inf, True
 """Numbers that none of these arguments takes."""
 SOMETIMES = 0, math.inf, 1e308, 10**400
 CALLED = {
-    **dict.fromkeys(("kept", "levels"), "mu"),
+    **dict.fromkeys(("kept", "games", "levels"), "mu"),
     **{"memory": "memory|a|b", "replicates": "replicates?"},
 }
 """Names in messages of an argument that holds several numbers."""

@@ -67,6 +67,7 @@ def published_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: 
     >>> round(published_epsilon(game, 10, 0.0001, 0.1), 3)
     0.06
     """
+    LazyParameters(batch_size, eta, fake_switch)  # refuses wrong numbers
     T, B, p = game.n_rounds, batch_size, fake_switch
     log_term = math.log(2 * T / game.delta)
     if p <= 0 or eta * B * log_term / p > 1 or T * p / B < 1:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpol.core.arguments import check_mu, check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.limited_updates import gumbel_noise
 from dpol.lazy.stochastic_losses import PairedLosses, Stretch
@@ -31,7 +32,7 @@ def play_leaders(
     T, d = games[0][0].sequences[0].n_rounds, games[0][0].sequences[0].n_experts
     total, switches = np.empty((2, len(games), generators.n_replicates))
     _, draw = NOISY_LEADERS[algorithm]
-    scales = [math.sqrt(d) / mu for _, mu in games]
+    scales = [math.sqrt(d) / check_mu(mu) for _, mu in games]
     for r, generator in enumerate(generators.generators):
         noise = draw(T, d, generator)
         sums_of = {losses: losses.of(r) for losses in {losses for losses, _ in games}}
@@ -96,7 +97,7 @@ def play_blocks(
         epsilon: pure epsilon of the actions, for a change of all losses of one round.
         generators: one for each replicate.
     """
-    scale = 2 / epsilon
+    scale = 2 / check_number("epsilon", epsilon, "(0, inf]")
     last: Any = 0.0
     chosen, total = [], np.zeros(generators.n_replicates)
     for block in blocks:

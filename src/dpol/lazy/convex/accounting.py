@@ -16,6 +16,7 @@ import numpy as np
 from dpol.core.arguments import check_number, check_numbers, check_wholes
 from dpol.lazy.accounting import NORMALISERS, ORDERS, Redraws, redrawn_epsilon
 from dpol.lazy.parameters import AccountedParameters, largest_within, least_objective
+from dpol.lazy.transform import LazyParameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +95,8 @@ def convex_epsilon(
     >>> round(convex_epsilon(game, 10, 0.02, 0.1, beta=0.01, regulariser=10.0), 3)
     1.723
     """
+    LazyParameters(batch_size, eta, fake_switch, normaliser=normaliser)  # refuses wrong numbers
+    check_numbers("(0, 1e100]", beta=beta, regulariser=regulariser)
     if fake_switch <= 0:
         return math.inf
     spread = beta * game.lipschitz * game.diameter

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpol.core.arguments import check_mu
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.losses import ConvexLosses
@@ -55,7 +56,7 @@ class SumNoise:
 
     def scale(self, losses: ConvexLosses, mu: float) -> float:
         """Return the standard deviation of a draw; a replaced loss moves its gradient by <= 2L."""
-        return 2 * losses.lipschitz * math.sqrt(self.columns(losses.n_rounds)) / mu
+        return 2 * losses.lipschitz * math.sqrt(self.columns(losses.n_rounds)) / check_mu(mu)
 
 
 def _tree(
