@@ -17,7 +17,7 @@ from dpol.experts.switching import BOUNDS
 from dpol.labels import bounds
 from dpol.labels.clients import ResponseClient
 from dpol.privacy.account import account, best_guess
-from dpol.studies.ledger.claims import experts, lemmas
+from dpol.studies.ledger.claims import experts, lazy
 
 MU, BEDS, LEAST, S = 0.4, 30.0, 20.0, 1.5
 STREAM = GainStream(
@@ -60,7 +60,7 @@ FORMULAS: list[tuple[str, str, str, Mapping[str, float], float]] = [
         "δ + (1 + e^ε)((1 + e^ε)Σλ + δ)",
         "δ + (1 + e^ε) ((1 + e^ε) λ + δ)",
         COMPOSED,
-        lemmas.mended_delta(0.2, 0.01, 0.5),
+        lazy.mended_delta(0.2, 0.01, 0.5),
     ),
     (
         PAPERS,

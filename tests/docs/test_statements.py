@@ -21,7 +21,7 @@ from dpol.experts.registry import REGISTRY
 from dpol.labels import bounds
 from dpol.labels.hard_pairs import hardness
 from dpol.privacy.factorizations import decayed_sums
-from dpol.studies.ledger.claims import compute, dartboard, experts, lemmas
+from dpol.studies.ledger.claims import compute, dartboard, experts, lazy
 from dpol.studies.ledger.claims.core import _digits, stated
 
 ROOT = Path(dpol.__file__).parent
@@ -70,7 +70,7 @@ FURTHER: Mapping[Callable[..., Any], Callable[[Mapping[str, Any]], Mapping[str, 
 """Letters of a formula that are no arguments, by function."""
 BOUNDS: tuple[Callable[..., Any], ...] = (
     *(experts.ftpl_bound, experts.adabatch_bound, experts.meta_bound),
-    *(lemmas.mended_delta, dartboard.bound, bounds.kept_by_design),
+    *(lazy.mended_delta, dartboard.bound, bounds.kept_by_design),
     *(bounds.posterior_tv, bounds.posterior_risk, bounds.lower_bound, bounds.lower_bound_of_tv),
 )
 

@@ -27,7 +27,7 @@ from dpol.privacy.auditing import exceeds
 from dpol.privacy.chains import Chains
 from dpol.privacy.factorizations import Factorization
 from dpol.privacy.stays import stay_norm
-from dpol.studies.ledger.audits import adabatch, experts, labels
+from dpol.studies.ledger.audits import experts, labels
 from dpol.studies.ledger.audits.compute import SAMPLED
 from dpol.studies.ledger.audits.core import Audit, verdicts
 from dpol.studies.ledger.audits.settings import Audits
@@ -213,7 +213,7 @@ def releases_of(noise):
     )
 
 
-audit_batches = partial(adabatch.audit_adabatch, SMALL)
+audit_batches = partial(experts.audit_adabatch, SMALL)
 
 
 NOISE_FAULTS = {
@@ -248,7 +248,7 @@ AUDITS = {
         for noise in ("laplace-uniform", "laplace-sample")
     },
     "RW-AdaBatch": (
-        *(with_another(adabatch, "ALGORITHM", audit_batches), adabatch.ALGORITHM),
+        *(with_another(experts, "ALGORITHM", audit_batches), experts.ALGORITHM),
         {
             "acts inside a batch": ActsInside(3.0),
         },
