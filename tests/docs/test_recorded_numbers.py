@@ -6,10 +6,10 @@ import importlib
 import json
 from pathlib import Path
 
+import findings
 import pandas as pd
 import pytest
 import record
-import recorded_numbers
 import tables
 
 from dpol.show.reported import FILLINGS
@@ -27,7 +27,7 @@ def test_the_default_treatment_of_unmeasured_cells_is_the_recorded_run() -> None
     """Both play the same games, but with intervals of their own."""
     same, key = "treatment == 'measured counts and beds' and read_as == 2", ["algorithm", "noise"]
     fillings = pd.read_csv(FILLINGS).query(same).set_index([*key, "mu"])["mean_gain"]
-    run = recorded_numbers.recorded("central-texas", "summary").set_index([*key, "mu"])
+    run = findings.recorded("central-texas", "summary").set_index([*key, "mu"])
     for cell, gain in fillings.items():
         if cell in run.index:  # the best of the linear models with capacity noise is not played
             assert gain == pytest.approx(run["mean_gain"][cell], rel=1e-5)
@@ -36,7 +36,7 @@ def test_the_default_treatment_of_unmeasured_cells_is_the_recorded_run() -> None
 @pytest.mark.parametrize("run", ["states", "held-out"])
 def test_a_record_keeps_what_over_states_needs(tmp_path: Path, run: str) -> None:
     """The lead over the strongest rival, and its interval over states, follow from kept rows."""
-    every = recorded_numbers.recorded("beyond", "standings").replace({"question": {"": "share"}})
+    every = findings.recorded("beyond", "standings").replace({"question": {"": "share"}})
     every.to_parquet(tmp_path / "standings.parquet")
     of_all = record.spread(tmp_path)
     kept = record.standings(tmp_path).query(record.OF_RUN[run]["standings"])

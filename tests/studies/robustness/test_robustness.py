@@ -92,9 +92,9 @@ def test_the_lead_in_a_world_is_the_mean_over_streams_of_the_plain_shares() -> N
     actions = dpol.play("random-effects", games).actions
     own = sum(gains[r, t, actions[r, t]] for r in range(3) for t in range(worlds.WEEKS))
     chance, best = gains.mean(axis=2).sum(), gains.max(axis=2).sum()
-    assert rows.loc["random-effects", "gain_share"] == pytest.approx(
-        (own - chance) / (best - chance)
-    )
+    share = rows.loc["random-effects", "gain_share"]
+    assert share == pytest.approx((own - chance) / (best - chance))
+    assert rows["to_ours"].tolist() == pytest.approx(rows["gain_share"] - share)
 
 
 def test_hidden_zeros_play_as_recorded() -> None:
