@@ -78,13 +78,9 @@ def _all_between(ends: re.Match[str]) -> str:
 
 def shown() -> Set[str]:
     """Return all figures and tables, as `figures/NAME` or `tables/NAME`."""
-    return {
-        f"{kind}/{it.name}"
-        for study in load_studies().values()
-        for section in study.sections
-        for kind, its in (("figures", section.figures), ("tables", section.tables))
-        for it in its
-    }
+    sections = [it for study in load_studies().values() for it in study.sections]
+    figures = {f"figures/{it.name}" for section in sections for it in section.figures}
+    return figures | {f"tables/{it.name}" for section in sections for it in section.tables}
 
 
 def line_of(exhibit: Exhibit, theirs: Mapping[str, Statement]) -> str:
@@ -107,18 +103,9 @@ def line_of(exhibit: Exhibit, theirs: Mapping[str, Statement]) -> str:
         loaded = import_module(module)
         if name:
             getattr(loaded, name)
-    said = [", ".join(f"`{target}`" for target in exhibit.computed)]
-    for kind in ("table", "figure"):
-        start = f"{kind}s/"
-        names = [f"`{it.removeprefix(start)}`" for it in exhibit.seen if it.startswith(start)]
-        if names:
-            said.append(f"{kind}{'s' if names[1:] else ''} {', '.join(names)}")
+    said = [", ".join(f"`{it}`" for it in own) for own in (exhibit.computed, exhibit.seen)]
     places = {exhibit.name, *exhibit.places}
-    rows = [
-        f"`{row}`{' †' if each.ours else ''}"
-        for row, each in theirs.items()
-        if places & {each.place, *named(each.place)}
-    ]
+    rows = [f"`{row}`" for row, it in theirs.items() if places & {it.place, *named(it.place)}]
     if rows:
         said.append(f"ledger: {', '.join(rows)}")
     about = f" ({exhibit.about})" if exhibit.about else ""

@@ -12,7 +12,7 @@ from typing import get_args
 
 import pandas as pd
 from manual import TEMPLATES
-from tables import minus, read, rows, table
+from tables import minus, read, table
 
 from dpol.core.rounding import at_most
 from dpol.privacy.account import account, best_guess
@@ -26,7 +26,7 @@ from dpol.studies.ledger.claims.gains import reported_ratios
 from dpol.studies.paper1.table_2 import HEADERS, order_in_words
 from dpol.studies.verdicts import ABOVE, AHEAD, OPPOSITE, bounded, verdict_on
 
-SYSTEM, READ = ["algorithm", "noise"], ["treatment", "read_as"]
+READ = ["treatment", "read_as"]
 FILLED = pd.read_csv(FILLINGS)
 READINGS = kept_at(FILLED)
 """Central Texas at each reading."""
@@ -34,14 +34,9 @@ KEPT = {"gain_share": 1, "gain_share_half_width": -1}
 """Columns of a share, with the sign of the other's in a difference."""
 
 
-def file_of(run: str, name: str) -> str:
-    """Return the file of a result table of a recorded run."""
-    return f"verify/runs/{run}/{name}.csv"
-
-
 def recorded(run: str, name: str) -> pd.DataFrame:
     """Return a result table of a recorded run."""
-    return read(file_of(run, name))
+    return read(f"verify/runs/{run}/{name}.csv")
 
 
 def amount(value: float, half_width: float) -> str:
@@ -108,9 +103,8 @@ def systems(run: str) -> dict[str, pd.DataFrame]:
 def shares() -> str:
     """docs/explanation/ours.md: the share of the possible gain by system and level."""
     mus = levels(standings("states")["mu"])
-    lines = [
-        (name, *(f"{kept(own, mu):.1f}" for mu in mus)) for name, own in systems("states").items()
-    ]
+    rows = systems("states").items()
+    lines = [(name, *(f"{kept(own, mu):.1f}" for mu in mus)) for name, own in rows]
     fixed = f"{100 * standings('states')['best_fixed_share'].iloc[0]:.1f}"
     lines.append(("best fixed expert", *[fixed] * len(mus)))
     heads = [f"μ = {level(mu)}" for mu in mus]
@@ -132,45 +126,37 @@ def ours_at(run: str, mu: float) -> pd.Series:
     return standings(run).query("role == @OUR_METHOD and mu == @mu").iloc[0]
 
 
-def verdict_of(run: str, row: pd.Series, other: tuple[str, str] = STRONGEST) -> str:
-    """Return the verdict on our method, or a curator, of a recorded run, with all that bounds it.
+def verdict_of(run: str, row: pd.Series) -> str:
+    """Return the verdict on our method in a recorded run, with all that bounds it.
 
     Args:
         run: name of the run.
-        row: the row, for its first question.
-        other: the strongest rival, or our method.
+        row: the row of our method, for its first question.
     """
-    wide, units, to = None, "weeks", "ours"
-    readings = [verdict_at(it, cell_of(row), other) for it in READINGS] * (run == "central-texas")
-    if other == STRONGEST:
-        own, to = ZEROS.query("run == @run and stream == '' and question != 'large'"), "strongest"
-        readings += [*own[own["mu"] == row["mu"]]["verdict"]]
-        over = recorded(run, "spread").set_index("mu").loc[row["mu"]]
-        wide, units = (over["difference"], over["half_width"]), over["units"].split()[-1]
-    return bounded(row[f"to_{to}_verdict"], readings, wide, units)
+    readings = [verdict_at(it, cell_of(row), STRONGEST) for it in READINGS]
+    own = ZEROS.query("run == @run and stream == '' and question != 'large'")
+    bounds = readings * (run == "central-texas") + [*own[own["mu"] == row["mu"]]["verdict"]]
+    over = recorded(run, "spread").set_index("mu").loc[row["mu"]]
+    wide = over["difference"], over["half_width"]
+    return bounded(row["to_strongest_verdict"], bounds, wide, over["units"].split()[-1])
 
 
 def real_data() -> str:
-    """verify/runs/README.md: our method beside the strongest rival of each level."""
-    lines, beside = [], dict[str, list[str]]()
+    """verify/runs/README.md: our method beside the strongest rival and curator of each level."""
+    lines = []
     for run, data in REAL.items():
         over = recorded(run, "spread").set_index("mu")["half_width"]
         for mu, at in sorted(standings(run).groupby("mu"), reverse=True):
             own, rival = (at[it].iloc[0] for it in (at["role"] == OUR_METHOD, at["strongest"]))
+            raw = at[at["model"] == "central"]
+            curator = raw.loc[raw["gain_share"].idxmax()]
+            theirs, others = (f"{kept_by(it)} ({title(it)})" for it in (rival, curator))
             gap = amount(100 * own["to_strongest"], 100 * own["to_strongest_half_width"])
-            theirs = f"{kept_by(rival)} ({title(rival)})"
             first, wider = data if mu == math.inf else "", f"± {100 * over[mu]:.1f}"
             cells = first, level(mu), kept_by(own), theirs, minus(gap), wider
-            lines.append((*cells, verdict_of(run, own)))
-            raw = at[at["model"] == "central"]
-            best = raw.loc[raw["gain_share"].idxmax()]
-            verdict = verdict_of(run, best, tuple(own[SYSTEM]))
-            lead = minus(f"{100 * best['to_ours']:.1f}")
-            where = f"{data} at μ = {level(mu)} ({lead} points, {title(best)})"
-            beside.setdefault(verdict, []).append(where)
+            lines.append((*cells, verdict_of(run, own), others))
     heads = "data", "μ", "our method †", "strongest rival", "difference", "over states or weeks"
-    made = table((*heads, "our method is"), lines, words=2)
-    return said("real_data", table=made, rows=len(lines), beside=beside)
+    return table((*heads, "our method is", "best curator"), lines, words=2)
 
 
 ZEROS = recorded("robustness", "zeros")
@@ -190,8 +176,21 @@ def signs_of(of: pd.DataFrame) -> pd.Series:
 
 
 def losses() -> str:
-    """docs/explanation/ours.md: every recorded table in which the strongest rival is better."""
-    return "".join(_lost(where, own) for where, own in _compared())
+    """docs/explanation/ours.md: every recorded table in which the strongest rival is better.
+
+    A line says at which levels, and to whom our method lost most.
+    """
+    lines = ""
+    for where, rivals in _compared():
+        lost = rivals[rivals["to_ours_verdict"].isin([ABOVE, AHEAD])]
+        if len(lost):
+            most, mus = lost.loc[lost["to_ours"].idxmax()], levels(lost["mu"])
+            at = f" at μ = {level(most['mu'])}" if len(mus) > 1 else ""
+            lines += (
+                f"- {where.format(lost['stream'].nunique())} (μ = {', '.join(map(level, mus))}):"
+                f" {title(most)} leads most, by {100 * most['to_ours']:.1f} points{at}\n"
+            )
+    return lines
 
 
 def _compared() -> Iterator[tuple[str, pd.DataFrame]]:
@@ -219,21 +218,10 @@ def _compared() -> Iterator[tuple[str, pd.DataFrame]]:
         yield f"{data}, with zeros hidden, {{}} of them each alone", own[own["stream"] != ""]
 
 
-def _lost(where: str, of: pd.DataFrame) -> str:
-    """Say at which levels our method lost, and most to whom; empty text if it did not."""
-    lost = of[of["to_ours_verdict"].isin([ABOVE, AHEAD])]
-    if lost.empty:
-        return ""
-    most = lost.loc[lost["to_ours"].idxmax()]
-    mus = ", ".join(map(level, levels(lost["mu"])))
-    points, where = 100 * most["to_ours"], where.format(lost["stream"].nunique())
-    at = f" at μ = {level(most['mu'])}" if lost["mu"].nunique() > 1 else ""
-    return f"- {where} (μ = {mus}): {title(most)} leads most, by {points:.1f} points{at}\n"
-
-
 def table_2() -> str:
     """README.md: two columns of the first paper's Table 2 on Central Texas, and their ratio."""
-    every = rows(file_of("central-texas", "summary"), f"noise == '{PAPER_NOISE}'")
+    every = recorded("central-texas", "summary")
+    every = every[every["noise"] == PAPER_NOISE]
     reported, lines = reported_ratios(META, MIN_NOISE), []
     for mu in levels(reported.index.unique("mu")):
         cells = every[every["mu"] == mu].set_index("algorithm").loc[[META, MIN_NOISE]]
