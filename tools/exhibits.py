@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -49,20 +48,10 @@ class Exhibit:
     aside: str = ""
 
 
-@cache
-def _listed() -> tuple[Mapping[str, list[str]], Mapping[str, list[Exhibit]]]:
-    made = dict(read_yaml(Path(__file__).with_name("exhibits.yaml")))
-    return made.pop("numbered"), TypeAdapter(dict[str, list[Exhibit]]).validate_python(made)
-
-
 def exhibits() -> Mapping[str, list[Exhibit]]:
     """Return the exhibits of each paper, in its order."""
-    return _listed()[1]
-
-
-def numbered() -> Mapping[str, list[str]]:
-    """Return what is numbered in each of the three papers, such as theorems and figures."""
-    return _listed()[0]
+    listed = read_yaml(Path(__file__).with_name("exhibits.yaml"))
+    return TypeAdapter(dict[str, list[Exhibit]]).validate_python(listed)
 
 
 def named(place: str) -> list[str]:
@@ -89,13 +78,9 @@ def _all_between(ends: re.Match[str]) -> str:
 
 def shown() -> Set[str]:
     """Return all figures and tables, as `figures/NAME` or `tables/NAME`."""
-    return {
-        f"{kind}/{it.name}"
-        for study in load_studies().values()
-        for section in study.sections
-        for kind, its in (("figures", section.figures), ("tables", section.tables))
-        for it in its
-    }
+    sections = [it for study in load_studies().values() for it in study.sections]
+    figures = {f"figures/{it.name}" for section in sections for it in section.figures}
+    return figures | {f"tables/{it.name}" for section in sections for it in section.tables}
 
 
 def line_of(exhibit: Exhibit, theirs: Mapping[str, Statement]) -> str:
@@ -118,18 +103,9 @@ def line_of(exhibit: Exhibit, theirs: Mapping[str, Statement]) -> str:
         loaded = import_module(module)
         if name:
             getattr(loaded, name)
-    said = [", ".join(f"`{target}`" for target in exhibit.computed)]
-    for kind in ("table", "figure"):
-        start = f"{kind}s/"
-        names = [f"`{it.removeprefix(start)}`" for it in exhibit.seen if it.startswith(start)]
-        if names:
-            said.append(f"{kind}{'s' if names[1:] else ''} {', '.join(names)}")
+    said = [", ".join(f"`{it}`" for it in own) for own in (exhibit.computed, exhibit.seen)]
     places = {exhibit.name, *exhibit.places}
-    rows = [
-        f"`{row}`{' †' if each.ours else ''}"
-        for row, each in theirs.items()
-        if places & {each.place, *named(each.place)}
-    ]
+    rows = [f"`{row}`" for row, it in theirs.items() if places & {it.place, *named(it.place)}]
     if rows:
         said.append(f"ledger: {', '.join(rows)}")
     about = f" ({exhibit.about})" if exhibit.about else ""
@@ -137,25 +113,21 @@ def line_of(exhibit: Exhibit, theirs: Mapping[str, Statement]) -> str:
 
 
 def page() -> str:
-    """docs/reference/exhibits.md: exhibits of each paper, then those that only the ledger names.
+    """docs/reference/exhibits.md: exhibits of each paper, with their rows of the ledger.
 
     Raises:
         ImportError: a module that exhibits.yaml names does not exist.
         AttributeError: a module lacks a name.
-        ValueError: a figure, a table or a place does not exist, or a numbered statement of a paper
-            has no exhibit.
+        ValueError: a figure, a table or a place does not exist, or a row of the ledger has no
+            exhibit.
     """
     parts = []
-    for paper, title in PAPERS.items():
-        theirs = {row: each for row, each in statements().items() if each.paper == title}
-        every = [*exhibits()[paper]]
-        known = {name for each in every for name in (each.name, *each.places)}
-        others = [name for it in theirs.values() if not it.ours for name in named(it.place)]
-        every += [Exhibit(name=name) for name in dict.fromkeys(others) if name not in known]
-        lines = "".join(line_of(each, theirs) for each in every)
-        there = {name for each in every for name in named(each.name)}
-        wanted = {name for each in numbered().get(paper, ()) for name in named(each)}
-        if strange := wanted - there:
-            raise ValueError(f"{paper}: there is no exhibit {', '.join(sorted(strange))}")
-        parts.append(f"## {title}\n\n{lines}")
+    for paper, listed in exhibits().items():
+        theirs = {row: it for row, it in statements().items() if it.paper == PAPERS[paper]}
+        known = {name for it in listed for name in (*named(it.name), *it.places)}
+        for row, it in theirs.items():
+            if not it.ours and it.place not in known and not known.issuperset(named(it.place)):
+                raise ValueError(f"exhibits.yaml lacks the place of {row}, {it.place}")
+        lines = "".join(line_of(each, theirs) for each in listed)
+        parts.append(f"## {PAPERS[paper]}\n\n{lines}")
     return "\n".join(parts)

@@ -8,9 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ import jinja2
 
 from dpol.config.models import WHOLE
 from dpol.core.plugins import OF_ANOTHER
-from dpol.core.schemas import ResultColumn, shared_columns
+from dpol.core.schemas import ResultColumn
 from dpol.data.panel import DATA_SCHEMAS
 from dpol.experts.interface import LearnerBank
 from dpol.experts.registry import LEARNERS, REGISTRY, Registration, make_members, registered_name
@@ -48,23 +46,11 @@ def schema() -> str:
     return json.dumps(whole, indent=2) + "\n"
 
 
-@dataclass(frozen=True)
-class _Section:
-    """A table of keys in the manual.
-
-    Args:
-        places: the keys that hold such a block, such as `gain` and `questions.LABEL`.
-        about: what the block is; empty where the row of its key says it.
-        rows: key, type with default, and meaning.
-    """
-
-    places: Sequence[str]
-    about: str
-    rows: Sequence[tuple[str, str, str]]
-
-
-def _sections() -> Iterator[_Section]:
+def _sections() -> Iterator[Mapping[str, object]]:
     """Yield the keys of a config, block by block, depth first.
+
+    Each has the `places` that hold such a block, what it is `about`, if the row of its key does not
+    say it, and its `rows`: key, type with default, and meaning.
 
     A block has a section of its own if it is at the top level, has more than five keys, is allowed
     in several places or is one of several kinds. The keys of any other block follow its row.
@@ -89,9 +75,8 @@ def _sections() -> Iterator[_Section]:
     said = {meaning for rows in tables.values() for *_, meaning in rows}
     for name, rows in tables.items():
         about = _begin(models[name]["description"]) if name else ""
-        yield _Section(
-            _outer(places.get(name, ["Top level"])), "" if about in said else about, rows
-        )
+        about = "" if about in said else about
+        yield {"places": _outer(places.get(name, ["Top level"])), "about": about, "rows": rows}
 
 
 def _outer(places: Sequence[str]) -> list[str]:
@@ -228,32 +213,13 @@ def _shown(value: object) -> str:
 def results() -> str:
     """docs/reference/tables.md: sections on the data, the summary and the standings.
 
-    A column of several tables is described once, by its most frequent meaning. Columns with the
-    same meaning share a line. Files of jobs are left out. For any other table the page names the
-    file that describes it.
+    A `results.yaml` describes any other table.
     """
-    tables, others = [*DATA_SCHEMAS.values()], dict[str, list[str]]()
+    tables = [*DATA_SCHEMAS.values()]
     for study in load_studies().values():
-        path = f"src/{study.package.replace('.', '/')}/results.yaml"
         own = schemas_in(study.package).values()
         tables += (it for it in own if it.name in ("summary", "standings"))
-        rest = [it.name for it in own if it not in tables and "/" not in it.name]
-        others |= {path: rest} if rest else {}
-    seen = Counter(column for table in tables for column in table.columns.items())
-    titles = shared_columns()
-    grouped = set().union(*titles.values())
-    shared: dict[str, ResultColumn] = {}
-    for (name, column), times in seen.most_common():
-        if times > 1 or name in grouped:
-            shared.setdefault(name, column)
-    groups = {title: {name: shared[name] for name in names} for title, names in titles.items()}
-    described = [
-        (table, _lines({name: it for name, it in table.columns.items() if shared.get(name) != it}))
-        for table in tables
-    ]
-    common = {name: shared[name] for name in sorted(shared) if name not in grouped}
-    lines = {title: _lines(columns) for title, columns in {"": common, **groups}.items()}
-    return _rendered("results.md", tables=described, common=lines, others=others)
+    return _rendered("results.md", tables=[(it, _lines(it.columns)) for it in tables])
 
 
 def _lines(columns: Mapping[str, ResultColumn]) -> dict[str, list[str]]:

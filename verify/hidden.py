@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from made_with import asked, note
 
-from dpol.studies.robustness.zeros import MARK, hidden_averages
+from dpol.studies.robustness.unmeasured import MARK, hidden_averages
 
 DATA = Path(__file__).parents[1] / "data" / "hospitals"
 OUT = Path(__file__).parent / "runs" / "hidden.csv"

@@ -1,11 +1,22 @@
-"""Pages have what their functions write today, and results stand nowhere else."""
+"""Pages have what their functions write today, results stand nowhere else, and records agree."""
 
 from __future__ import annotations
 
 import importlib
+import json
+import re
+from pathlib import Path
 
+import findings
 import pages
+import pandas as pd
+import pytest
+import record
 import tables
+
+from dpol.show.reported import FILLINGS
+from dpol.studies.ledger.claims.compute import statements
+from dpol.studies.ledger.claims.core import _digits
 
 TEXTS = {name: pages.read(name) for name in pages.tracked("*.md")}
 BLOCKS = {
@@ -37,3 +48,57 @@ def test_block_and_function_name_each_other() -> None:
 def test_every_mark_is_of_a_block() -> None:
     for name, page in TEXTS.items():
         assert page.count("<!-- written by") == len(BLOCKS[name]), name
+
+
+# ---- records -------------------------------------------------------------------------------------
+
+
+def test_the_page_of_benchmarks_shows_the_last_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tables.ROOT / "benchmarks"
+    monkeypatch.syspath_prepend(folder)
+    found = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    made = importlib.import_module("run").page(found)
+    assert (folder / "results.md").read_text(encoding="utf-8") == made
+
+
+def test_the_default_treatment_of_unmeasured_cells_is_the_recorded_run() -> None:
+    """Both play the same games, but with intervals of their own."""
+    same, key = "treatment == 'measured counts and beds' and read_as == 2", ["algorithm", "noise"]
+    fillings = pd.read_csv(FILLINGS).query(same).set_index([*key, "mu"])["mean_gain"]
+    run = findings.recorded("central-texas", "summary").set_index([*key, "mu"])
+    for cell, gain in fillings.items():
+        if cell in run.index:  # the best of the linear models with capacity noise is not played
+            assert gain == pytest.approx(run["mean_gain"][cell], rel=1e-5)
+
+
+@pytest.mark.parametrize("run", ["states", "held-out"])
+def test_a_record_keeps_what_over_states_needs(tmp_path: Path, run: str) -> None:
+    """The lead over the strongest rival, and its interval over states, follow from kept rows."""
+    every = findings.recorded("beyond", "standings").replace({"question": {"": "share"}})
+    every.to_parquet(tmp_path / "standings.parquet")
+    of_all = record.spread(tmp_path)
+    kept = record.standings(tmp_path).query(record.OF_RUN[run]["standings"])
+    assert len(kept) < len(every)
+    kept.to_parquet(tmp_path / "standings.parquet")
+    pd.testing.assert_frame_equal(record.spread(tmp_path), of_all)
+
+
+def test_the_record_has_the_statements_of_today() -> None:
+    """Pages print texts of the record: `config/ledger.yaml`, then `verify/record.py`."""
+    recorded = pd.read_csv(tables.ROOT / "verify/runs/ledger/claims.csv", keep_default_na=False)
+    asked = [each for each in statements().values() if not each.on_data]
+    known = recorded[recorded["on_data"].astype(str) == "False"]
+    assert known["statement"].tolist() == [each.place for each in asked]
+    for row, each in zip(known.itertuples(), asked, strict=True):
+        fails = row.verdict == "does not hold as stated"
+        assert (row.paper, row.relation, row.ours) == (each.paper, each.relation, each.ours)
+        assert row.ground == ("" if each.ours else each.ground), each.place
+        for column, text in (
+            *(("claim", each.statement), ("computed", each.computed), ("note", each.note)),
+            ("counterexample", each.witness if fails else ""),
+            *((name, (getattr(each, name) or "") * fails) for name in ("kind", "root", "mend")),
+        ):
+            template = re.sub(r"\\\{.*?\\\}", ".+?", re.escape(text))
+            assert re.fullmatch(template, getattr(row, column), re.DOTALL), each.place
+        for ends in filter(None, each.over.values()):
+            assert " to ".join(map(_digits, ends)) in row.tried, each.place

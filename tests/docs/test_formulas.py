@@ -1,23 +1,99 @@
-"""Formulas that people wrote into pages are what the code computes."""
+"""Formulas that people wrote, on pages and in docstrings, are what the code computes."""
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
 import dpol
-from docs.test_statements import CHECKOUT, evaluated
+from code_blocks import ROOT
 from dpol.data.stream import GainStream
-from dpol.experts.batches import BOUNDS
+from dpol.experts.batches import BOUNDS as SWITCHING
+from dpol.experts.registry import REGISTRY
 from dpol.labels import bounds
 from dpol.labels.clients import ResponseClient
+from dpol.labels.hard_pairs import hardness
 from dpol.privacy.account import account, best_guess
-from dpol.studies.ledger.claims import experts, lemmas
+from dpol.privacy.matrix_mechanism import decayed_sums
+from dpol.studies.ledger.claims import dartboard, experts, lazy
+from dpol.studies.ledger.claims.core import stated
+
+_TOKEN = re.compile(r"\d+(?:\.\d+)?|sqrt|log|exp|tanh|max|min|kept|[A-Za-zα-ω²³]|[-+*/^(),]")
+_FUNCTIONS = {"sqrt", "log", "exp", "tanh", "max", "min"}
+
+
+def evaluated(text: str, values: Mapping[str, float]) -> float:
+    """Evaluate a formula in which neighbours are multiplied, and `log d` needs no brackets.
+
+    >>> evaluated("2 η T² log d/(e^ε + 1)", {"η": 0.5, "T": 2, "d": math.e, "ε": 0.0})
+    2.0
+    """
+    code, before = "", ""
+    for token in _TOKEN.findall(text.replace("−", "-")):
+        starts = token == "(" or (token.isalnum() and token not in "²³")
+        bare = before in _FUNCTIONS and token != "("
+        if starts and (before == ")" or (before.isalnum() and before not in _FUNCTIONS)):
+            code += "*"
+        shown = {"^": "**", "²": "**2", "³": "**3"}.get(token, token)
+        code += f"({shown})" if bare else shown
+        before = token
+    known = {name: getattr(math, name) for name in ("sqrt", "log", "exp", "tanh", "e")}
+    return float(eval(code, known | {"max": max, "min": min, **values}))
+
+
+LETTERS = {
+    **{"eta": "η", "alpha": "α", "epsilon": "ε", "delta": "δ", "often": "λ", "epochs": "E"},
+    **{"n_hypotheses": "K", "n_pairs": "K", "n_rounds": "T"},
+}
+"""Letters of arguments that have a longer name in the code."""
+WHOLE = {"T": (500, 9000), "n": (2, 60), "m": (2, 60), "d": (2, 60), "B": (2, 20), "E": (2, 60)}
+WHOLE["K"] = (2, 20)
+FURTHER: Mapping[Callable[..., Any], Callable[[Mapping[str, Any]], Mapping[str, float]]] = {
+    bounds.lower_bound: lambda of: {"a": hardness(of["K"], of["T"], of["ε"])},
+    bounds.lower_bound_of_tv: lambda of: {
+        "m": min(math.expm1(of["ε"]) ** 2, 1) * math.exp(of["ε"])
+    },
+}
+"""Letters of a formula that are no arguments, by function."""
+BOUNDS: tuple[Callable[..., Any], ...] = (
+    *(experts.ftpl_bound, experts.adabatch_bound, experts.meta_bound),
+    *(lazy.mended_delta, dartboard.bound, bounds.kept_by_design),
+    *(bounds.posterior_tv, bounds.posterior_risk, bounds.lower_bound, bounds.lower_bound_of_tv),
+)
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: bound.__name__)
+def test_a_formula_is_what_its_function_computes(bound: Callable[..., Any]) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        given, letters = {}, {}
+        for name in inspect.signature(bound).parameters:
+            letter = LETTERS.get(name, name)
+            drawn = rng.uniform(0.05, 2.0) if letter != "p" else np.exp(rng.uniform(-8, 0))
+            given[name] = int(rng.integers(*WHOLE[letter])) if letter in WHOLE else float(drawn)
+            letters[letter] = given[name]
+        letters |= FURTHER.get(bound, lambda _: {})(letters)
+        assert evaluated(stated(bound), letters) == pytest.approx(float(bound(**given)), rel=1e-9)
+
+
+def test_where_factorised_windows_have_less_noise_than_fresh_noise() -> None:
+    """A sum of w rounds is the difference of two released sums, or has noise of sqrt(w)."""
+    rounds, window = map(int, re.findall(r"\d+", REGISTRY["noisy-max"].when))
+    prefix = decayed_sums(rounds)
+    for w in range(1, 40):
+        noise = np.linalg.norm(prefix.left[w:] - prefix.left[:-w], axis=1).max()
+        fresh = math.sqrt(w) / np.linalg.norm(prefix.right, axis=0).max()
+        assert (noise < fresh) == (w >= window)
+
+
+# ---- on pages ------------------------------------------------------------------------------------
 
 MU, BEDS, LEAST, S = 0.4, 30.0, 20.0, 1.5
 STREAM = GainStream(
@@ -48,7 +124,7 @@ FORMULAS: list[tuple[str, str, str, Mapping[str, float], float]] = [
         "2(n − 1)Φ(−gap/(η√(2B)))",
         "2 (n − 1) p",
         {"n": 7, "p": float(ndtr(-9 / (2 * math.sqrt(10))))},
-        float(BOUNDS["reflection"].tail(np.array(9 / (2 * math.sqrt(10))), 7)),
+        float(SWITCHING["reflection"].tail(np.array(9 / (2 * math.sqrt(10))), 7)),
     ),
     (PRIVACY, "√2 s/(μ min c)", "√2 s/(μ c)", {**BED, "c": LEAST}, noise("isotropic")),
     (PRIVACY, "η_i = √2 s/(μc_i)", "√2 s/(μ c)", BED, noise("capacity")),
@@ -60,7 +136,7 @@ FORMULAS: list[tuple[str, str, str, Mapping[str, float], float]] = [
         "δ + (1 + e^ε)((1 + e^ε)Σλ + δ)",
         "δ + (1 + e^ε) ((1 + e^ε) λ + δ)",
         COMPOSED,
-        lemmas.mended_delta(0.2, 0.01, 0.5),
+        lazy.mended_delta(0.2, 0.01, 0.5),
     ),
     (
         PAPERS,
@@ -78,6 +154,6 @@ FORMULAS: list[tuple[str, str, str, Mapping[str, float], float]] = [
 
 @pytest.mark.parametrize(("page", "text", "formula", "letters", "value"), FORMULAS)
 def test_a_formula_of_a_page_is_what_the_code_computes(page, text, formula, letters, value):
-    assert text in (CHECKOUT / page).read_text(encoding="utf-8")
+    assert text in (ROOT / page).read_text(encoding="utf-8")
     plain = re.sub(r"√(\w)", r"sqrt(\1)", formula or text).replace("√(", "sqrt(")
     assert evaluated(plain, letters) == pytest.approx(value, rel=1e-6)

@@ -1,15 +1,17 @@
-"""What a Markdown file of the repository names is in the repository."""
+"""What a Markdown file of the repository names is in the repository, or made by a run."""
 
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
-from code_blocks import ROOT
+import references
+from pages import tracked
 
-LISTED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
-FILES = LISTED.stdout.split()
+from code_blocks import ROOT, pages
+from dpol.config.experiment import load_experiment
+
+FILES = tracked()
 # The changelog also names what has left.
 PAGES = [name for name in FILES if name.endswith(".md") and name != "CHANGELOG.md"]
 FENCE = re.compile(r"(?ms)^ *(```|~~~).*?^ *\1")
@@ -65,18 +67,80 @@ def test_every_config_is_in_the_list() -> None:
     assert [name for name in configs if f"`{name}` |" not in listed] == []
 
 
-LOST = """
-[a page](docs/no-page.md) [a heading](docs/index.md#no-heading)
-`no-such-config.yaml`
-`config/no-such-config.yaml` `python tools/no_such_tool.py`
-`make no-such-target`
-`dpol nosuch`
+# ---- results and rules ---------------------------------------------------------------------------
 
-```sh
-make setup && make no-other-target
-```
-"""
+NAMED = {
+    'f"{study.name}_point"': ["STUDY_point"],
+    "step": ["games_results", "games_shown", "STUDY_results"],
+}
+"""Words of the picture for rules whose names the workflow computes, by the code."""
+OF_OTHERS = {"data", "streams", "games", "results"}
+"""Rules that only name the outputs of others."""
 
 
-def test_what_is_not_there_is_found() -> None:
-    assert len(lacking("README.md", LOST)) == 8
+def made() -> dict[str, set[str]]:
+    """Return the figures and tables that each config makes, by the name of its run."""
+    made = {}
+    for path in (ROOT / "config").glob("*.yaml"):
+        config = load_experiment(path).config
+        for study, block in config.studies():
+            for section in study.sections_of(block, config.facts):
+                names = {f"figures/{it.name}" for it in section.figures}
+                names |= {f"tables/{it.name}" for it in section.tables}
+                made.setdefault(config.run, set()).update(names)
+    return made
+
+
+def test_results_that_pages_name_are_made() -> None:
+    there, named = made(), r"results/([\w-]+)/((?:figures|tables)/[\w-]+)\.\w+"
+    found = {(page.name, *it) for page in pages() for it in re.findall(named, page.read_text())}
+    of_configs = {each for each in found if each[1] in there}
+    assert of_configs
+    assert {each for each in of_configs if each[2] not in there[each[1]]} == set()
+
+
+def test_picture_of_the_workflow_has_every_rule() -> None:
+    """Of rules that the workflow names by code, it has the words of NAMED."""
+    text = "\n".join(it.read_text() for it in sorted((ROOT / "workflow").rglob("*.smk")))
+    text += (ROOT / "workflow/Snakefile").read_text()
+    coded = re.findall(r"^ *name:\n +(.+),?$", text, re.M)
+    rules = {name for code in coded for name in NAMED[code]}
+    rules |= set(re.findall(r"^ *rule (\w+):", text, re.M)) - OF_OTHERS
+    drawn = re.findall(
+        r'class="rules"[^>]*>([^<]*)<', (ROOT / "docs/images/workflow.svg").read_text()
+    )
+    assert sorted(", ".join(drawn).split(", ")) == sorted(rules)
+
+
+# ---- works: every arXiv number and DOI of the repository is in one list -------------------------
+
+NUMBERS = (".csv", ".json", ".svg", ".tsv")
+"""Files of numbers, some of which look like those of arXiv."""
+_ID = re.compile(
+    r"arxiv\W*(?:org/)?(?:abs/|pdf/|html/)?(\d{4}\.\d{4,5})(?!\d)"  # a number named as arXiv's
+    r"|(?<![\d.])((?:1[5-9]|2\d)(?:0[1-9]|1[0-2])\.\d{5})(?![\d.]*\d)"  # one that looks like it
+    r"|(?<![\d.])(10\.\d{4,9}/[-.\w/]*\w)",
+    re.IGNORECASE,
+)
+
+
+def texts() -> dict[str, str]:
+    """Return the texts of the repository by name."""
+    found = {}
+    for name in FILES:
+        raw = (ROOT / name).read_bytes() if (ROOT / name).is_file() else b"\0"
+        if b"\0" not in raw and not name.endswith(NUMBERS) and "/requirements/" not in f"/{name}":
+            found[name] = raw.decode()
+    return found
+
+
+def outside(text: str) -> set[str]:
+    """Return the arXiv numbers and DOIs in a text that are not among the references."""
+    every = [work for part in references.references().values() for work in part]
+    known = {work.get(name) for work in every for name in ("arxiv", "doi")}
+    return {next(filter(None, found)) for found in _ID.findall(text)} - known
+
+
+def test_every_number_of_a_work_is_in_the_list() -> None:
+    strange = {name: outside(text) for name, text in texts().items()}
+    assert {name: ids for name, ids in strange.items() if ids} == {}

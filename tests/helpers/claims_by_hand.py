@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.studies.ledger.claims.core import CLAIM_COLUMNS, Claim, Finding, Statement
-from dpol.studies.ledger.claims.experts import cliques
+from dpol.studies.ledger.claims.experts import dissent
 
 
 def claim_by_hand(
@@ -19,7 +19,7 @@ def claim_by_hand(
         "place": "Theorem 1",
         "statement": "is so",
         "computed": "by hand",
-        "check": cliques,
+        "check": dissent,
     }
     words["over"] = {"n": (2, 3)}
     words |= {name: more.pop(name) for name in Statement.model_fields.keys() & more.keys()}

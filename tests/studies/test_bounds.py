@@ -10,7 +10,6 @@ import findings
 import numpy as np
 import pandas as pd
 import pytest
-import recorded_numbers
 
 from dpol.report.lead import answer_of
 from dpol.show import reported
@@ -166,20 +165,20 @@ def test_a_guess_follows_the_record_that_was_played(way: str) -> None:
 
 def test_blocks_of_pages_follow_the_records(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reading that loses, a week interval over 0 and a draw of zeros that loses."""
-    ours = recorded_numbers.ours_at("central-texas", 0.25).copy()
+    ours = findings.ours_at("central-texas", 0.25).copy()
     ours["to_strongest_verdict"] = "above"
-    at = recorded_numbers.cell_of(ours)
-    rival = recorded_numbers.STRONGEST, at[2]
+    at = findings.cell_of(ours)
+    rival = findings.STRONGEST, at[2]
     wins = {at: [0.9, 0.0], (*rival[0], rival[1]): [0.5, 0.0]}
     loses = wins | {at: [0.1, 0.0]}
-    spread = recorded_numbers.recorded("central-texas", "spread")
+    spread = findings.recorded("central-texas", "spread")
     half = {"narrow": 0.0, "wide": 9.0}
 
     def told(kept: list[Any], width: str) -> str:
         table = spread.assign(half_width=half[width])
-        monkeypatch.setattr(recorded_numbers, "recorded", lambda run, name: table)
-        monkeypatch.setattr(recorded_numbers, "READINGS", kept)
-        return recorded_numbers.verdict_of("central-texas", ours)
+        monkeypatch.setattr(findings, "recorded", lambda run, name: table)
+        monkeypatch.setattr(findings, "READINGS", kept)
+        return findings.verdict_of("central-texas", ours)
 
     assert told([wins], "narrow") == "above"
     assert told([wins, loses], "narrow") == "ahead at this reading"
@@ -187,7 +186,7 @@ def test_blocks_of_pages_follow_the_records(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_list_of_losses_has_every_recorded_kind_of_table() -> None:
-    found = recorded_numbers.losses()
+    found = findings.losses()
     for kind in ("simulated, ", "fifteen states, ", "influenza", "intensive care"):
         assert f"- {kind}" in found
     assert "- the paper's weeks, at " in found

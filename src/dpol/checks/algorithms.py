@@ -5,11 +5,11 @@ The games are small: 12 rounds of 4 experts with random gains.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import pickle
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -27,8 +27,7 @@ from dpol.noise import privatize
 from dpol.noise.neighbours import neighbours_of
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee, Model
-from dpol.studies.ledger.audits.actions import Play
-from dpol.studies.ledger.audits.inputs import Setting, delta_of
+from dpol.studies.ledger.audits.actions import Play, Setting, delta_of
 
 Check = Callable[[Member, int], str | None]
 """A check of a member of a suite, whose games have a root seed; it may return what it found."""
@@ -107,10 +106,10 @@ def _changed_in_round(source: Source, s: int) -> Source:
     if isinstance(source, RawGains):
         gains = source.stream.gains.copy()
         gains[s] = other
-        return dataclasses.replace(source, stream=dataclasses.replace(source.stream, gains=gains))
+        return replace(source, stream=replace(source.stream, gains=gains))
     gains = source.gains.copy()
     gains[:, s] = 10 * other
-    return dataclasses.replace(source, gains=gains)
+    return replace(source, gains=gains)
 
 
 def looks_at_the_past_only(member: Member, seed: int = SEED) -> None:
@@ -181,9 +180,7 @@ def blocks_do_not_matter(member: Member, seed: int = SEED) -> None:
 def record_is_complete(member: Member, seed: int = SEED) -> None:
     """Check that its record has its model and unit, and a level of at most mu."""
     stream = random_stream()
-    given = dataclasses.replace(
-        stream, capacity=None, given_sensitivity=np.full(stream.n_rounds, 0.3)
-    )
+    given = replace(stream, capacity=None, given_sensitivity=np.full(stream.n_rounds, 0.3))
     for played in (stream, given):
         for mu in (MU, math.inf):
             source = source_for(member.algorithm, played, mu, seed=seed)
@@ -210,8 +207,7 @@ def wrong_in_record(
     if record.model != model:
         return f"has the model {record.model}, but the algorithm's model is {model}"
     said = record.adjacency.removesuffix(AT_ONE_PLACE if model == "local" else ""), record.unit
-    by_round = stream.capacity is None
-    if said != (near.adjacency, near.unit) or (by_round and "person" in str(values)):
+    if said != (near.adjacency, near.unit) or (near.stay is None and "person" in str(values)):
         return f"protects {record.unit}, not {near.unit}; take setup.neighbours"
     if record.taken_as_public != (near.taken_as_public if model != "none" else ""):
         return "takes private data as public"
@@ -285,12 +281,10 @@ CHECKS: Mapping[str, Check] = {
 """Checks of every algorithm, by printed title."""
 
 
-def checks_of(algorithm: AnyAlgorithm) -> dict[str, Check]:
+def checks_of(algorithm: AnyAlgorithm) -> Mapping[str, Check]:
     """Return the checks for an algorithm's model."""
-    checks = dict(CHECKS)
-    if algorithm.model == "central":
-        levels = " and ".join(f"{mu:g}" for mu in LEVELS)
-        checks[f"actions do not refute the record, at levels such as {levels}"] = (
-            actions_do_not_refute_the_record
-        )
-    return checks
+    if algorithm.model != "central":
+        return CHECKS
+    levels = " and ".join(f"{mu:g}" for mu in LEVELS)
+    title = f"actions do not refute the record, at levels such as {levels}"
+    return {**CHECKS, title: actions_do_not_refute_the_record}

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 
 from dpol.checks import CheckError
 from dpol.core.rounding import at_least
-from dpol.studies.ledger.audits.actions import AuditedGames, Play, played
+from dpol.studies.ledger.audits.actions import AuditedGames, Play, Setting, played
 from dpol.studies.ledger.audits.core import verdicts
-from dpol.studies.ledger.audits.inputs import Setting
 
 ERROR = 1e-6
 """Largest probability that a statistical check refuses a sound algorithm or noise."""

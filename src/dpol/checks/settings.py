@@ -13,7 +13,7 @@ import numpy as np
 from dpol.core.randomness import Floats
 from dpol.data.stream import MAX_CARRY, GainStream
 from dpol.noise import CAPACITY, ISOTROPIC
-from dpol.studies.ledger.audits.inputs import Setting
+from dpol.studies.ledger.audits.actions import Setting
 
 LEVELS = 0.5, 2.0
 """Noise that is too small shows best at the large level, noise that is used again or has ends at

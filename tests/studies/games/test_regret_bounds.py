@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from docs.test_statements import evaluated
+from docs.test_formulas import evaluated
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.matrix_ftpl import MatrixFTPL

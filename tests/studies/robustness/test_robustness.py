@@ -17,10 +17,12 @@ import pytest
 import dpol
 from dpol.config.experiment import load_experiment
 from dpol.config.models import Config
+from dpol.data.stream import ZERO_OR_HIDDEN
 from dpol.show.reported import FILLINGS
+from dpol.studies.comparison.standings import OUR_METHOD, THE_LEVEL
 from dpol.studies.jobs import write_points
 from dpol.studies.registry import load_study
-from dpol.studies.robustness import worlds
+from dpol.studies.robustness import unmeasured, worlds
 from dpol.studies.robustness.settings import Robustness, RobustnessPoint
 from dpol.studies.study import Inputs, Job
 
@@ -90,9 +92,9 @@ def test_the_lead_in_a_world_is_the_mean_over_streams_of_the_plain_shares() -> N
     actions = dpol.play("random-effects", games).actions
     own = sum(gains[r, t, actions[r, t]] for r in range(3) for t in range(worlds.WEEKS))
     chance, best = gains.mean(axis=2).sum(), gains.max(axis=2).sum()
-    assert rows.loc["random-effects", "gain_share"] == pytest.approx(
-        (own - chance) / (best - chance)
-    )
+    share = rows.loc["random-effects", "gain_share"]
+    assert share == pytest.approx((own - chance) / (best - chance))
+    assert rows["to_ours"].tolist() == pytest.approx(rows["gain_share"] - share)
 
 
 def test_hidden_zeros_play_as_recorded() -> None:
@@ -105,7 +107,7 @@ def test_hidden_zeros_play_as_recorded() -> None:
     recorded = pd.read_csv(ROOT / "verify/runs/robustness/zeros.csv")
     expected = recorded.query("run == 'held-out' and hidden == 0 and mu == 0.25")
     expected = expected.set_index("stream")
-    for state, name in itertools.product(two, ("ours", "rival_share", "baseline", "lead")):
+    for state, name in itertools.product(two, ("ours", "rival_share", "lead")):
         assert rows.loc[state, name] == pytest.approx(expected.loc[state, name], rel=1e-4), state
         assert rows.loc[state, "rival"] == expected.loc[state, "rival"]
     assert rows.loc["", "ours"] == pytest.approx(rows.loc[[*two], "ours"].mean())
@@ -126,3 +128,67 @@ def test_a_filling_reads_the_sums_and_capacities_that_its_treatment_says() -> No
         (there,) = expected[same].to_dict("records")
         for name in (*exact, "mean_gain", "gain_share"):
             assert row[name] == pytest.approx(there[name], rel=1e-5), name
+
+
+# ---- zeros that may hide counts: what a draw hides, and which verdict all draws give ------------
+
+PERIODS = pd.date_range("2021-01-01", periods=52, freq="7D")
+KNOWN = np.array([2.0, 4.0, 8.0, 12.0, 27.0]) / 7
+
+
+def test_a_hidden_average_is_told_by_its_sum_and_its_days(tmp_path: Path) -> None:
+    """A sum of 1 to 3 is hidden too, and read as 2; a count that is shown tells nothing."""
+    rows = {"n_avg": [-999999, -999999, -999999, 5.0], "n_sum": [14, -999999, 9, 35]}
+    pd.DataFrame(rows | {"n_coverage": [7, 4, 0, 7]}).to_parquet(tmp_path / "table.parquet")
+    assert unmeasured.hidden_averages(tmp_path / "table.parquet", "n_avg").tolist() == [2.0, 0.5]
+
+
+def panel(source: str) -> pd.DataFrame:
+    """Return a year of 40 hospitals with 2 beds; every third count is 0, every fourth carried."""
+    count = np.tile(np.arange(52) % 3, 40).astype(float)
+    kind = np.where(np.arange(len(count)) % 4 == 0, "carried", source)
+    return pd.DataFrame(
+        {"stream": "NM", "entity": np.repeat(np.arange(40), 52), "period": np.tile(PERIODS, 40)}
+        | {"count": count, "capacity": 2.0, "density": count / 2, "count_source": kind}
+    )
+
+
+@pytest.mark.parametrize("source", ["reported", ZERO_OR_HIDDEN])
+def test_all_zeros_of_a_hidden_quarter_and_nothing_else_take_a_hidden_average(source: str) -> None:
+    rows = panel(source)
+    made = unmeasured.with_hidden(rows, KNOWN, 0.3, 0)
+    moved = made["count"] != rows["count"]
+    zero = (rows["count"] == 0) & (rows["count_source"] == source)
+    assert not moved[~zero].any()
+    quarter = [rows["entity"], rows["period"].dt.quarter]
+    share = moved[zero].groupby([it[zero] for it in quarter]).mean()
+    assert set(share) == {0.0, 1.0}
+    assert share.mean() == pytest.approx(0.3, abs=0.1)
+    values = made["count"][moved]
+    assert values.between(2 / 7, 27 / 7).all()
+    pd.testing.assert_series_equal(
+        made["density"][moved], (values / 2).clip(upper=1), check_names=False
+    )
+    within = np.log(values).groupby([it[moved] for it in quarter]).std().median()
+    assert 0.1 < within < np.log(values).std()
+    assert not unmeasured.with_hidden(rows, KNOWN, 0.3, 1)["count"].equals(made["count"])
+    assert unmeasured.with_hidden(rows, KNOWN, 0.0, 0)["count"].equals(rows["count"])
+
+
+@pytest.mark.parametrize(
+    ("lead", "verdict"),
+    [([0.2, 0.1], "above"), ([0.2, -0.1], "undecided"), ([-0.2, -0.1], "below")],
+)
+def test_a_verdict_needs_all_draws_each_with_its_strongest_rival(
+    lead: list[float], verdict: str
+) -> None:
+    names = {"algorithm": [*"oab"], "family": [*"oab"], "role": [OUR_METHOD, "", ""]}
+    systems = pd.DataFrame(names).assign(noise="capacity", guarantee=THE_LEVEL, mu=0.25)
+    shares = np.full((3, 2, 3), 0.05)
+    shares[0] = 0.5 + 0.001 * np.array([-1.0, 0.0, 1.0])
+    shares[2, 0], shares[1, 1] = 0.5 - np.array(lead)[:, None]  # b, then a
+    row = unmeasured.summed_up(systems, shares, 0.95, 3)
+    assert row["verdict"] == verdict
+    assert [row["lead_least"], row["lead_most"]] == pytest.approx(sorted(lead))
+    assert row["lead"] == pytest.approx(np.mean(lead))
+    assert (row["draws"], row["ours"], row["rival"]) == (2, pytest.approx(0.5), "b")

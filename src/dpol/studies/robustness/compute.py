@@ -7,12 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.studies.jobs import read_points
-from dpol.studies.robustness.fillings import play_fillings
-from dpol.studies.robustness.settings import Robustness, RobustnessPoint
+from dpol.studies.robustness.settings import RobustnessPoint
+from dpol.studies.robustness.unmeasured import play_fillings, play_zeros
 from dpol.studies.robustness.worlds import play_worlds
-from dpol.studies.robustness.zeros import play_zeros
-from dpol.studies.study import Facts, FileLists, Inputs, schemas_in
+from dpol.studies.study import Inputs, schemas_in
 
 POINT = RobustnessPoint
 _PLAYS: Mapping[str, Callable[[Any, RobustnessPoint, Inputs], pd.DataFrame]] = {
@@ -23,16 +21,8 @@ _PLAYS: Mapping[str, Callable[[Any, RobustnessPoint, Inputs], pd.DataFrame]] = {
 
 
 def run(point: RobustnessPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Play the games of a point: the rows of the result table of its block, or more columns."""
+    """Play the games of a point: the rows of the result table of its block."""
     tables = {name: pd.DataFrame() for name in _PLAYS}
     (name,) = point.settings.model_fields_set.intersection(_PLAYS)
-    return tables | {name: _PLAYS[name](getattr(point.settings, name), point, inputs)}
-
-
-def collect(files: FileLists, settings: Robustness, facts: Facts) -> dict[str, pd.DataFrame]:
-    """Return the result tables."""
-    return {
-        name: read_points(files[name])[[*schema.columns]]
-        for name, schema in schemas_in(__package__).items()
-        if name in files
-    }
+    rows = _PLAYS[name](getattr(point.settings, name), point, inputs)
+    return tables | {name: rows[[*schemas_in(__package__)[name].columns]]}

@@ -15,13 +15,10 @@ def jobs(settings: Robustness, facts: Facts) -> dict[str, Job[RobustnessPoint]]:
     modules = dict.fromkeys(chain(*(suite.modules for suite in settings.suites.values())))
 
     def add(block: str, *place: str, **at: Any) -> None:
-        alone = Robustness(
-            ours=settings.ours, suites=settings.suites, **{block: getattr(settings, block)}
-        )
-        made["/".join([block, *filter(None, place)])] = Job(
-            points=(RobustnessPoint(settings=alone, confidence=facts.confidence, **at),),
-            code=tuple(modules),
-        )
+        kept = {name: getattr(settings, name) for name in ("ours", "suites", block)}
+        alone = Robustness(**kept)
+        point = RobustnessPoint(settings=alone, confidence=facts.confidence, **at)
+        made["/".join([block, *filter(None, place)])] = Job(points=(point,), code=tuple(modules))
 
     if settings.worlds:
         for mu in settings.worlds.mus:

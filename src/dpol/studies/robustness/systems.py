@@ -1,4 +1,4 @@
-"""Systems that see noisy gains and guarantee a level, and what they gain; tables as panels."""
+"""Systems that see noisy gains and guarantee a level, and what they gain."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from dpol.core.errors import ConfigError
 from dpol.core.randomness import Floats
-from dpol.core.shipped import place_of
-from dpol.data.cleaning import clean_table
 from dpol.data.stream import GainStream
 from dpol.experts.games import play
 from dpol.experts.registry import make_members
 from dpol.noise.noisy_gains import NoisyGains, privatize
 from dpol.privacy.settings import keeps_level
 from dpol.studies.comparison.standings import OUR_METHOD, THE_LEVEL, guaranteed, is_system
-from dpol.studies.robustness.settings import Robustness, Table
+from dpol.studies.robustness.settings import Robustness
 
 
 def local_systems(settings: Robustness, stream: GainStream, mu: float) -> pd.DataFrame:
@@ -58,16 +55,3 @@ def gained_by(
         own = np.take_along_axis(gains, actions[:, :, None], axis=2)[:, :, 0].sum(axis=1)
         gained.append(own - uniform)
     return np.stack(gained), np.asarray(best - uniform)
-
-
-def panel_of(table: Table) -> pd.DataFrame:
-    """Return the clean panel of a table.
-
-    Raises:
-        ConfigError: it is no file on this machine.
-    """
-    source = table.dataset.source
-    if source.kind != "local":
-        raise ConfigError(f"a table of robustness must be local, not {source.kind}; name its file")
-    gains = [*table.gains.values()]
-    return clean_table(place_of(source.file), table.dataset, table.streams, gains)[0]

@@ -12,7 +12,6 @@ import pandas as pd
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import GainStream
-from dpol.noise import find_noise
 from dpol.noise.noisy_gains import NoisyGains, privatize
 from dpol.studies.comparison.standings import OUR_METHOD, strongest
 from dpol.studies.robustness.settings import Part, RobustnessPoint
@@ -129,34 +128,34 @@ def streams_of(world: str, n_streams: int) -> tuple[GainStream, Floats]:
 def noisy_world(world: str, mu: float, n_streams: int, noise: str = "capacity") -> NoisyGains:
     """Return the noisy gains of a world: a run is a stream."""
     empty, gains = streams_of(world, n_streams)
-    noisy = privatize(empty, noise, mu, seed=SEED, replicates=n_streams)
-    if find_noise(noise).mechanism is None:  # noise by its scale does not depend on gains
-        return dataclasses.replace(noisy, gains=noisy.gains + gains)
     own = [
         privatize(dataclasses.replace(empty, gains=raw), noise, mu, seed=SEED, replicates=[run])
         for run, raw in enumerate(gains)
     ]
+    noisy = privatize(empty, noise, mu, seed=SEED, replicates=n_streams)
     return dataclasses.replace(noisy, gains=np.concatenate([each.gains for each in own]))
 
 
 def play_worlds(block: Part, point: RobustnessPoint, inputs: Inputs) -> pd.DataFrame:
     """Play the local systems of a level in all worlds; a row for each system and world."""
-    return pd.concat([_rows_of(world, block, point) for world in WORLDS], ignore_index=True)
-
-
-def _rows_of(world: str, block: Part, point: RobustnessPoint) -> pd.DataFrame:
-    empty, gains = streams_of(world, block.replicates)
-    rows = local_systems(point.settings, empty, point.mu).assign(stream=world)
-    names = rows["noise"].unique()
-    games = {it: noisy_world(world, point.mu, block.replicates, it) for it in names}
-    gained, possible = gained_by(rows, games, gains)
-    shares = gained / possible.mean()
-    ahead = (shares - shares[rows["role"] == OUR_METHOD]).T
-    half = half_width(ahead, point.confidence, len(WORLDS) * len(block.mus) * (len(rows) - 1))
-    return rows.drop(columns="member").assign(
-        gain_share=shares.mean(axis=1),
-        strongest=strongest,
-        to_ours=ahead.mean(axis=0),
-        to_ours_half_width=half,
-        to_ours_verdict=verdicts_on(ahead.mean(axis=0), half, [False] * len(half)),
-    )
+    tables = []
+    for world in WORLDS:
+        empty, gains = streams_of(world, block.replicates)
+        rows = local_systems(point.settings, empty, point.mu).assign(stream=world)
+        names = rows["noise"].unique()
+        games = {it: noisy_world(world, point.mu, block.replicates, it) for it in names}
+        gained, possible = gained_by(rows, games, gains)
+        shares = gained / possible.mean()
+        ahead = (shares - shares[rows["role"] == OUR_METHOD]).T
+        lead = ahead.mean(axis=0)
+        half = half_width(ahead, point.confidence, len(WORLDS) * len(block.mus) * (len(rows) - 1))
+        tables.append(
+            rows.assign(
+                gain_share=shares.mean(axis=1),
+                strongest=strongest,
+                to_ours=lead,
+                to_ours_half_width=half,
+                to_ours_verdict=verdicts_on(lead, half, [False] * len(half)),
+            )
+        )
+    return pd.concat(tables, ignore_index=True)

@@ -26,9 +26,6 @@ from dpol.studies.study import schemas_in
 from report.run_by_hand import audits
 from tables_by_hand import texts
 
-# Confidence of each bound of the study with the default settings.
-EACH = 1 - 0.05 / SAMPLED
-
 
 @pytest.fixture(scope="module")
 def study(once):
@@ -52,19 +49,16 @@ def test_every_noise_is_audited_and_one_claim_is_violated(study):
     exact = study.method == "exact"
     assert (study.runs[exact] == 0).all()
     assert (~exact).sum() == SAMPLED
-    assert (study.confidence[~exact] == EACH).all()
+    assert (study.confidence[~exact] == 1 - 0.05 / SAMPLED).all()  # of the default settings
 
 
 def test_every_registered_curator_and_client_is_audited(study):
     """Other central algorithms release only their choices, and `dpol check` audits these."""
     members = chain.from_iterable(map(make_members, REGISTRY))
     curators = [it.algorithm for it in members if isinstance(it.algorithm, ReleasedSums | TreeFTPL)]
-    selectors = [
-        kind(counterexample_class(), Terms(300, epsilon=1.0)) for kind in SELECTORS.values()
-    ]
-    learners = [
-        make_learner(name, counterexample_class(), Terms(300, epsilon=1.0)) for name in LEARNERS
-    ]
+    game = counterexample_class(), Terms(300, epsilon=1.0)
+    selectors = [kind(*game) for kind in SELECTORS.values()]
+    learners = [make_learner(name, *game) for name in LEARNERS]
     clients = [it.client for it in (*learners, *selectors)]
     asked = {type(it).__name__ for it in (*curators, *clients)}
     assert len(asked) > 5
@@ -76,13 +70,10 @@ def test_claims_are_the_parameters_asked_for(study):
     asked = study[study.parameter == "mu"]
     # Chains are made for any length, so in 9 rounds their mu is a little smaller.
     chains = asked.variant.str.contains("capacity-memory")
-    assert chains.sum() == 4
     assert asked.claimed[chains].between(0.995, 1).all()
-    assert asked.claimed[~chains].to_numpy() == pytest.approx(np.ones(len(asked) - 4))
+    assert asked.claimed[~chains].to_numpy() == pytest.approx(np.ones((~chains).sum()))
     messages = study[study.unit.str.contains("label") & (study.parameter == "epsilon")]
-    assert len(messages) == 8
     wma = messages.mechanism == "private WMA, message"
-    assert wma.sum() == 2
     # Its record is of the loss, which is less than was asked for at the published scale.
     assert (messages.claimed[~wma] == 1).all()
     assert messages.claimed[wma].tolist() == pytest.approx([1, 0.126], abs=1e-3)

@@ -27,7 +27,7 @@ from dpol.privacy.auditing import exceeds
 from dpol.privacy.chains import Chains
 from dpol.privacy.matrix_mechanism import Factorization
 from dpol.privacy.stays import stay_norm
-from dpol.studies.ledger.audits import adabatch, experts, labels
+from dpol.studies.ledger.audits import experts, labels
 from dpol.studies.ledger.audits.compute import SAMPLED
 from dpol.studies.ledger.audits.core import Audit, verdicts
 from dpol.studies.ledger.audits.settings import Audits
@@ -67,10 +67,6 @@ def longer_columns(mechanism):
     return dataclasses.replace(mechanism, factorization=longer)
 
 
-def less_noise(mechanism):
-    return dataclasses.replace(mechanism, scale=0.9 * mechanism.scale)
-
-
 def for_one_round(mechanism):
     """N_1 instead of N_w."""
     norm = stay_norm(mechanism.factorization.right, mechanism.stay)
@@ -79,7 +75,7 @@ def for_one_round(mechanism):
 
 SUM_FAULTS = {
     "columns of norm 1.1": sums_with(longer_columns),
-    "noise x 0.9": sums_with(less_noise),
+    "noise x 0.9": sums_with(lambda made: dataclasses.replace(made, scale=0.9 * made.scale)),
 }
 
 
@@ -153,22 +149,6 @@ def noise_of(kind, stay=1):
     )
 
 
-def on_chains(change):
-    """Return `privatize` with changed memory, but the record of the sound memory."""
-
-    def mechanism(stream, noise, mu, **drawn):
-        def changed(*facts):
-            return change(memory_of(*facts))
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(noisy_gains, "memory_of", changed)
-            broken = privatize(stream, noise, mu, **drawn)
-        sound = privatize(stream, noise, mu, seed=1, replicates=1)
-        return dataclasses.replace(broken, guarantee=sound.guarantee)
-
-    return mechanism
-
-
 class LongColumns(Chains):
     """Columns of C with norm 1.1."""
 
@@ -184,7 +164,20 @@ class OneWeek(Chains):
 
 
 def as_chains(kind):
-    return on_chains(lambda sound: kind(sound.a, sound.b))
+    """Return `privatize` with another memory, but the record of the sound one."""
+
+    def mechanism(stream, noise, mu, **drawn):
+        def changed(*facts):
+            sound = memory_of(*facts)
+            return kind(sound.a, sound.b)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(noisy_gains, "memory_of", changed)
+            broken = privatize(stream, noise, mu, **drawn)
+        sound = privatize(stream, noise, mu, seed=1, replicates=1)
+        return dataclasses.replace(broken, guarantee=sound.guarantee)
+
+    return mechanism
 
 
 def with_state(stream, noise, mu, **drawn):
@@ -213,9 +206,6 @@ def releases_of(noise):
     )
 
 
-audit_batches = partial(adabatch.audit_adabatch, SMALL)
-
-
 NOISE_FAULTS = {
     "x 0.9": on_noise(lambda noise: 0.9 * noise),
     "z_0 twice": on_noise(lambda noise: noise[:, [0, 0, *range(2, noise.shape[1])]]),
@@ -240,18 +230,13 @@ AUDITS = {
         {"node noise x 0.9": WeakNodes(), "leader by raw sums": RawLeader()},
     ),
     **{
-        f"releases of {noise}": (
-            releases_of(noise),
-            privatize,
-            {"too short": window_of_one},
-        )
+        f"releases of {noise}": (releases_of(noise), privatize, {"too short": window_of_one})
         for noise in ("laplace-uniform", "laplace-sample")
     },
     "RW-AdaBatch": (
-        *(with_another(adabatch, "ALGORITHM", audit_batches), adabatch.ALGORITHM),
-        {
-            "acts inside a batch": ActsInside(3.0),
-        },
+        with_another(experts, "ALGORITHM", partial(experts.audit_adabatch, SMALL)),
+        experts.ALGORITHM,
+        {"acts inside a batch": ActsInside(3.0)},
     ),
     "EXP3": (
         *(partial(labels.audit_likelihoods, SMALL), EXP3),

@@ -10,6 +10,7 @@ import operator
 import re
 import sys
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import exhibits
@@ -25,7 +26,7 @@ from dpol.lazy.accounting import LazyGame
 from dpol.lazy.exact import output_masses
 from dpol.lazy.transform import LazyParameters
 from dpol.studies.ledger.claims import compute as ledger
-from dpol.studies.ledger.claims import experts, labels, lazy
+from dpol.studies.ledger.claims import labels, lazy
 from dpol.studies.ledger.claims.core import (
     CONFIDENCE,
     Claim,
@@ -43,31 +44,9 @@ from ledger import SEED
 
 FAILS, NOT_SEEN, NOT_PROVED, UNDECIDED, HOLDS, LOOSE, SEEN, VACUOUS = ClaimVerdict
 HELD = {HOLDS, LOOSE}
-EXPERTS, LAZY, DARTBOARD, LABELS = ledger.PAPERS.values()
+EXPERTS, _, DARTBOARD, _ = ledger.PAPERS.values()
 STATEMENTS = ledger.statements()
-NOT_HELD = {
-    FAILS: {
-        *("meta-of-turncoats", "all-differ", "later-batches", "cost-of-batches"),
-        *("regret-of-transformation", "rate-of-experts", "free-epsilon", "free-instances"),
-        *("experts-precondition", "experts-value", "experts-as-stated"),
-        *("convex-value", "convex-temperature", "cells", "differences-of-outputs"),
-        *("conditional-composition", "normalised-ratio", "switch-budget"),
-        *("dartboard-regret", "dartboard-last-step", "dartboard-corollary-6"),
-        "updates-regret",
-    },
-    VACUOUS: {"wma-risk", "exp3-risk", "exp3-distance", "hard-class"},
-    NOT_PROVED: {"convex-privacy"},
-    UNDECIDED: set(),  # no interval is too wide
-    NOT_SEEN: set(),  # without a run's data
-}
-
-
-NUMBERED = {
-    EXPERTS: ("Theorem 1", "Theorem 2", "Theorem 3", "Corollary 1", "Corollary 2", "Corollary 3"),
-    LAZY: ("Theorem 3.2", "Proposition 3.3", "Theorem 3.10", "Theorem 3.12", "Theorem 4.2"),
-    LABELS: tuple(f"Theorem {number}" for number in range(1, 7)),
-}
-"""All numbered theorems, propositions and corollaries of the three papers."""
+RECORD = Path(__file__).parents[4] / "verify/runs/ledger/claims.csv"
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +145,9 @@ def test_texts_of_a_row_hold_its_numbers():
     assert math.isnan(row["trivial"])
     assert claim(trivial=2.0).as_row()["trivial"] == 2.0
     assert claim(0.0, "<=", 0.25).as_row()["slack"] == 0.25
+    spare = {"interval": (1.0, 4.0), "confidence": 0.9, "note": "{spare:g}"}
+    assert claim(12.0, "<=", 2.0, **spare).as_row()["note"] == "3"
+    assert claim(12.0, "<=", 0.0, note="{spare:g}").as_row()["note"] == "nan"
 
 
 @pytest.mark.parametrize(
@@ -221,9 +203,12 @@ def test_comparisons_share_the_error_and_a_sample_without_spread_has_no_interval
 def test_each_statement_has_findings_and_each_numbered_statement_a_row(findings):
     """Statements on data need a run: see test_gains.py."""
     assert findings.keys() == {name for name, about in STATEMENTS.items() if not about.on_data}
-    for title, numbers in NUMBERED.items():
-        places = [it.place for it in STATEMENTS.values() if it.paper == title and not it.ours]
-        assert {*numbers} <= {name for place in places for name in exhibits.named(place)}
+    for paper, listed in exhibits.exhibits().items():
+        theirs = [it for it in STATEMENTS.values() if it.paper == ledger.PAPERS[paper]]
+        there = {name for it in theirs if not it.ours for name in exhibits.named(it.place)}
+        names = {name for exhibit in listed for name in exhibits.named(exhibit.name)}
+        numbered = {it for it in names if it.startswith(("Theorem", "Proposition", "Corollary"))}
+        assert numbered <= there
 
 
 def test_all_texts_have_their_numbers(findings):
@@ -244,50 +229,40 @@ def test_each_statement_is_tried_on_the_ranges_that_it_names(findings):
         assert said == ends, name
 
 
-def test_a_claim_says_what_was_tried():
+def test_a_claim_says_what_was_tried_and_counts_the_settings():
     one, other, same = ({"n": n, "mu": 0.5, "moves": range(n)} for n in (2, 3, 3))
     made = [Finding(name="x", claimed=1.0, measured=0.5, at=at) for at in (one, other, same)]
-    made.append(dataclasses.replace(made[0], at={"T": frozenset([100, 2000])}))
+    made.append(dataclasses.replace(made[0], at={"T": frozenset([100, 2000])}, settings=7))
     together = decided(claim(over={"n": (2, 3)}).statement, made)
     row = together.as_row()
+    assert row["settings"] == 10
     assert row["tried"] == "n: 2 to 3 (2); μ: 0.5 (1); moves: 3; T: 100 to 2,000 (2)"
     assert made[0].setting == "n = 2, μ = 0.5"
 
 
 def test_statements_of_the_experts_paper_name_their_ground():
-    """Our copy lost its formulas. The other papers' statements rest on their text; ours on none."""
-    theirs = [each for each in STATEMENTS.values() if each.paper == EXPERTS and not each.ours]
+    """Our copy lost its formulas. The other papers' statements rest on their text."""
+    theirs = [it for it in STATEMENTS.values() if it.paper == EXPERTS and not it.ours]
     assert all("ground" in each.model_fields_set for each in theirs)
-    assert claim(paper=LAZY).as_row()["ground"] == "text"
-    assert claim(paper=EXPERTS, ours=True).as_row()["ground"] == ""
-
-
-def test_a_claim_counts_the_settings_in_which_it_was_tested():
-    seven = Finding(name="x", claimed=1.0, measured=0.5, settings=7)
-    together = decided(claim().statement, [seven, Finding(name="x", claimed=1.0, measured=0.9)])
-    assert (together.finding.settings, together.finding.measured) == (8, 0.9)
-    assert together.as_row()["settings"] == 8
 
 
 # ---- the study -----------------------------------------------------------------------------------
 
 
-def test_the_ledger_fits_its_schema_and_has_no_row_twice(study):
+def test_verdicts_are_those_of_the_record(study):
+    """With another seed, which may move a factor of 2. tests/docs compares the words of rows."""
+    recorded = pd.read_csv(RECORD).query("not on_data").set_axis(study.index)
+    of_both = (it["verdict"].replace(LOOSE, HOLDS) for it in (recorded, study))
+    pd.testing.assert_series_equal(*of_both)
+
+
+def test_rows_fit_their_schema_and_failures_alone_have_what_a_failure_needs(study):
     schemas_in(STUDY.package)["claims"].check(study.reset_index(drop=True), "the ledger")
     assert not study.duplicated(["paper", "statement", "claim"]).any()
-    assert set(study["measured_is"]) == {"number", "upper bound", "lower bound"}
-
-
-def test_which_claims_fail_are_vacuous_or_not_proved(study):
-    for expected, names in NOT_HELD.items():
-        assert set(study.index[study["verdict"] == expected]) == names
-
-
-def test_failures_and_only_they_have_counterexample_kind_root_and_remedy(study):
     for column in ("counterexample", "kind", "root", "mend"):
         assert ((study[column] != "") == (study["verdict"] == FAILS)).all()
-    theirs = {name for name, about in STATEMENTS.items() if about.kind and not about.ours}
-    assert theirs == NOT_HELD[FAILS]  # no kind is left from a row that holds
+    with_kind = {name for name, about in STATEMENTS.items() if about.kind}
+    assert with_kind == {*study.index[study["verdict"] == FAILS]}  # none is left where a row holds
     assert (study["settings"] >= 1).all()
 
 
@@ -305,11 +280,6 @@ def test_numbers_known_from_elsewhere(study, findings):
     at = {"d": 50, "epsilon": 1.0, "delta": 1e-6}.items()
     found = [it.measured for it in findings["convex-privacy"] if at <= it.at.items()]
     assert max(found) == pytest.approx(1.232, abs=0.001)
-
-
-def test_the_same_seed_gives_the_same_numbers(findings):
-    for seed in (SEED, SEED + 1):
-        assert (list(experts.gaps(seed)) == findings["smallest-gap"]) == (seed == SEED)
 
 
 def test_a_point_has_the_rows_of_its_paper(study):
@@ -400,8 +370,7 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("later-batches", "WeightsMeasure.absorb", third(0.25), HELD),
         # Bounds cannot refute: 0.9 times a safe value may exceed the true one.
         ("published-over-sound", "published_epsilon", times(0.9), {NOT_PROVED}),
-        ("published-games sound-games", "ACCOUNTANTS", each(third(0.05)), {FAILS}),
-        ("sound-games", "ACCOUNTANTS", each(third(0.5)), {FAILS}),
+        ("sound-games", "sound_epsilon", third(0.5), {FAILS}),
         ("experts-privacy", "DELTA", to(0.01), HELD),
         # A lower bound below the claim does not prove it.
         ("experts-as-stated", "theorem_3_10", NO_LOG, {NOT_PROVED}),
@@ -425,7 +394,7 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("normalised-ratio", "BEYOND", to(1.15), HELD),
         ("switch-budget", "RESAMPLES", to((0.5, 0.5)), HELD),
         ("dartboard-games", "sound_epsilon", times(0.93), {FAILS}),
-        ("updates-regret", "mean_lead", times(0), {FAILS}),  # against the best in the mean
+        ("updates-regret", "mean_lead", times(0), HELD),  # against the best in the mean
     ],
 )
 def test_another_computation_gets_another_verdict(monkeypatch, names, attribute, broken, expected):
@@ -464,18 +433,12 @@ def test_how_far_the_remedy_of_theorem_3_10_reaches(monkeypatch, part, ratio, en
     assert (max(ratios) <= 1) == enough
 
 
-def test_remedies_put_slips_right():
-    """`mend` of the rows whose remedy is a formula, at the settings of each row."""
-    smaller = preset(part_of_eta(3))
+def test_remedies_of_theorem_3_12_put_slips_right(monkeypatch):
+    """`mend` of the rows on its parameters, at the settings of each row."""
     sixth = preset(lambda given: {"eta": given.eta / 6, "fake_switch": 4 / 6 * given.fake_switch})
-    for name, check, theorem, change in (
-        ("experts-value", lazy.preset_of_experts, "theorem_3_10", smaller),
-        ("convex-value", lazy.preset_of_convex, "theorem_3_12", sixth),
-    ):
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(lazy, theorem, change(getattr(lazy, theorem)))
-            mended = [each for each in check(SEED) if each.name == name]
-        assert verdict(name, mended) in HELD
+    monkeypatch.setattr(lazy, "theorem_3_12", sixth(lazy.theorem_3_12))
+    mended = [each for each in lazy.preset_of_convex(SEED) if each.name == "convex-value"]
+    assert verdict("convex-value", mended) in HELD
     # The temperature: 2 rate + sqrt(8 rate log(2 / δ0)) with rate = η² / (20 log(2 / δ0)).
     for eta, delta in itertools.product((1e-4, 0.1), (1e-9, 1e-3)):
         rate = eta**2 / (20 * math.log(2 / delta))
@@ -483,12 +446,6 @@ def test_remedies_put_slips_right():
 
 
 # ---- functions behind the rows -------------------------------------------------------------------
-
-
-def test_a_bound_says_by_which_factor_it_is_larger_than_the_interval():
-    fields = {"interval": (1.0, 4.0), "confidence": 0.9, "note": "{spare:g}"}
-    assert claim(12.0, "<=", 2.0, **fields).as_row()["note"] == "3"
-    assert claim(12.0, "<=", 0.0, note="{spare:g}").as_row()["note"] == "nan"
 
 
 def test_times_played_by_enumeration():

@@ -107,19 +107,17 @@ def test_findings_on_data_and_our_statements_stand_apart_and_are_never_red() -> 
     assert {cell.mark.tone for cell in verdicts.values() if cell.mark} == {"open", "good"}
 
 
-def test_rows_of_the_experts_paper_say_their_grounds() -> None:
+def test_grounds_bounds_and_the_trivial_number_are_shown() -> None:
+    """Only rows of the experts' paper say their grounds; open rows come first."""
     table = table_of(
-        claim_by_hand(place="Lemma 5", paper=EXPERTS, ground="derived"),
+        claim_by_hand(91739.0, "<=", 1190.0, trivial=2773.0),
+        claim_by_hand(1.0, "<=", 1.247, place="Lemma 5", measured_is="upper bound"),
+        claim_by_hand(paper=EXPERTS, ground="derived"),
         claim_by_hand(place="Theorem 2", paper=EXPERTS, ours=True),
     )
-    notes = [line[0].notes[0] for n in range(2) for line in lines(table, n).values()]
-    assert notes == ["Ground: derived.", "Computed: by hand."]
-
-
-def test_a_bound_and_the_trivial_number_are_shown() -> None:
-    silent = claim_by_hand(91739.0, "<=", 1190.0, trivial=2773.0)
-    table = table_of(silent, claim_by_hand(1.0, "<=", 1.247, measured_is="upper bound"))
-    assert lines(table_of(silent))["Theorem 1"][1] == TableCell("≤ 91,739", ("without it: 2773",))
-    (group,) = table.sections[0].groups
-    (_, first), _ = group.lines  # open rows come first
-    assert (first[2], first[-1].text) == (TableCell("1.247", ("upper bound",)), "not proved")
+    assert list(lines(table)) == ["Lemma 5", "Theorem 1"]
+    open_row, silent = lines(table).values()
+    assert (open_row[2], open_row[-1].text) == (TableCell("1.247", ("upper bound",)), "not proved")
+    assert silent[1] == TableCell("≤ 91,739", ("without it: 2773",))
+    notes = [line[0].notes[0] for n in range(3) for line in lines(table, n).values()]
+    assert notes == [*["Computed: by hand."] * 2, "Ground: derived.", "Computed: by hand."]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 
-from dpol.studies.ledger.audits.adabatch import audit_adabatch
 from dpol.studies.ledger.audits.core import Audit, Row, verdicts
-from dpol.studies.ledger.audits.experts import audit_noises
+from dpol.studies.ledger.audits.experts import audit_adabatch, audit_noises
 from dpol.studies.ledger.audits.labels import audit_messages
 from dpol.studies.ledger.audits.settings import Attacked, AuditPoint, Audits
 from dpol.studies.study import Inputs

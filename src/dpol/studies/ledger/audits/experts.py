@@ -1,29 +1,39 @@
-"""Audits of noise on gains, on nodes of a tree, and on sums of a matrix mechanism.
+"""Audits of noise on gains, nodes of a tree and sums of a matrix mechanism, and of RW-AdaBatch.
 
-Each plays two streams with one person at either of two hospitals, as `dpol check` does.
+Those of noise play two streams with one person at either of two hospitals, as `dpol check` does.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from dpol.core.randomness import Floats, SeedKey, replicate_generators
 from dpol.data.stream import GainStream
-from dpol.data.synthetic import largest_changes
+from dpol.data.synthetic import largest_changes, synthetic_stream
+from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.noisy_max import NoisyMax
-from dpol.experts.play import RawGains, guarantee_of, rounds
+from dpol.experts.play import RawGains, guarantee_of, play_rounds, rounds
 from dpol.experts.released_sums import ReleasedSums
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CAPACITY, EVENT_STREAMS, ISOTROPIC, MEMORY, NOISES, NoisyGains, privatize
 from dpol.privacy.auditing import with_fitted_direction
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.tree_noise import tree_nodes
-from dpol.studies.ledger.audits.core import Audit, Subject, by_event, gaussian_audits, replicates_of
-from dpol.studies.ledger.audits.inputs import Setting
+from dpol.studies.ledger.audits.actions import Setting
+from dpol.studies.ledger.audits.core import (
+    Audit,
+    Subject,
+    by_event,
+    combinations,
+    gaussian_audits,
+    replicates_of,
+)
 from dpol.studies.ledger.audits.settings import MU, Audits
+from dpol.studies.paper1.batching.compute import analytic_mixture, noisy_game
 
 FIRST, LAST = 0, 5
 """One person moves between these two of six hospitals."""
@@ -180,6 +190,45 @@ def audit_curator(
         changes=matrix @ changes_of(one),
         actions=lead,
     )
+
+
+# ---- actions of RW-AdaBatch ----------------------------------------------------------------------
+
+ALGORITHM = RWAdaBatch(alpha=3.0)
+"""RW-AdaBatch with a tolerance that makes the size of its first batch certain."""
+_EXPERTS, _ROUNDS = 6, 40
+
+
+def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audit]:
+    """Audit RW-AdaBatch on gains that are zero except in the first round.
+
+    By the analytic bound the first batch holds B rounds, whatever the noise. With noise at
+    mu sqrt(B) in every round, mu is claimed for the actions of the whole game. An algorithm that
+    acts within a batch, or plays a shorter one, reveals more. The second batch depends on the gap.
+    """
+    mixture = analytic_mixture(ALGORITHM, (_ROUNDS, _EXPERTS), 1.0, 1)
+    size = int(mixture.sizes[mixture.weights.argmax()])
+    halves = []  # rounds in which one half of the experts leads
+    one, other = np.zeros((2, _ROUNDS, _EXPERTS))
+    one[0, : _EXPERTS // 2], other[0, _EXPERTS // 2 :] = 1.0, 1.0
+    for gains, replicates in zip((one, other), replicates_of(settings), strict=True):
+        stream = synthetic_stream("audit: vectors", gains)
+        noisy, unused = noisy_game(stream, MU * math.sqrt(size), seed, replicates)
+        actions = play_rounds(ALGORITHM, noisy, unused)
+        halves.append((actions >= _EXPERTS // 2).astype(float))
+    made = noisy.guarantee
+    subject = Subject(
+        mechanism="RW-AdaBatch, actions",
+        variant=f"amplified by a batch of {size}",
+        code="dpol.noise.privatize, RWAdaBatch.step",
+        inputs=f"{_EXPERTS} experts, {_ROUNDS} rounds; all gains of round 1 change",
+        adjacency=made.adjacency,
+        unit=made.unit,
+        requested=MU,
+        recorded=made.mu / math.sqrt(size),
+    )
+    event = "an event of the rounds in which one half of the experts lead"
+    yield by_event(subject, event, [combinations(halves, np.ones(_ROUNDS))])
 
 
 # ---- shared parts --------------------------------------------------------------------------------

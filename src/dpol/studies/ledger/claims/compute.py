@@ -14,7 +14,7 @@ from dpol.core.schemas import read_frame
 from dpol.core.yaml_files import read_yaml
 from dpol.show.words import DARTBOARD, DISTRIBUTIONS, EXPERTS, LAZY
 from dpol.studies.games.collect import schema
-from dpol.studies.ledger.claims import dartboard, experts, gains, labels, lazy, lemmas
+from dpol.studies.ledger.claims import dartboard, experts, gains, labels, lazy
 from dpol.studies.ledger.claims.core import Claim, ClaimCheck, Finding, Statement, decided
 from dpol.studies.ledger.claims.settings import Paper
 from dpol.studies.study import Inputs
@@ -27,14 +27,7 @@ PAPERS = {
     "labels": DISTRIBUTIONS,
 }
 """Titles by label. Each paper is a point of the study."""
-MODULES = {
-    "dartboard": dartboard,
-    "experts": experts,
-    "gains": gains,
-    "labels": labels,
-    "lazy": lazy,
-    "lemmas": lemmas,
-}
+MODULES = {it.__name__.rpartition(".")[2]: it for it in (dartboard, experts, gains, labels, lazy)}
 """Modules of checks."""
 STATEMENTS = Path(__file__).with_name("statements.yaml")
 

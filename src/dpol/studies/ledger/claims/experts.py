@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -24,14 +23,7 @@ from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.meta import MetaState, RWMeta, centred, shared_noise
 from dpol.experts.play import rounds
 from dpol.noise import privatize
-from dpol.studies.ledger.claims.core import (
-    At,
-    Finding,
-    Findings,
-    generator,
-    of_mean,
-    of_share,
-)
+from dpol.studies.ledger.claims.core import At, Finding, Findings, generator, of_mean, of_share
 from dpol.studies.paper1.batching.compute import (
     NOISE,
     analytic_mixture,
@@ -214,21 +206,15 @@ def meta_of_constants(seed: int) -> Findings:
 _LEARNERS = 13
 
 
-def cliques(_: int) -> Findings:
-    """Check the bound of Theorem 3 where some learners agree, over the bound where all differ.
-
-    The order of learners does not matter, so the sizes of the cliques determine it.
-    """
-    alone = np.eye(_LEARNERS, dtype=np.int32)  # one learner dissents, each in turn
-    games = {"one learner alone, each in turn": alone}
-    for sizes in partitions(_LEARNERS, _LEARNERS):
-        of_learners = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
-        games[f"cliques of {', '.join(map(str, sizes))}"] = of_learners[None]
-    for (case, actions), scale in itertools.product(games.items(), SCALES):
-        if len(set(actions[0])) > 1:  # if all agree there is nothing to choose
-            share = factor_of_bound(scale, largest_variance(actions)) / factor_of_bound(scale, 1.0)
-            at: At = {"actions": case, "eta": scale}
-            yield Finding("all-differ", 1.0, share, at=at, numbers={"m": _LEARNERS})
+def dissent(_: int) -> Findings:
+    """Check the bound of Theorem 3 where one learner dissents, over the bound where all differ."""
+    alone = np.eye(_LEARNERS, dtype=np.int32)  # each in turn
+    shared = shared_noise(alone, np.ones(_LEARNERS)).mean(axis=0)
+    star = centred(shared[None])[0]
+    variance = float(np.linalg.eigvalsh(star)[0, -1])
+    for scale in SCALES:
+        share = factor_of_bound(scale, variance) / factor_of_bound(scale, 1.0)
+        yield Finding("all-differ", 1.0, share, at={"eta": scale}, numbers={"m": _LEARNERS})
 
 
 SCALES = (1.0, math.sqrt(2), 4.0)
@@ -238,22 +224,6 @@ SCALES = (1.0, math.sqrt(2), 4.0)
 def factor_of_bound(scale: float, variance: float) -> float:
     """Return the bound of Theorem 3 over sqrt(2 T log m); `variance` in units of the noise."""
     return max(math.sqrt(2), scale * math.sqrt(variance)) + math.sqrt(2)
-
-
-def partitions(total: int, largest: int) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to write `total` as a falling sum of numbers up to `largest`."""
-    if not total:
-        yield ()
-    for first in range(min(total, largest), 0, -1):
-        for rest in partitions(total - first, first):
-            yield first, *rest
-
-
-def largest_variance(actions: Actions) -> float:
-    """Return lambda_max of the mean Sigma* over rounds with actions (T, m) and unit noise."""
-    shared = shared_noise(actions, np.ones(actions.shape[1])).mean(axis=0)
-    star, _ = centred(shared[None])
-    return float(np.linalg.eigvalsh(star)[0, -1])
 
 
 # ---- switching -------------------------------------------------------------------------------
