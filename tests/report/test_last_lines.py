@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.report.door import CRATE
-from dpol.report.last_lines import last_lines
+from dpol.report.door import CRATE, last_lines
 from dpol.reruns.notes import Note, checksums, digest, write_note
 from dpol.studies.paper1.table_2 import Verdict
 from report.run_by_hand import CLEANING, answered, config, record

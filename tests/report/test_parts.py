@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dpol.core.files import write_json
-from dpol.report.data import data_part, source_facts
+from dpol.report.parts import data_part, source_facts
 from dpol.report.provenance import commit_of, provenance_of, source_of
 from dpol.reruns.notes import Note, loaded_versions
 from pipeline import run as run_program

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel
 
 from dpol.config.experiment import load_experiment
 from dpol.core.settings import all_different
-from dpol.studies.jobs import compute, settings_from
+from dpol.studies.jobs import settings_from
 from dpol.studies.registry import EVERY_RUN, PACKAGES, STUDIES, load_study
 from dpol.studies.study import schemas_in
 
@@ -111,20 +111,6 @@ def test_a_section_is_shown_only_where_its_results_are_asked_for():
     assert names == ["paper", "switches"]
     several = replace(facts, questions={"one": "One", "two": "Two"})
     assert main.results_of(plain, several) == ("summary", "totals")
-
-
-def test_a_job_whose_inputs_are_not_there_is_left_out(tmp_path: Path) -> None:
-    batching = load_study("batching")
-    asked = batching.settings(n_experts=[2], mus=[1.0], n_rounds=50, replicates=2)
-
-    def jobs(settings, facts):
-        whole = batching.jobs(settings, facts)
-        gone = replace(next(iter(whole.values())), inputs={"stream": "streams/gone.parquet"})
-        return {**whole, "gone": gone}
-
-    expected = compute(batching, asked, seed=1)["batching"]
-    with_gone = compute(replace(batching, jobs=jobs), asked, seed=1, folder=tmp_path)
-    assert with_gone["batching"].equals(expected)
 
 
 # Lists of settings --------------------------------------------------------------------------------

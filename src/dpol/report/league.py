@@ -24,7 +24,7 @@ from dpol.show.rendering import render
 from dpol.show.style import write_below
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import draw_privacy_utility
-from dpol.studies.comparison.ranked import rank
+from dpol.studies.comparison.compute import rank
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.study import Facts

@@ -16,16 +16,15 @@ from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_json, write_text
 from dpol.data.leaving import HOLDS, warning_of
-from dpol.report.chapters import Part, Shown
 from dpol.report.crate import WORKFLOW, build_crate
-from dpol.report.data import data_part, read_source
 from dpol.report.door import CONFIG, CRATE, RunFiles, read_fragment, read_image
 from dpol.report.lead import Answer, answer_of, game_of
+from dpol.report.parts import Part, Shown, data_part, read_source
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.replay import replay_widget
 from dpol.report.slider import answer_widget
 from dpol.reruns.notes import checksums, made_as_asked
-from dpol.show.pages import load_template
+from dpol.show.rendering import load_template
 from dpol.show.words import ARXIV, DISTRIBUTIONS, EXPERTS, LAZY, cited
 from dpol.studies.paper1.table_2 import verdict
 from dpol.studies.showing import frames_of
@@ -160,16 +159,12 @@ LONGEST_TABLE = 60
 
 
 def _part(files: RunFiles, section: Section, source: str) -> Part:
-    """Build a section. Tables below figures and long tables are folded; some are only linked."""
+    """Build a section. Tables below figures and long tables are folded."""
     results = {f"{name}.parquet": f"../{name}.parquet" for name in section.results}
     shown: dict[str, list[Shown]] = {place: [] for place in ("first", "seen", "folded")}
-    links = {} if section.made else results
     for spec in section.tables:
         stem = f"tables/{spec.name}"
         made = _files(stem, ("csv", "tex")) | results | _code(spec.function, source)
-        if spec.place == "file":
-            links |= {spec.title: f"../{stem}.html"} | made
-            continue
         table = read_fragment(files.file(f"{stem}.html"))
         place = spec.place or ("folded" if section.figures else "seen")
         place = "folded" if table.count("<tr") > LONGEST_TABLE else place
@@ -192,7 +187,7 @@ def _part(files: RunFiles, section: Section, source: str) -> Part:
         ],
         tables=shown["seen"],
         folded=shown["folded"],
-        files=links,
+        files={} if section.made else results,
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from dpol.config.models import Config
-from dpol.report.chapters import Part
+from dpol.report.parts import Part
 from dpol.reruns.notes import PACKAGES, Note
 
 

@@ -15,9 +15,9 @@ from dpol.core.intervals import NORMAL_95
 from dpol.core.words import counted
 from dpol.noise import find_noise
 from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE
-from dpol.report.chapters import Widget
+from dpol.report.parts import Widget
 from dpol.show.entries import looks_of, noise_entry
-from dpol.show.pages import load_template
+from dpol.show.rendering import load_template
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
 from dpol.studies.study import Facts, Frames

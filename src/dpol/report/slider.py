@@ -11,8 +11,8 @@ import pandas as pd
 from dpol.core.rounding import at_most
 from dpol.privacy.account import best_guess
 from dpol.privacy.settings import ordered_levels
-from dpol.report.chapters import Widget
-from dpol.show.pages import load_template
+from dpol.report.parts import Widget
+from dpol.show.rendering import load_template
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
 from dpol.studies.answer.privacy import guesses_title

@@ -159,9 +159,8 @@ class Exhibit:
             imports no algorithm; a column of a table has what it needs of the config.
         title: what it shows, in a few words.
         description: what is drawn where; for figures.
-        place: whether the page shows it, a table perhaps above the figures (`first`), folds it, or
-            only links it (`file`). By default it is shown, but a table is folded below a figure.
-            Its files are always made.
+        place: whether the page shows it, a table perhaps above the figures (`first`), or folds it.
+            By default it is shown, but a table is folded below a figure.
         narrow: whether a figure is drawn once more for phones, NAME-narrow.svg, with panels below
             each other.
     """
@@ -170,7 +169,7 @@ class Exhibit:
     made_by: str
     title: str
     description: str = ""
-    place: Literal["first", "seen", "folded", "file"] | None = None
+    place: Literal["first", "seen", "folded"] | None = None
     narrow: bool = False
 
     @property

@@ -14,7 +14,7 @@ from dpol.report.lead import answer_of
 from dpol.report.slider import answer_widget
 from dpol.show.entries import DASHED, GREY
 from dpol.show.table import Table
-from dpol.studies.answer.league import draw_league, league_table
+from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility
 from dpol.studies.answer.systems import CHOSEN, first_level, lines_of
 from dpol.studies.study import Facts
@@ -64,22 +64,6 @@ def test_levels_go_from_no_privacy_to_the_strictest_and_names_do_not_overlap() -
     assert len(names_of_lines(ax)) == 5
     del shown["best fixed expert"]
     assert all([x for x, _ in points(line)] == [0, 1, 2] for line in shown.values())
-
-
-def test_the_figure_of_the_league_has_the_best_systems_and_ours_in_one_column() -> None:
-    """By hand: shares of 60 points, of 14 systems at two levels; the last is ours."""
-    gains = {f"ridge-w{window}-weak": float(window) for window in range(20, 33)}
-    made = (it for name, gain in gains.items() for it in at_levels(name, *3 * [gain]))
-    frame = standings_of([*made, *at_levels("rw-ftpl", 9.0, 9.0, 9.0)], ("rw-ftpl", "isotropic"))
-    figure = draw_league({"standings": frame}, FACTS)
-    assert figure.get_figwidth() == 3.3
-    (ax,) = figure.axes
-    names = [f"{it}, isotropic noise" for it in [*gains][:0:-1]]
-    assert [it.get_text() for it in ax.get_yticklabels()] == [*names, "rw-ftpl, isotropic noise"]
-    places = [points(bar.lines[0])[0] for bar in ax.containers]
-    assert places[0] == pytest.approx((32 / 60, 0))
-    assert places[-1] == pytest.approx((9 / 60, -12))
-    assert f"{names[0]} has rank 1 of 14 at μ = 0.25" in figure.get_label()
 
 
 def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last() -> None:

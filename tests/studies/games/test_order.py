@@ -12,7 +12,7 @@ import scipy.stats
 from dpol.core.randomness import Floats
 from dpol.show.reported import load_reported
 from dpol.studies.games.names import TABLE_2
-from dpol.studies.games.order import ORDER, column_pairs
+from dpol.studies.paper1.table_2 import ORDER, column_pairs
 
 LINEAR = {f"ridge-{number}": "best-linear-model" for number in range(3)}
 COLUMNS = {column: column for column in ORDER[1:]} | LINEAR

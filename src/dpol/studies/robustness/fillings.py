@@ -14,7 +14,7 @@ import pandas as pd
 from dpol.data.stream import build_stream
 from dpol.experts.registry import make_members
 from dpol.noise import NO_NOISE
-from dpol.studies.comparison.ranked import rank
+from dpol.studies.comparison.compute import rank
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.names import CELL, LINEAR, PAPERS
 from dpol.studies.games.settings import GamesSettings, Report, lacks_of_table_2

@@ -8,12 +8,12 @@ import pytest
 from dpol.experts.registry import REGISTRY
 from dpol.show.table import Table
 from dpol.show.words import EXPERTS
-from dpol.studies.jobs import compute
 from dpol.studies.ledger.claims.compute import statements
 from dpol.studies.paper1.batching.drawn import amplification, batching
 from dpol.studies.paper1.batching.settings import Batching
 from dpol.studies.paper1.batching.study import STUDY
 from dpol.studies.paper1.table_1 import TABLE_1, table_1
+from in_process import compute
 
 BOUNDS = ("borell-tis", "reflection")
 KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")

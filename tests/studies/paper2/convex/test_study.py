@@ -21,10 +21,10 @@ from dpol.lazy.convex.comparators import NOISES, best_regulariser, private_ftrl
 from dpol.lazy.convex.losses import LogisticLosses, drifting_losses, total_loss
 from dpol.lazy.convex.measure import RegularisedWeights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.jobs import compute
 from dpol.studies.paper2.convex import compute as module
 from dpol.studies.paper2.convex.settings import Convex
 from dpol.studies.paper2.convex.study import STUDY
+from in_process import compute
 
 NAMES = ["l2p-sound", "l2p-one-round", "l2p-theorem-3.12", "dp-ftrl", "mf-dp-ftrl"]
 NAMES += ["gradient-descent"]

@@ -1,9 +1,10 @@
-"""Section on the data: their origin, and what to check in the table."""
+"""Sections of the page as values for the template, and that on the data and their origin."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpol.config.models import Config
@@ -12,8 +13,53 @@ from dpol.core.schemas import readable
 from dpol.data.cleaning import IDLE, ZERO_WOULD_BE_BEST, rows_read_of
 from dpol.data.settings import Dataset
 from dpol.data.stream import read_stream
-from dpol.report.chapters import Part
 from dpol.report.door import RunFiles, read_image
+from dpol.studies.study import Exhibit
+
+Links = Mapping[str, str]
+"""Addresses by their texts; code that nobody can link has none."""
+Shown = tuple[str, str, Links]
+"""A table on the page: its title, its HTML, and links to its files and its code."""
+Picture = tuple[Exhibit, tuple[str, float, str], str, Links]
+"""A figure on the page: its words; its image, as `dpol.report.door.read_image` returns it; its
+image for phones, empty if it has none; and links to its files and its code."""
+Widget = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""An interactive figure: what its script reads, as plain values, and the `widget` of its section,
+perhaps with another `title` and `intro`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Section of a chapter.
+
+    Args:
+        key: anchor.
+        title: heading.
+        intro: first paragraph.
+        first: the tables above the figures.
+        pictures: figures, in their order.
+        tables: the tables below them.
+        folded: tables that are folded.
+        facts: terms and texts.
+        verbatim: titles of texts, and the texts.
+        files: links to its files.
+        widget: HTML of its interactive figure, which a script of the page draws.
+    """
+
+    key: str
+    title: str
+    intro: str
+    first: Sequence[Shown] = ()
+    pictures: Sequence[Picture] = ()
+    tables: Sequence[Shown] = ()
+    folded: Sequence[Shown] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    verbatim: tuple[tuple[str, str], ...] = ()
+    files: Links = field(default_factory=dict)
+    widget: str = ""
+
+
+# ---- data --------------------------------------------------------------------------------------
 
 
 def read_source(files: RunFiles, config: Config) -> dict[str, Any]:
