@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+import subprocess
+import sys
+from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import get_args, get_origin
@@ -11,11 +13,12 @@ from typing import get_args, get_origin
 import pytest
 from pydantic import AfterValidator, BaseModel
 
+from dpol import studies
 from dpol.config.experiment import load_experiment
 from dpol.core.settings import all_different
 from dpol.studies.jobs import settings_from
-from dpol.studies.registry import EVERY_RUN, PACKAGES, STUDIES, load_study
-from dpol.studies.study import schemas_in
+from dpol.studies.registry import EVERY_RUN, STUDIES, load_studies, load_study
+from dpol.studies.study import Facts, schemas_in
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = [load_experiment(ROOT / "config/beyond.yaml").config]
@@ -47,11 +50,6 @@ def shown(request: pytest.FixtureRequest):
     """A section and its study."""
     name, section = request.param
     return section, load_study(name)
-
-
-def test_it_has_the_name_and_the_package_of_its_line_and_its_block(study):
-    assert study.package == PACKAGES[study.name]
-    assert isinstance(block(study.name), study.settings)
 
 
 def test_its_results_are_those_with_columns_in_their_order(study):
@@ -143,3 +141,30 @@ def test_no_list_of_settings_takes_a_value_twice():
     assert {name for name, field in LISTS.items() if refused not in field.metadata} == BY_LABEL
     with pytest.raises(ValueError, match="must not hold 2.0 twice"):
         all_different([2, 2.0])  # one number
+
+
+# ---- what draws ----------------------------------------------------------------------------------
+
+ALGORITHMS = "dpol.experts", "dpol.labels", "dpol.lazy", "dpol.noise"
+EVERY = load_studies().values()
+DRAWING = [
+    "dpol.studies.showing",
+    *(study.showing for study in EVERY),
+    *{it for study in EVERY for section in study.sections for it in section.drawing},
+]
+
+
+def test_what_draws_imports_no_algorithm() -> None:
+    code = (
+        f"import sys, {', '.join(DRAWING)};"
+        f"print(*(name for name in sys.modules if name.startswith({ALGORITHMS})))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == []
+
+
+def test_exhibits_read_every_fact_that_they_are_given() -> None:
+    """A change of any other would draw all figures again for nothing."""
+    places = (Path(str(studies.__file__)).with_name(room) for room in ("answer", "paper1"))
+    text = "".join(file.read_text() for place in places for file in place.glob("*.py"))
+    assert [it.name for it in fields(Facts) if f"facts.{it.name}" not in text] == []
