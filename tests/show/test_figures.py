@@ -42,7 +42,7 @@ POINTS = pd.DataFrame({"x": [0, 1, 2], "mean": [1.0, 2.0, 2.0], "half": [0.5, ma
 def draw(
     number: int = 3, named: int = 3, width: float = math.inf, *, titled: bool = True
 ) -> Figure:
-    with panels.panels(number, 2, (2.5, 2.0), "gain", form=(width, titled, {})) as drawn:
+    with panels.panels(number, 2, (2.5, 2.0), "gain", form=(width, titled)) as drawn:
         for ax in drawn.axes:
             panels.name_panel(ax, "A & B_<c>% $x$")
             panels.set_guesses(ax, [1.0, 0.691, 0.55])

@@ -103,8 +103,7 @@ class Facts:
             so that its numbers are comparable.
         reported: label of each stream in the paper's table, if it is one of its states.
         questions: title of each question, by label; the label is empty if there is only one.
-        form: largest width of a figure in inches, whether it begins with its finding, and what is
-            written instead of parts of its texts.
+        form: largest width of a figure in inches, and whether it begins with its finding.
     """
 
     streams: Mapping[str, str]
@@ -116,7 +115,7 @@ class Facts:
     asks_the_papers: bool = False
     reported: Mapping[str, str | None] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
-    form: tuple[float, bool, Mapping[str, str]] = (math.inf, True, {})
+    form: tuple[float, bool] = (math.inf, True)
 
     @property
     def asks_several(self) -> bool:

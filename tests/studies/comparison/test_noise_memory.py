@@ -37,7 +37,7 @@ from dpol.studies.comparison.settings import (
     NoiseMemories,
     NoiseRead,
 )
-from dpol.studies.comparison.study import STUDY, games_with_memory, jobs
+from dpol.studies.comparison.study import STUDY, jobs
 from dpol.studies.study import Facts, Inputs, schemas_in
 from small_config import GAINS, problems
 
@@ -46,12 +46,13 @@ ASKED = NoiseMemories(weeks=[1, 3], mus=[0.5, 0.2])
 SETTINGS = ComparisonSettings(memory=ASKED, replicates=5)
 
 
-def played_on(stream: GainStream, weeks: int, readers: Any) -> pd.DataFrame:
-    """Play a stream as a job does."""
+def played_on(stream: GainStream, settings: ComparisonSettings, delta: float) -> pd.DataFrame:
+    """Play a stream as the jobs do, for each unit."""
+    _, *made = jobs(settings, replace(FACTS, delta=delta)).values()
     with TemporaryDirectory() as folder:
         write_stream(stream, file := Path(folder, "nm.parquet"))
-        point = MemoryPoint(readers=readers, weeks=weeks, replicates=5)
-        return play_memories(point, Inputs(seed=1, files={"stream": file}))
+        inputs = Inputs(seed=1, files={"stream": file})
+        return pd.concat([play_memories(job.points[0], inputs) for job in made])  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +64,7 @@ def stream(random_stream) -> GainStream:
 @pytest.fixture(scope="module")
 def played(stream: GainStream) -> pd.DataFrame:
     """The games of both units, as their jobs write them."""
-    readers = [("random-effects", games_with_memory(ASKED))]
-    return pd.concat([played_on(stream, weeks, readers) for weeks in ASKED.weeks])
+    return played_on(stream, SETTINGS, FACTS.delta)
 
 
 @pytest.fixture(scope="module")
@@ -151,12 +151,9 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
     ]
     asked = NoiseMemories(weeks=[3], mus=[0.5], rivals=rivals)
     settings = SETTINGS.model_copy(update={"memory": asked})
-    *_, job = jobs(settings, replace(FACTS, delta=1e-6)).values()
-    assert "dpol.noise.noises" in job.code
-    assert "dpol.experts.discounted_mean" in job.code
-    (point,) = job.points
-    assert isinstance(point, MemoryPoint)
-    played = played_on(stream, 3, point.readers)
+    *_, job = jobs(settings, FACTS).values()
+    assert {"dpol.noise.noises", "dpol.experts.discounted_mean"} <= {*job.code}
+    played = played_on(stream, settings, 1e-6)
     frame = compare_memories(played, asked, delta=1e-6, confidence=0.9)
     rows = frame[frame["algorithm"] == "persistence"]
     epsilon = epsilon_of_delta(1e-6, 0.5)

@@ -49,11 +49,6 @@ COLUMNS = [
 ]  # fmt: skip
 """Columns of the numbers, named as in the summary, with a row per mean: `source` is the run or the
 paper, and `algorithm` of the best linear model is the label of the best."""
-NOT_PUBLISHED = [
-    "noise", "model", "ours", "ci_comparisons", "uniform_gain", "best_fixed_gain", "oracle_gain",
-    "gain_share", "simulated",
-]  # fmt: skip
-"""Those of them that are empty in the paper's rows."""
 _TO_META = ["to_baseline", "to_baseline_half_width"]
 """Columns of the standings: how far a variant is from RW-Meta, in shares of the possible gain."""
 HEADERS = {**PAPER_1, BEST_LINEAR: "best linear model"}
@@ -223,7 +218,7 @@ def table_2(frames: Frames, facts: Facts) -> Table:
         for state, (title, size) in PAPER_STATES.items()
         if len(rows := paper[paper["stream"] == state])
     ]
-    both = [run.assign(source="run")[COLUMNS], paper.assign(source="paper")[COLUMNS]]
+    both = [run.assign(source="run")[COLUMNS], paper.assign(source="paper")]
     return Table(
         caption="The paper’s Table 2: total gain",
         corner=("data", "privacy"),
@@ -263,9 +258,9 @@ def _of_run(summary: pd.DataFrame, columns: Iterable[str], facts: Facts) -> pd.D
 
 
 def _of_paper(facts: Facts) -> pd.DataFrame:
-    """Return the paper's numbers at the levels of a run that asks its question, with `COLUMNS`.
+    """Return the paper's numbers at the levels of a run that asks its question.
 
-    The paper does not name the best linear models.
+    They have the `COLUMNS` that the paper tells. It does not name the best linear models.
     """
     rows = load_reported()
     titles, sizes = ({key: state[i] for key, state in PAPER_STATES.items()} for i in (0, 1))
@@ -279,7 +274,6 @@ def _of_paper(facts: Facts) -> pd.DataFrame:
         algorithm=rows["algorithm"].where(rows["algorithm"] != BEST_LINEAR, ""),
         confidence=rows["ci_half_width"].notna().map({True: 0.95, False: math.nan}),
         replicates=100,
-        **dict.fromkeys(NOT_PUBLISHED, math.nan),
     )
     return rows[rows["mu"].isin(facts.levels) & facts.asks_the_papers]
 
