@@ -71,7 +71,6 @@ def not_asked(settings: GamesSettings, facts: Facts) -> frozenset[str]:
         "replay": facts.replayed,
         # Too many panels for a page.
         "cumulative": not facts.asks_several,
-        "switches": not facts.asks_several,
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
 
@@ -81,7 +80,7 @@ STUDY = Study(
     title="Games",
     settings=GamesSettings,
     package="dpol.studies.games",
-    results=("summary", "totals", "cumulative", "switches", "replay"),
+    results=("summary", "totals", "cumulative", "replay"),
     optional=not_asked,
     jobs=jobs,
     written=("scores", "curves", "rounds"),
