@@ -17,7 +17,7 @@ from dpol.report.door import RunFiles, read_image
 from dpol.studies.study import Exhibit
 
 Links = Mapping[str, str]
-"""Addresses by their texts; code that nobody can link has none."""
+"""Addresses by their texts; code has none."""
 Shown = tuple[str, str, Links]
 """A table on the page: its title, its HTML, and links to its files and its code."""
 Picture = tuple[Exhibit, tuple[str, float, str], str, Links]

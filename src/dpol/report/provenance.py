@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from dpol.config.models import Config
 from dpol.report.parts import Part
@@ -41,8 +39,6 @@ class Provenance:
         params: facts from the workflow.
         versions: versions of the packages that made the results; several where jobs differ.
         commit: commit of the checkout, in words; None if there is none.
-        source: address of the files of this commit; empty if no public forge has them, or if other
-            code made the page.
         began: when its first job began, in nanoseconds since 1970.
         ended: when its last job ended.
     """
@@ -50,7 +46,6 @@ class Provenance:
     params: Params
     versions: tuple[tuple[str, str], ...]
     commit: str | None
-    source: str = ""
     began: int
     ended: int
 
@@ -73,12 +68,10 @@ def provenance_of(params: Params, jobs: Collection[Note], checkout: Path) -> Pro
     """
     versions = {pair for job in jobs for pair in job.versions.items()}
     order = "Python", *PACKAGES
-    commit, own = commit_of(checkout), Path(__file__).is_relative_to(checkout.resolve())
     return Provenance(
         params=params,
         versions=(*sorted(versions, key=lambda it: (order.index(it[0]), it)), *params.packages),
-        commit=commit,
-        source=source_of(checkout, commit) if own and commit else "",
+        commit=commit_of(checkout),
         began=min(job.began for job in jobs),
         ended=max(job.ended for job in jobs),
     )
@@ -89,29 +82,7 @@ def commit_of(folder: Path | str) -> str | None:
     if not (Path(folder) / ".git").exists():
         return None
     asked = "describe", "--always", "--abbrev=40", "--exclude=*"
-    return _git(folder, *asked, "--dirty=, with changes that are not committed")
-
-
-_FORGES = {"github.com": "blob", "gitlab.com": "-/blob", "codeberg.org": "src/commit"}
-
-
-def source_of(folder: Path | str, commit: str) -> str:
-    """Return the address of the files of a commit at the forge of a clone's remote.
-
-    It is empty for other remotes, and for files that differ from the commit. Credentials in the
-    address of the remote are left out.
-    """
-    remote = _git(folder, "remote", "get-url", "origin") or ""
-    parts = urlsplit(re.sub("^git@([^:/]+):", r"https://\1/", remote))
-    if "," in commit or parts.scheme not in ("http", "https") or parts.hostname not in _FORGES:
-        return ""
-    path = parts.path.rstrip("/").removesuffix(".git")
-    return f"https://{parts.hostname}{path}/{_FORGES[parts.hostname]}/{commit}"
-
-
-def _git(folder: Path | str, *words: str) -> str | None:
-    """Return what git says of a folder; None if it fails."""
-    command = ["git", "-C", str(folder), *words]
+    command = ["git", "-C", str(folder), *asked, "--dirty=, with changes that are not committed"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
     except (OSError, subprocess.SubprocessError):
