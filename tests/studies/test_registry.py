@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel
 from dpol import studies
 from dpol.config.experiment import load_experiment
 from dpol.core.settings import all_different
+from dpol.data.stream import write_stream
 from dpol.studies.jobs import settings_from
 from dpol.studies.registry import EVERY_RUN, STUDIES, load_studies, load_study
 from dpol.studies.study import Facts, schemas_in
@@ -143,7 +144,7 @@ def test_no_list_of_settings_takes_a_value_twice():
         all_different([2, 2.0])  # one number
 
 
-# ---- what draws ----------------------------------------------------------------------------------
+# ---- what jobs import and are given --------------------------------------------------------------
 
 ALGORITHMS = "dpol.experts", "dpol.labels", "dpol.lazy", "dpol.noise"
 EVERY = load_studies().values()
@@ -168,3 +169,28 @@ def test_exhibits_read_every_fact_that_they_are_given() -> None:
     places = (Path(str(studies.__file__)).with_name(room) for room in ("answer", "paper1"))
     text = "".join(file.read_text() for place in places for file in place.glob("*.py"))
     assert [it.name for it in fields(Facts) if f"facts.{it.name}" not in text] == []
+
+
+PLAYS = """
+import sys
+from pathlib import Path
+from dpol.studies.jobs import write_points
+from dpol.studies.study import Inputs
+
+point = {"suite": "local", "algorithms": ["rw-ftpl", "rw-meta", "random-effects"],
+         "noise": "capacity", "mu": 0.5, "block": [100, 101], "memory": "designed",
+         "keep_rounds": True}
+inputs = Inputs(seed=1, files={"stream": Path("stream.parquet")})
+files = {name: f"{name}.parquet" for name in ("scores", "curves", "rounds")}
+write_points("dpol.studies.games", [point], inputs, files)
+assert "pandas" not in sys.modules
+"""
+
+
+def test_a_job_that_plays_does_not_import_pandas(random_stream, tmp_path: Path) -> None:
+    """The import takes longer than the games."""
+    write_stream(random_stream(9, 4), tmp_path / "stream.parquet")
+    ran = subprocess.run(
+        [sys.executable, "-c", PLAYS], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
