@@ -83,7 +83,7 @@ def rank(
     facts: Facts,
     ours: tuple[str, str] | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Build the tables `summary` and `standings` of games that are played in this process.
+    """Build the result tables and the standings of games that are played in this process.
 
     Args:
         suites: the games of each suite.
@@ -100,7 +100,7 @@ def rank(
     point = StandingsPoint(ours=ours, questions=questions, apart=False, confidence=facts.confidence)
     columns = schemas_in(__package__)["standings"].columns
     ranked = standings(made["summary"], made["totals"], point)[[*columns]]
-    return {"summary": made["summary"], "standings": ranked}
+    return made | {"standings": ranked}
 
 
 # ---- further readings ----------------------------------------------------------------------------
