@@ -20,8 +20,7 @@ from dpol.config.models import Config
 from dpol.core.files import sha256
 from dpol.data.leaving import HOLDS, warning_of
 from dpol.report.door import CODE, CONFIG, RunFiles
-from dpol.report.parts import read_source, source_facts
-from dpol.report.provenance import Provenance
+from dpol.report.parts import Provenance, read_source, source_facts
 
 WORKFLOW = "provenance/Snakefile"
 _PROFILES = {

@@ -19,10 +19,17 @@ from dpol.data.leaving import HOLDS, warning_of
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.door import CONFIG, CRATE, RunFiles, read_fragment, read_image
 from dpol.report.lead import Answer, answer_of, game_of
-from dpol.report.parts import Part, Shown, data_part, read_source
-from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
-from dpol.report.replay import replay_widget
-from dpol.report.slider import answer_widget
+from dpol.report.parts import (
+    Params,
+    Part,
+    Provenance,
+    Shown,
+    data_part,
+    provenance_of,
+    provenance_part,
+    read_source,
+)
+from dpol.report.widgets import answer_widget, replay_widget
 from dpol.reruns.notes import checksums, made_as_asked
 from dpol.show.rendering import load_template
 from dpol.show.words import ARXIV, DISTRIBUTIONS, EXPERTS, LAZY, cited

@@ -1,10 +1,12 @@
-"""Sections of the page as values for the template, and that on the data and their origin."""
+"""Sections of the page as values for the template: on the data, and on the provenance."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+import subprocess
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from dpol.config.models import Config
@@ -14,6 +16,7 @@ from dpol.data.cleaning import IDLE, ZERO_WOULD_BE_BEST, rows_read_of
 from dpol.data.settings import Dataset
 from dpol.data.stream import read_stream
 from dpol.report.door import RunFiles, read_image
+from dpol.reruns.notes import PACKAGES, Note
 from dpol.studies.study import Exhibit
 
 Links = Mapping[str, str]
@@ -163,3 +166,102 @@ def source_facts(provenance: Mapping[str, Any], dataset: Dataset) -> tuple[tuple
         "what to know": dataset.caveat,
     }
     return tuple((term, str(text)) for term, text in every.items() if text)
+
+
+# ---- provenance ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Params:
+    """Facts of a run from the workflow.
+
+    Args:
+        config_name: names of the config files.
+        config_text: the config as YAML.
+        snakefile: text of the main file of the workflow.
+        code: hash of the code of dpol that computed the results.
+        packages: other packages whose code played, with version and hash of their files.
+    """
+
+    config_name: str
+    config_text: str
+    snakefile: str
+    code: str
+    packages: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """Sources of a page besides the files of the run.
+
+    Args:
+        params: facts from the workflow.
+        versions: versions of the packages that made the results; several where jobs differ.
+        commit: commit of the checkout, in words; None if there is none.
+        began: when its first job began, in nanoseconds since 1970.
+        ended: when its last job ended.
+    """
+
+    params: Params
+    versions: tuple[tuple[str, str], ...]
+    commit: str | None
+    began: int
+    ended: int
+
+    @property
+    def by_package(self) -> dict[str, str]:
+        """The versions of each package, in words."""
+        of_package: dict[str, list[str]] = {}
+        for name, version in self.versions:
+            of_package.setdefault(name, []).append(version)
+        return {name: " and ".join(versions) for name, versions in of_package.items()}
+
+
+def provenance_of(params: Params, jobs: Collection[Note], checkout: Path) -> Provenance:
+    """Collect the sources of a run.
+
+    Args:
+        params: facts from the workflow.
+        jobs: notes of its jobs.
+        checkout: folder whose commit counts.
+    """
+    versions = {pair for job in jobs for pair in job.versions.items()}
+    order = "Python", *PACKAGES
+    return Provenance(
+        params=params,
+        versions=(*sorted(versions, key=lambda it: (order.index(it[0]), it)), *params.packages),
+        commit=commit_of(checkout),
+        began=min(job.began for job in jobs),
+        ended=max(job.ended for job in jobs),
+    )
+
+
+def commit_of(folder: Path | str) -> str | None:
+    """Return the commit of a git checkout and whether files differ; None if it is no checkout."""
+    if not (Path(folder) / ".git").exists():
+        return None
+    asked = "describe", "--always", "--abbrev=40", "--exclude=*"
+    command = ["git", "-C", str(folder), *asked, "--dirty=, with changes that are not committed"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def provenance_part(config: Config, provenance: Provenance) -> Part:
+    """Build the part on versions and config."""
+    terms = {
+        "run": config.run,
+        "seed": str(config.seed),
+        "versions": ", ".join(map(" ".join, provenance.by_package.items())),
+        "commit when this page was made": provenance.commit,
+    }
+    return Part(
+        key="provenance",
+        title="Provenance",
+        intro="Everything you need to reproduce this page. The same versions, config, seed and data"
+        " give the same numbers on the same kind of processor, with any number of cores.",
+        facts=tuple((term, text) for term, text in terms.items() if text),
+        verbatim=((f"Config: {provenance.params.config_name}", provenance.params.config_text),),
+    )

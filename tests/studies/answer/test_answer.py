@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from dpol.report.lead import answer_of
-from dpol.report.slider import answer_widget
+from dpol.report.widgets import answer_widget
 from dpol.show.entries import DASHED, GREY
 from dpol.show.table import Table
 from dpol.studies.answer.league import league_table

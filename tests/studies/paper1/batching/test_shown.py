@@ -16,11 +16,15 @@ from dpol.experts.registry import REGISTRY
 from dpol.show.table import Table
 from dpol.show.words import EXPERTS
 from dpol.studies.ledger.claims.compute import statements
-from dpol.studies.paper1.batching.drawn import amplification, batching
+from dpol.studies.paper1.batching.drawn import (
+    TABLE_1,
+    amplification,
+    batching,
+    draw_figure_1,
+    table_1,
+)
 from dpol.studies.paper1.batching.settings import Batching
 from dpol.studies.paper1.batching.study import STUDY
-from dpol.studies.paper1.figure_1 import draw_figure_1
-from dpol.studies.paper1.table_1 import TABLE_1, table_1
 from dpol.studies.study import Facts
 from in_process import compute
 from legible import assert_legible, lines
