@@ -143,6 +143,8 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
     loaded = {value.split(",")[0] for value in loading - set(links)}
     assert loaded == {"data:", "data:image/svg+xml;base64"}
     assert all(value.startswith(("#", "../", "https://arxiv.org/abs/")) for value in links)
+    papers = [it.rpartition("/")[2] for it in links if "arxiv" in it]
+    assert papers == ["2512.06971", "2406.03620", "2402.00315"], "one for each chapter of a paper"
     assert "@import" not in whole
     assert "url(" not in whole
     assert not {"iframe", "object", "embed"} & {tag for tag, _ in elements.found}
