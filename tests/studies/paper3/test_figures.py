@@ -221,3 +221,12 @@ def test_the_finding_compares_the_ends_of_each_sweep_with_the_bound() -> None:
     assert f"by {last[1] / first[1]:.2g} (21) from T = 10³ to 3·10⁴" in finding
     assert finding.startswith("The risk of private EXP3 (its bound in Theorem 5) is multiplied by ")
     assert [part.split(" = ")[0][-1] for part in finding.split("; ")] == ["T", "M", "K", "ε"]
+
+
+def test_the_finding_of_a_selection_is_how_far_the_estimates_are_at_the_end() -> None:
+    of = "sweep == 'rounds' and hypotheses == 'random' and T == 30_000"
+    ends = RISKS.query(f"{of} and sensitivity_rule == 'exact'")["tv_average"]
+    assert drawn("selection").get_label() == (
+        "After 3·10⁴ rounds the estimates of the algorithms are"
+        f" {ends.min():.2f} to {ends.max():.2f} from the truth (TV distance)."
+    )
