@@ -191,6 +191,7 @@ def write_run(folder: Path) -> None:
     frames = {
         "summary": summary(),
         "cumulative": pd.DataFrame(index=[0]),
+        "switches": pd.DataFrame(index=[0]),
         "replay": replay(),
         "totals": pd.DataFrame(index=[0]),
         "standings": standings_of(rows()),

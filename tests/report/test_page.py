@@ -42,7 +42,7 @@ CHAPTERS = {
     "paper1": ["paper", "batching"],
     "paper2": ["lazy", "convex"],
     "paper3": ["labels"],
-    "beyond": ["league"],
+    "beyond": ["switches", "league"],
     "replay": ["replay"],
     "privacy": ["privacy", "audits"],
     "claims": ["claims"],
@@ -160,7 +160,7 @@ def test_the_finding_of_a_figure_is_its_caption_and_alternative_text(whole: str)
     for attrs in images:
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
-    assert whole.count("12 of 34 &lt;b&gt; hold.</span></p>") == figures >= 8
+    assert whole.count("12 of 34 &lt;b&gt; hold.</span></p>") == figures >= 9
 
 
 def sections_shown() -> list[Section]:

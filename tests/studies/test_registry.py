@@ -100,10 +100,10 @@ def test_names_of_files_and_sections_are_unique():
 def test_a_section_is_shown_only_where_its_results_are_asked_for():
     main = load_study("games")
     plain, facts = block("games"), replace(ASKED["games"].facts, replayed=False)
-    asked = ("summary", "totals", "cumulative")
+    asked = ("summary", "totals", "cumulative", "switches")
     assert main.results_of(plain, facts) == asked
     names = [section.name for section in main.sections_of(plain, facts)]
-    assert names == ["paper"]
+    assert names == ["paper", "switches"]
     several = replace(facts, questions={"one": "One", "two": "Two"})
     assert main.results_of(plain, several) == ("summary", "totals")
 

@@ -145,5 +145,5 @@ def without_interval(draw: Any, frames: Frames, facts: Facts) -> bool:
 def test_a_figure_of_what_was_measured_has_its_intervals() -> None:
     frames, facts, sections = run_of((1.0, 0.5), NOISES, ("local", "central"))
     figures = [it for section in sections for it in section.figures]
-    assert figures
+    assert len(figures) >= 2
     assert [it.name for it in figures if without_interval(it.function, frames, facts)] == []

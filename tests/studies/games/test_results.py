@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from dpol.studies.games.collect import (
     results_from,
     schema,
     summarize,
+    switching_gains,
 )
 from dpol.studies.games.names import BEST_FIXED, ORACLE, UNIFORM
 from dpol.studies.games.scores import Played, score_tables
@@ -292,6 +293,23 @@ def test_shares_are_empty_where_every_choice_gains_the_same() -> None:
     assert shares.isna().all()
 
 
+# --- Gains of the best sequences, beside all sequences of small games ---
+
+gains_of = st.tuples(st.integers(1, 6), st.integers(1, 3)).flatmap(
+    lambda shape: arrays(float, shape, elements=st.integers(-4, 9).map(float))
+)
+
+
+@given(gains_of)
+def test_every_sequence_was_tried(gains):
+    T, n = gains.shape
+    best = np.full(T + 3, -np.inf)  # more switches than rounds add nothing
+    for sequence in product(range(n), repeat=T):
+        switches = sum(one != two for one, two in pairwise(sequence))
+        best[switches:] = np.maximum(best[switches:], gains[np.arange(T), sequence].sum())
+    np.testing.assert_array_equal(switching_gains(gains, T + 2), best)
+
+
 # --- Blocks of replicates ---
 
 
@@ -311,7 +329,7 @@ def test_blocks_of_replicates_give_the_results_of_all_replicates_at_once() -> No
     made = dict(results_from(*parts, streams, main, facts))
     whole = joined(played(noise, mu, range(200)) for noise, mu in product(noises, levels))
     expected = dict(results_from(*whole, streams, main, facts))
-    assert made.keys() == {"summary", "totals", "cumulative", "replay"}
+    assert made.keys() == {"summary", "totals", "cumulative", "switches", "replay"}
     for name, frame in expected.items():
         near = {"rtol": 0, "atol": 1e-12} if name == "cumulative" else {"check_exact": True}
         pd.testing.assert_frame_equal(made[name], frame, **near)

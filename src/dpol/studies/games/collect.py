@@ -38,6 +38,8 @@ from dpol.studies.games.replay import dates, replay_rows
 from dpol.studies.games.settings import GamesSettings
 from dpol.studies.study import Facts, FileLists, schemas_in
 
+MOST_SWITCHES = 200
+"""Largest S of the table of switches: its time grows with the rounds and with S."""
 _TAKEN = ["replicate", "total_gain", "hits"]
 _SETTING = ["algorithm", "family", "exhibit", "column", "variant", "noise", "level", "mu"]
 
@@ -74,6 +76,7 @@ def results_from(
     yield "summary", conclude(summary).filter(list(schema("summary").columns))
     if not facts.asks_several:
         yield "cumulative", cumulative_curves(summary, streams)
+        yield "switches", best_sequences(streams[label] for label in facts.streams)
     if facts.replayed:
         yield "replay", replay_rows(cells, streams, settings, facts)
 
@@ -319,3 +322,41 @@ def conclude(summary: pd.DataFrame) -> pd.DataFrame:
         gain_share=(mean - uniform) / possible,
         gain_share_half_width=summary["ci_half_width"] / possible,
     )
+
+
+# ---- switches ------------------------------------------------------------------------------------
+
+
+def best_sequences(streams: Iterable[GainStream]) -> pd.DataFrame:
+    """Return a row per stream and S, up to `MOST_SWITCHES` (docs/reference/tables.md)."""
+    frames = []
+    for stream in streams:
+        best = switching_gains(stream.gains, min(stream.n_rounds - 1, MOST_SWITCHES))
+        rows = {"stream": stream.label, "switches": range(len(best)), "best_gain": best}
+        frames.append(pd.DataFrame(rows))
+    return pd.concat(frames, ignore_index=True)
+
+
+def switching_gains(gains: Floats, most: int) -> Floats:
+    """Return the largest gains of sequences of experts with at most S switches, S = 0, ..., `most`.
+
+    The first is the gain of the best fixed expert, that of T - 1 switches the gain of each round's
+    best. The regret of a game against S switches is one of them minus its own gain.
+
+    Args:
+        gains: (T, n) gains.
+        most: largest number of switches.
+
+    Returns:
+        (most + 1,) gains, which never fall with S.
+
+    >>> switching_gains(np.array([[3.0, 0.0], [0.0, 1.0], [3.0, 0.0]]), 2).tolist()
+    [6.0, 6.0, 7.0]
+    """
+    # Largest gains so far with at most S switches, by the expert of the last round. To "switch" to
+    # the same expert is never better than to stay, so the best predecessor may be any.
+    best = np.tile(gains[0], (most + 1, 1))
+    for gain in gains[1:]:
+        best[1:] = np.maximum(best[1:], best[:-1].max(axis=1, keepdims=True))
+        best += gain
+    return np.asarray(best.max(axis=1))

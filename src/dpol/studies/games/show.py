@@ -34,6 +34,27 @@ SECTIONS = (
         ),
     ),
     Section(
+        name="switches",
+        title="Regret against sequences that switch",
+        about="The best fixed expert never switches; the oracle switches as often as it likes. The"
+        " figure shows how many switches a sequence needs to gain more than a system.",
+        results=("switches", "standings"),
+        figures=(
+            Exhibit(
+                name="switches",
+                made_by="dpol.studies.answer.switches:draw_switches",
+                title="Regret against the best sequence with at most S switches",
+                description="One panel per stream, at one privacy level. In hindsight, one sequence"
+                " of experts gains most with at most S switches. The vertical axis is the regret"
+                " against it, in shares of the possible gain; the horizontal axis is S. S = 0 is"
+                " the best fixed expert. Below 0 a system gains more than every such sequence. The"
+                " lines are those of the first figure. Bars are joint intervals for the noise, the"
+                " same for each S.",
+                place="folded",
+            ),
+        ),
+    ),
+    Section(
         name="replay",
         chapter="replay",
         title="Week by week",

@@ -71,6 +71,7 @@ def not_asked(settings: GamesSettings, facts: Facts) -> frozenset[str]:
         "replay": facts.replayed,
         # Too many panels for a page.
         "cumulative": not facts.asks_several,
+        "switches": not facts.asks_several,
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
 
@@ -80,7 +81,7 @@ STUDY = Study(
     title="Games",
     settings=GamesSettings,
     package="dpol.studies.games",
-    results=("summary", "totals", "cumulative", "replay"),
+    results=("summary", "totals", "cumulative", "switches", "replay"),
     optional=not_asked,
     jobs=jobs,
     written=("scores", "curves", "rounds"),
