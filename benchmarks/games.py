@@ -30,9 +30,9 @@ from dpol.lazy.transform import play_measure
 from dpol.lazy.weights import WeightsMeasure
 from dpol.noise import privatize
 from dpol.studies.games.compute import play_suite
-from dpol.studies.jobs import compute
+from dpol.studies.paper2.convex.compute import run
 from dpol.studies.paper2.convex.settings import Convex
-from dpol.studies.paper2.convex.study import STUDY as CONVEX
+from dpol.studies.study import Inputs
 
 REPEATS = 5
 N, WEEKS = 293, 148
@@ -155,7 +155,7 @@ def time_lazy(rounds: int = 100_000) -> list[Measured]:
         slope("T", sizes, [partial(game, size) for size in sizes]),
         Measured(
             f"convex losses, T = {rounds // 50:,}, with competitors",
-            cpu_seconds(partial(compute, CONVEX, study, seed=1), 1),
+            cpu_seconds(partial(run, study, Inputs(seed=1)), 1),
             "s",
         ),
     ]

@@ -13,7 +13,7 @@ from dpol.cli import main
 from dpol.core.rounding import at_least, at_most
 from dpol.privacy.losses import Promise
 from dpol.report.lead import answer_of
-from dpol.report.slider import answer_widget
+from dpol.report.widgets import answer_widget
 from dpol.show import panels
 from dpol.show.words import joint_confidence, proved
 from dpol.studies.answer.league import league_table

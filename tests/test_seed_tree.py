@@ -14,8 +14,8 @@ from dpol.config.experiment import Experiment, load_experiment
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import write_stream
 from dpol.studies.games.compute import play_suite
-from dpol.studies.jobs import compute
 from dpol.studies.study import Inputs
+from in_process import compute
 from ledger import SEED, recording
 
 CONFIG = Path(__file__).parents[1] / "config" / "simulated.yaml"

@@ -34,9 +34,9 @@ from dpol.studies.answer.promises import shares_kept
 from dpol.studies.bounds import BLOCK, over_units, shares_of_units
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.names import CELL, LINEAR
-from dpol.studies.games.order import column_pairs
 from dpol.studies.paper1.batching.compute import noisy_game
 from dpol.studies.paper1.batching.settings import Batching
+from dpol.studies.paper1.table_2 import column_pairs
 
 RUNS = Path(__file__).parent / "runs"
 PROVENANCE = "provenance/config.yaml"

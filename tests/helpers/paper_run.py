@@ -10,12 +10,10 @@ from typing import Any
 import pandas as pd
 
 from dpol.data.stream import GainStream
-from dpol.studies.comparison.settings import StandingsPoint
-from dpol.studies.comparison.standings import standings
-from dpol.studies.games.collect import results_from
+from dpol.studies.comparison.compute import rank
 from dpol.studies.games.settings import GamesSettings, Report, Suite
 from dpol.studies.study import Facts
-from game_tables import joined, suite
+from game_tables import suite
 from replays import stream_of
 
 REPLICATES = 4
@@ -52,8 +50,4 @@ def frames(*, varied: bool = False) -> dict[str, pd.DataFrame]:
         for own in main.suites.values()
         for (noise, entries), mu in product(own.by_noise.items(), FACTS.levels)
     ]
-    made = dict(results_from(*joined(played), streams(), main, FACTS))
-    point = StandingsPoint(
-        ours=None, questions={"a": "", "b": ""}, apart=False, confidence=FACTS.confidence
-    )
-    return made | {"standings": standings(made["summary"], made["totals"], point)}
+    return rank(played, [*streams().values()], main, FACTS)

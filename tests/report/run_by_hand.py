@@ -22,7 +22,7 @@ from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.door import CONFIG, CRATE, RunFiles
 from dpol.report.lead import Answer, answer_of
 from dpol.report.page import build_page
-from dpol.report.provenance import Params, Provenance
+from dpol.report.parts import Params, Provenance
 from dpol.reruns.code_hashes import code_of_results
 from dpol.reruns.notes import Note, checksums, write_note
 from dpol.show.rendering import render

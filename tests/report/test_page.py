@@ -14,13 +14,28 @@ from typing import Any
 import pytest
 
 from dpol.core.errors import DpolError
+from dpol.core.files import write_json
 from dpol.report.door import read_crate, read_fragment
 from dpol.report.page import write_report
-from dpol.reruns.notes import Note, checksums, digest, write_note
+from dpol.report.parts import commit_of, data_part, provenance_of, source_facts
+from dpol.reruns.notes import Note, checksums, digest, loaded_versions, write_note
 from dpol.studies.paper1.table_2 import Verdict
 from dpol.studies.study import Section
+from pipeline import run as run_program
+from pipeline import succeed
 from report.crates import checked_crate
-from report.run_by_hand import ASKED, ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
+from report.run_by_hand import (
+    ASKED,
+    CLEANING,
+    ODD,
+    PROVENANCE,
+    STUDIES,
+    SVG,
+    Elements,
+    config,
+    files_of,
+    page,
+)
 
 CHAPTERS = {
     "answer": ["privacy-utility"],
@@ -128,6 +143,8 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
     loaded = {value.split(",")[0] for value in loading - set(links)}
     assert loaded == {"data:", "data:image/svg+xml;base64"}
     assert all(value.startswith(("#", "../", "https://arxiv.org/abs/")) for value in links)
+    papers = [it.rpartition("/")[2] for it in links if "arxiv" in it]
+    assert papers == ["2512.06971", "2406.03620", "2402.00315"], "one for each chapter of a paper"
     assert "@import" not in whole
     assert "url(" not in whole
     assert not {"iframe", "object", "embed"} & {tag for tag, _ in elements.found}
@@ -136,18 +153,14 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
     assert policy == f"default-src 'none'; img-src data:; {inline}"
 
 
-def test_only_the_papers_figures_have_numbers_and_all_have_their_findings(whole: str) -> None:
-    """The finding in the file of an image is its caption and alternative text."""
+def test_the_finding_of_a_figure_is_its_caption_and_alternative_text(whole: str) -> None:
     images = Elements(whole).of("img")
     figures = len(Elements(whole).of("figure"))
     assert len(images) == figures + 1  # with the heat map of the table
-    assert re.findall(r"(?<!The paper’s )Figure \d\.", whole) == []
-    titles = r"<(?:b|summary)>The paper’s (Figure \d)[.<]"
-    assert re.findall(titles, whole) == ["Figure 2", *["Figure 1"] * 2]
     for attrs in images:
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
-    assert whole.count("12 of 34 &lt;b&gt; hold.</span></p>") == figures >= 10
+    assert whole.count("12 of 34 &lt;b&gt; hold.</span></p>") == figures >= 9
 
 
 def sections_shown() -> list[Section]:
@@ -157,17 +170,27 @@ def sections_shown() -> list[Section]:
     return [section for its in shown for section in its]
 
 
-def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:
-    tables = [(table, bool(it.figures)) for it in sections_shown() for table in it.tables]
-    assert len(tables) > 10
-    links = Elements(whole).values("href", "a")
-    for table, has_figures in tables:
-        name, place = table.name, table.place
-        is_folded = place == "folded" or (place is None and has_figures)
-        assert (f"<details>\n<summary>{table.title}</summary>" in whole) == is_folded
-        seen = read_fragment(folder / f"tables/{name}.html") in whole
-        assert (seen, f"../tables/{name}.html" in links) == (place != "file", place == "file")
-        assert f"../tables/{name}.csv" in links
+def test_each_exhibit_has_its_place_its_results_and_the_function_that_made_it(
+    folder: Path, whole: str
+) -> None:
+    for section in sections_shown():
+        for it in section.figures:
+            folded = f'<figure id="figure-{it.name}">\n<details>\n<summary>{it.title}<' in whole
+            assert folded == (it.place == "folded")
+        for it in section.tables:
+            assert read_fragment(folder / f"tables/{it.name}.html") in whole
+            folded = f"<details>\n<summary>{it.title}</summary>" in whole
+            assert folded == (it.place == "folded" or (it.place is None and bool(section.figures)))
+        made = [(f"figures/{it.name}.svg", it.function) for it in section.figures]
+        made += [(f"tables/{it.name}.csv", it.function) for it in section.tables]
+        for file, function in made:
+            own = whole[whole.rindex('<p class="files">', 0, whole.index(f"../{file}")) :]
+            own = own.split("</p>")[0]
+            for result in section.results:
+                assert f'<a href="../{result}.parquet">{result}.parquet</a>' in own
+            lines, line = getsourcelines(function)
+            assert lines[0].startswith(f"def {function.__name__}(")
+            assert f"src/{function.__module__.replace('.', '/')}.py:{line}" in own
 
 
 def test_texts_of_others_are_escaped(whole: str) -> None:
@@ -232,31 +255,6 @@ def test_the_error_on_a_missing_or_damaged_file_has_the_remedy(copy: Path, name:
         page(copy, *studies)
 
 
-def test_each_figure_and_table_names_its_results_and_the_function_that_made_it(
-    folder: Path, whole: str
-) -> None:
-    """Its address is that of the commit, where a forge has it."""
-    source = "https://github.com/a/b/blob/0123abc"
-    linked = page(folder, *STUDIES, provenance=replace(PROVENANCE, source=source))
-    for section in sections_shown():
-        for it in section.figures:
-            folded = f'<figure id="figure-{it.name}">\n<details>\n<summary>{it.title}<' in whole
-            assert folded == (it.place == "folded")
-        made = [("figures", it.name, "svg", it.function) for it in section.figures]
-        made += [("tables", it.name, "csv", it.function) for it in section.tables]
-        for kind, name, suffix, function in made:
-            place = whole.index(f"../{kind}/{name}.{suffix}")
-            own = whole[whole.rindex('<p class="files">', 0, place) :].split("</p>")[0]
-            for result in section.results:
-                assert f'<a href="../{result}.parquet">{result}.parquet</a>' in own
-            lines, line = getsourcelines(function)
-            assert lines[0].startswith(f"def {function.__name__}(")
-            place = f"src/{function.__module__.replace('.', '/')}.py"
-            text = f"{place}:{line}"
-            assert text in own
-            assert f'<a href="{source}/{place}#L{line}">{text}</a>' in linked
-
-
 @pytest.mark.parametrize("titles", [True, False])
 def test_a_finding_is_told_on_screens_too_if_it_is_not_in_its_figure(
     folder: Path, titles: bool
@@ -292,11 +290,96 @@ def test_a_run_that_plays_the_paper_begins_with_what_is_reproduced(folder: Path)
     assert at == sorted(at)
 
 
-def test_a_chapter_links_its_paper(whole: str) -> None:
-    for key, number in (
-        ("paper1", "2512.06971"),
-        ("paper2", "2406.03620"),
-        ("paper3", "2402.00315"),
-    ):
-        own = whole[whole.index(f'<section id="chapter-{key}"') :]
-        assert own.index(f"https://arxiv.org/abs/{number}") < own.index('class="part"')
+# ---- data and provenance -------------------------------------------------------------------------
+
+NOTE = Note(asked="", read={}, wrote={}, began=0, ended=1)
+
+
+def test_the_data_have_what_to_check_in_the_table(tmp_path: Path) -> None:
+    write_json(tmp_path / "data/cleaning.json", CLEANING)
+    (tmp_path / "data/understood.svg").write_text(SVG)
+    files = files_of(tmp_path)
+    told = {"files": files, "dataset": config().dataset}
+    part = data_part(**told, provenance=CLEANING["provenance"], shown=False)
+    assert part.widget == "", "a private table is only linked"
+    assert part.files["heat map of what plays"] == "../data/understood.svg"
+    part = data_part(**told, provenance=CLEANING["provenance"], shown=True)
+    assert 'alt="12 of 34 &lt;b&gt; hold."' in part.widget
+    assert part.intro.startswith("4,000 rows read, 12 of them outside the chosen groups")
+    best = "weeks in which nobody measured the best number"
+    assert (best, "nm: 13 of 148 (9% of the possible gain)") in part.facts
+    idle = "Bedless (H8): a count above 0 beside a capacity of 0 or less in 2 periods"
+    assert [text for term, text in part.facts if term == "left out"] == [idle], "and no other"
+    text = "stream nm: periods missing: 1 between 2021-01-15 and 2021-01-29"
+    assert part.facts[-1] == ("check in the table", text)
+
+
+def test_the_data_say_what_zeros_may_hide(tmp_path: Path) -> None:
+    (stream,) = CLEANING["streams"]
+    found = stream["unmeasured"] | {"zero_share": 0.19}
+    hides = CLEANING | {"streams": [stream | {"unmeasured": found}]}
+    write_json(tmp_path / "data/cleaning.json", hides)
+    dataset = config().dataset.model_copy(update={"caveat": "Zeros may hide counts."})
+    part = data_part(files_of(tmp_path), dataset, hides["provenance"], shown=False)
+    said = "9% of the possible gain; with 19%, a zero would be the best if it hid a count"
+    assert f"nm: 13 of 148 ({said})" in dict(part.facts).values()
+    assert ("what to know", "Zeros may hide counts.") in part.facts
+
+
+def test_the_source_has_only_recorded_facts() -> None:
+    dataset = config().dataset
+    assert [term for term, _ in source_facts(CLEANING["provenance"], dataset)] == [
+        *("table", "data", "SHA-256", "retrieved", "address"),
+    ]
+    local = {"file": "t.csv", "sha256": "00", "simulated": True}
+    assert source_facts(local, dataset) == (
+        ("table", "t.csv"),
+        ("data", "simulated, not measured"),
+        ("SHA-256", "00"),
+    )
+    stated = {**local, "fetched": {"licence": "of the endpoint"}}
+    assert dict(source_facts(stated, dataset)).items() >= {("licence", "of the endpoint")}
+    own = dataset.model_copy(update={"licence": "CC0", "citation": "By us"})
+    assert dict(source_facts(stated, own)).items() >= {
+        *(("licence", "CC0"), ("citation", "By us")),
+    }
+
+
+def test_the_commit_belongs_to_the_folder_itself(tmp_path: Path) -> None:
+    def git(*words: str) -> str:
+        identity = ("-c", "user.name=n", "-c", "user.email=e@example.org")
+        return succeed(run_program("git", *identity, *words, folder=tmp_path)).strip()
+
+    assert commit_of(tmp_path) is None
+    git("init", "--quiet")
+    assert commit_of(tmp_path) is None  # nothing committed yet
+    (tmp_path / "file").write_text("1")
+    git("add", "file")
+    git("commit", "--quiet", "--message", "First")
+    head = git("rev-parse", "HEAD")
+    assert commit_of(tmp_path) == head
+    (tmp_path / "other").write_text("not under version control")
+    assert commit_of(tmp_path) == head
+    (tmp_path / "file").write_text("2")
+    assert commit_of(tmp_path) == f"{head}, with changes that are not committed"
+    (tmp_path / "below").mkdir()
+    assert commit_of(tmp_path / "below") is None
+
+
+def test_all_versions_of_the_jobs_are_listed(tmp_path: Path) -> None:
+    """Two jobs before an upgrade, and one after it."""
+    before = {"Python": "3.11.2", "dpol": "0.1.0", "numpy": "2.1.0"}
+    jobs = [
+        Note(asked="", read={}, wrote={}, began=began, ended=began + 1, versions=versions)
+        for began, versions in enumerate((before | {"numpy": "2.2.0"}, before, before))
+    ]
+    provenance = provenance_of(PROVENANCE.params, jobs, tmp_path)
+    versions = {"Python": "3.11.2", "dpol": "0.1.0", "numpy": "2.1.0 and 2.2.0"}
+    assert provenance.by_package == versions
+    assert (provenance.began, provenance.ended) == (0, 3)
+
+
+def test_a_job_records_the_versions_of_the_packages_it_loaded() -> None:
+    versions = loaded_versions()
+    assert list(versions)[:2] == ["Python", "dpol"]
+    assert versions["numpy"] == __import__("numpy").__version__

@@ -1,4 +1,4 @@
-"""A finished run in Python: all parts are read as written, and errors name known values."""
+"""A finished run: it is read as written, its crate describes it, and its answer ends a call."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
-from matplotlib.text import Text
+from rocrate.rocrate import ROCrate
 
 import dpol
+from dpol.core.errors import DataError
 from dpol.core.files import sha256, write_text
-from dpol.report.door import CONFIG, CRATE, disagreements, read_config, read_crate
+from dpol.report.door import CONFIG, CRATE, disagreements, last_lines, read_config, read_crate
+from dpol.reruns.code_hashes import code_of_results
+from dpol.reruns.notes import Note, checksums, digest, write_note
+from dpol.studies.paper1.table_2 import Verdict
 from replays import stream_of
-from report.run_by_hand import ASKED, PROVENANCE, config, record
+from report.crates import changed_files, checked_crate
+from report.run_by_hand import ASKED, CLEANING, PROVENANCE, answered, config, record
 from tables_by_hand import summary
 
 GAME = "games/nm/mu-1/local/0-99"
@@ -28,6 +32,8 @@ def run(folder: Path, tmp_path: Path) -> Path:
     copy = shutil.copytree(folder, tmp_path / "run")
     write_text(copy / "tables/table-2.csv", "stream,mean_gain\nnm,2.5\n")
     write_text(copy / f"{GAME}/scores.parquet", "")
+    write_text(copy / "report/index.html", "the page")
+    write_text(copy / ODD, "1")
     return record(copy)
 
 
@@ -110,27 +116,11 @@ def test_a_strangers_record_is_refused_at_once(tmp_path: Path, name: str, text: 
 # --- Figures, also of another release ---
 
 
-def texts(figure: Figure) -> list[str]:
-    return [it.get_text() for it in figure.findobj(Text) if it.get_text()]
-
-
-def test_a_figure_has_the_width_titles_and_words_of_its_call(run: Path) -> None:
-    usual, other = (
-        dpol.open_run(run).plot(**changes)
-        for changes in (
-            {},
-            {"width": 3.0, "titles": False, "words": {"share of the possible gain": "Anteil",
-                                                      "no privacy": "offen", "none": "alle",
-                                                      "An attacker": "Ein Angreifer"}},
-        )
-    )  # fmt: skip
+def test_a_figure_has_the_width_and_titles_of_its_call(run: Path) -> None:
+    read = dpol.open_run(run)
+    usual, other = read.plot(), read.plot(width=3.0, titles=False)
     assert usual.get_figwidth() > other.get_figwidth() == 3.0
     assert (usual.get_suptitle() != "", other.get_suptitle()) == (True, "")
-    (before, after) = (" ".join(texts(it)) for it in (usual, other))
-    for old, new in (("share of the possible gain", "Anteil"), ("no privacy", "offen")):
-        assert (old in before, old in after, new in after) == (True, False, True)
-    assert "alle" in [it.get_text() for it in other.axes[0].get_xticklabels()]
-    assert "Ein Angreifer is right" in other.get_label()
 
 
 def test_results_of_another_release_are_told_as_such_and_drawn_if_they_fit(run: Path) -> None:
@@ -152,3 +142,122 @@ def test_the_style_of_figures_is_no_reason_to_compute_anything_again() -> None:
     usual, other = (config(report=it).games.model_dump(mode="json") for it in ({}, style))
     assert usual == other
     assert config(report=style).report.width == 3.3
+
+
+# ---- the crate -----------------------------------------------------------------------------------
+
+ODD = "figures/half & half #1.csv"
+
+
+def test_the_crate_names_inputs_code_and_outputs(run: Path) -> None:
+    entities = {entity["@id"]: entity for entity in checked_crate(run)}
+    made, data = entities["#run"], entities["#data-0"]
+    assert (made["startTime"], made["endTime"]) == (
+        "2001-09-09T01:46:19+00:00",
+        "2001-09-09T01:47:00+00:00",
+    )
+    results = {file["@id"] for file in made["result"]}
+    assert {"report/index.html", "figures/half%20%26%20half%20%231.csv"} <= results
+    there = {it.relative_to(run).parts[0] for it in run.rglob("*.*")}
+    assert there - {it.split("/")[0] for it in results} == {CRATE, "logs", "provenance"}
+    assert data["sha256"] == CLEANING["provenance"]["sha256"]
+    assert data["url"] == "https://example.org/t.csv"
+    assert entities["#seed"]["value"] == 7
+    assert entities["#hash-of-the-code-of-dpol"]["value"] == code_of_results()
+    assert entities["pkg:pypi/dpol@0.1.0"]["softwareVersion"] == "0.1.0"
+    assert entities["#commit"]["value"] == "0123abc"
+    assert (run / "provenance/config.yaml").read_text() == PROVENANCE.params.config_text
+    assert not any("Person" in entity["@type"] or "agent" in entity for entity in entities.values())
+
+
+def test_the_description_warns_if_the_counts_are_not_public(run: Path) -> None:
+    described = []
+    for public in (True, False):
+        record(run, dataset=ASKED["dataset"] | {"public": public})
+        described.append(ROCrate(run).root_dataset["description"])
+    assert described[0].endswith("results of one run, on real data.")
+    assert described[1] == (
+        f"{described[0]} This folder holds your raw counts. Share nothing of it."
+    )
+
+
+def test_equal_files_give_an_equal_crate(run: Path) -> None:
+    before = (run / CRATE).read_bytes()
+    record(run)
+    assert (run / CRATE).read_bytes() == before
+    (run / "summary.parquet").write_bytes(b"other numbers")
+    assert changed_files(run) == ["summary.parquet"]
+    record(run)
+    checked_crate(run)
+
+
+# ---- the last lines of a call --------------------------------------------------------------------
+
+UNFINISHED = "not finished: the answer follows when all jobs ran"
+MADE = {"report_cleaning": "data/cleaning.json", "render_report": CRATE}
+RUN = Path("results/hand")
+
+
+@pytest.fixture
+def jobs(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """A digest of what is asked of two jobs that ran, by their names."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(folder, RUN)
+    finish()
+    return {name: digest({"seed": "1"}) for name in MADE}
+
+
+def finish(verdict: Verdict | None = None) -> None:
+    """Write the crate with the answer of the run, and note that both jobs ran."""
+    record(RUN, answer=answered(RUN, config("comparison"), verdict).lines)
+    for name, file in MADE.items():
+        note(name, file)
+
+
+def note(name: str, *wrote: str) -> None:
+    """Note that a job wrote these files."""
+    sums = checksums(RUN, [RUN / it for it in wrote])
+    found = Note(asked=digest({"seed": "1"}), read={}, wrote=sums, began=0, ended=1)
+    write_note(RUN / f"logs/{name}.log", found)
+
+
+def lines(jobs: dict[str, str]) -> list[str]:
+    return last_lines(RUN, config("comparison"), jobs)
+
+
+def test_a_run_of_the_paper_says_first_what_it_reproduces(jobs: dict[str, str]) -> None:
+    finish(Verdict(heading="Reproduced: it", said="Here it is.", why=""))
+    first, answer = lines(jobs)[-3:-1]
+    assert first == "Reproduced: it."
+    assert answer.startswith("ridge-w64-strong with")
+
+
+def test_a_run_that_answers_its_plan_tells_doubts_and_answer(jobs: dict[str, str]) -> None:
+    assert lines(jobs)[0] == f"warning: {CLEANING['warnings'][0]}"
+    *_, answer, why = lines(jobs)
+    assert why.startswith("Shown: the strictest level")
+    assert answer.startswith("ridge-w64-strong with")
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_job_that_was_asked_something_else_tells_nothing(jobs: dict[str, str], name: str) -> None:
+    jobs[name] = digest({"seed": "2"})
+    told = lines(jobs)
+    assert told[0].startswith("warning") == (name != "report_cleaning")
+    assert (UNFINISHED in told) == (name == "render_report")
+    assert bool([line for line in told if line.startswith("ridge")]) == (name == "report_cleaning")
+
+
+@pytest.mark.parametrize("name", MADE.values())
+def test_a_file_that_has_changed_is_refused(jobs: dict[str, str], name: str) -> None:
+    (RUN / name).write_bytes(b"other")
+    with pytest.raises(DataError, match=f"{name} is not as a job of this run wrote it; delete it"):
+        lines(jobs)
+
+
+def test_a_run_whose_results_are_with_a_storage_provider_says_no_word_on_them(
+    jobs: dict[str, str],
+) -> None:
+    for name in MADE:
+        note(name)
+    assert lines(jobs) == []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+import subprocess
+import sys
+from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import get_args, get_origin
@@ -11,11 +13,13 @@ from typing import get_args, get_origin
 import pytest
 from pydantic import AfterValidator, BaseModel
 
+from dpol import studies
 from dpol.config.experiment import load_experiment
 from dpol.core.settings import all_different
-from dpol.studies.jobs import compute, settings_from
-from dpol.studies.registry import EVERY_RUN, PACKAGES, STUDIES, load_study
-from dpol.studies.study import schemas_in
+from dpol.data.stream import write_stream
+from dpol.studies.jobs import settings_from
+from dpol.studies.registry import EVERY_RUN, STUDIES, load_studies, load_study
+from dpol.studies.study import Facts, schemas_in
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = [load_experiment(ROOT / "config/beyond.yaml").config]
@@ -49,25 +53,16 @@ def shown(request: pytest.FixtureRequest):
     return section, load_study(name)
 
 
-def test_it_has_the_name_and_the_package_of_its_line_and_its_block(study):
-    assert study.package == PACKAGES[study.name]
-    assert isinstance(block(study.name), study.settings)
-
-
 def test_its_results_are_those_with_columns_in_their_order(study):
     """The schemas of tables that points write come before them, named as their files."""
     schemas = schemas_in(study.package)
     assert study.results == tuple(name for name in schemas if "/" not in name)
 
 
-def test_a_section_shows_known_results_in_words_that_the_page_needs(shown):
+def test_a_section_shows_known_results(shown):
     section, study = shown
     known = {result for name in (study.name, *EVERY_RUN) for result in load_study(name).results}
     assert {*section.results} <= known
-    assert section.about.endswith(".")
-    for figure in section.figures:
-        assert figure.description.endswith(".")
-        assert figure.title[0].isupper()
 
 
 def test_every_result_table_is_asked_for(study):
@@ -113,20 +108,6 @@ def test_a_section_is_shown_only_where_its_results_are_asked_for():
     assert main.results_of(plain, several) == ("summary", "totals")
 
 
-def test_a_job_whose_inputs_are_not_there_is_left_out(tmp_path: Path) -> None:
-    batching = load_study("batching")
-    asked = batching.settings(n_experts=[2], mus=[1.0], n_rounds=50, replicates=2)
-
-    def jobs(settings, facts):
-        whole = batching.jobs(settings, facts)
-        gone = replace(next(iter(whole.values())), inputs={"stream": "streams/gone.parquet"})
-        return {**whole, "gone": gone}
-
-    expected = compute(batching, asked, seed=1)["batching"]
-    with_gone = compute(replace(batching, jobs=jobs), asked, seed=1, folder=tmp_path)
-    assert with_gone["batching"].equals(expected)
-
-
 # Lists of settings --------------------------------------------------------------------------------
 
 BY_LABEL = {"Suite.algorithms"}
@@ -157,3 +138,55 @@ def test_no_list_of_settings_takes_a_value_twice():
     assert {name for name, field in LISTS.items() if refused not in field.metadata} == BY_LABEL
     with pytest.raises(ValueError, match="must not hold 2.0 twice"):
         all_different([2, 2.0])  # one number
+
+
+# ---- what jobs import and are given --------------------------------------------------------------
+
+ALGORITHMS = "dpol.experts", "dpol.labels", "dpol.lazy", "dpol.noise"
+EVERY = load_studies().values()
+DRAWING = [
+    "dpol.studies.showing",
+    *(study.showing for study in EVERY),
+    *{it for study in EVERY for section in study.sections for it in section.drawing},
+]
+
+
+def test_what_draws_imports_no_algorithm() -> None:
+    code = (
+        f"import sys, {', '.join(DRAWING)};"
+        f"print(*(name for name in sys.modules if name.startswith({ALGORITHMS})))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == []
+
+
+def test_exhibits_read_every_fact_that_they_are_given() -> None:
+    """A change of any other would draw all figures again for nothing."""
+    places = (Path(str(studies.__file__)).with_name(room) for room in ("answer", "paper1"))
+    text = "".join(file.read_text() for place in places for file in place.glob("*.py"))
+    assert [it.name for it in fields(Facts) if f"facts.{it.name}" not in text] == []
+
+
+PLAYS = """
+import sys
+from pathlib import Path
+from dpol.studies.jobs import write_points
+from dpol.studies.study import Inputs
+
+point = {"suite": "local", "algorithms": ["rw-ftpl", "rw-meta", "random-effects"],
+         "noise": "capacity", "mu": 0.5, "block": [100, 101], "memory": "designed",
+         "keep_rounds": True}
+inputs = Inputs(seed=1, files={"stream": Path("stream.parquet")})
+files = {name: f"{name}.parquet" for name in ("scores", "curves", "rounds")}
+write_points("dpol.studies.games", [point], inputs, files)
+assert "pandas" not in sys.modules
+"""
+
+
+def test_a_job_that_plays_does_not_import_pandas(random_stream, tmp_path: Path) -> None:
+    """The import takes longer than the games."""
+    write_stream(random_stream(9, 4), tmp_path / "stream.parquet")
+    ran = subprocess.run(
+        [sys.executable, "-c", PLAYS], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr

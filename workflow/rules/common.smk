@@ -161,7 +161,7 @@ def check(record):
 def told_last():
     """Return the last lines of a call; a failure in them is not one of the call."""
     try:
-        from dpol.report.last_lines import last_lines
+        from dpol.report.door import last_lines
 
         told = [it for it in all_jobs() if it[0] in ("report_cleaning", "render_report")]
         return last_lines(Path(RESULTS), settings, digests(told))

@@ -1,6 +1,6 @@
 # For each study of the config: a job for each place in its grid, and one that makes its result
 # tables, draws its figures and renders its tables.
-FACTS = {**vars(settings.facts), "form": (settings.report.width, settings.report.titles, {})}
+FACTS = {**vars(settings.facts), "form": (settings.report.width, settings.report.titles)}
 facts = settings.facts
 # Figures of every study may show the results that every run has.
 IN_EVERY_RUN = [study.showing for study, _ in plan.studies if study.name in EVERY_RUN]

@@ -5,7 +5,7 @@ from dpol.reruns.job import job_log
 files = [*snakemake.input, *snakemake.params.played]
 with job_log(snakemake.log[0], files, snakemake.output, snakemake.params):
     from dpol.report.page import write_report
-    from dpol.report.provenance import Params
+    from dpol.report.parts import Params
     from dpol.reruns.code_hashes import code_of_results
 
     write_report(

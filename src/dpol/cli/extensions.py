@@ -76,7 +76,7 @@ def _check(options: argparse.Namespace) -> int:
 def _new(options: argparse.Namespace) -> None:
     from dpol.experts.registry import LEARNERS, REGISTRY
     from dpol.noise import NOISES
-    from dpol.show.pages import load_template
+    from dpol.show.rendering import load_template
 
     name, folder = options.name, Path(options.name)
     if not _NAME.fullmatch(name):

@@ -19,9 +19,8 @@ from rocrate.rocrate import ROCrate
 from dpol.config.models import Config
 from dpol.core.files import sha256
 from dpol.data.leaving import HOLDS, warning_of
-from dpol.report.data import read_source, source_facts
 from dpol.report.door import CODE, CONFIG, RunFiles
-from dpol.report.provenance import Provenance
+from dpol.report.parts import Provenance, read_source, source_facts
 
 WORKFLOW = "provenance/Snakefile"
 _PROFILES = {

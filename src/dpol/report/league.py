@@ -17,15 +17,15 @@ from dpol.core.arguments import check_mu, check_number, check_whole
 from dpol.data.leaving import COMPUTED, warning_of
 from dpol.data.stream import GainStream
 from dpol.experts.games import Entry, members_of
-from dpol.experts.interface import Member
 from dpol.noise import NO_NOISE
 from dpol.report.run import Run
 from dpol.show.rendering import render
 from dpol.show.style import write_below
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import draw_privacy_utility
-from dpol.studies.comparison.ranked import rank
+from dpol.studies.comparison.compute import rank
 from dpol.studies.games.compute import play_suite
+from dpol.studies.games.scores import Played
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.study import Facts
 
@@ -121,14 +121,15 @@ def league(
     labels = [member.label for member in members]
     if twice := sorted({label for label in labels if labels.count(label) > 1}):
         raise ValueError(f"{twice[0]} plays twice; name one in a block with another label")
-    games = [
-        played
-        for it in members
-        for noise, mu in _games_of(it, levels)
-        for played in play_suite(
-            stream, [it], noise=noise, mu=mu, seed=seed, replicates=range(replicates)
-        )
-    ]
+    games = list[Played]()
+    for member in members:
+        asked = [*product(noises_to_play(member), map(check_mu, levels))]
+        if member.algorithm.model == "none":  # without privacy, without noise
+            asked = [(NO_NOISE, math.inf)]
+        for noise, mu in asked:
+            games += play_suite(
+                stream, [member], noise=noise, mu=mu, seed=seed, replicates=range(replicates)
+            )
     titles, simulated = {stream.label: stream.label}, bool(stream.provenance.get("simulated"))
     facts = Facts(titles, simulated, confidence, levels=tuple(levels))
     settings = GamesSettings(report=Report(algorithms=labels))
@@ -145,10 +146,3 @@ def league_of_run(run: Run) -> League:
     config = parse_experiment(run.config, str(run.folder)).config
     warning = warning_of(config.dataset.private, COMPUTED)
     return League(run.table("standings"), run.table("summary"), config.facts, warning)
-
-
-def _games_of(member: Member, levels: Sequence[float]) -> list[tuple[str, float]]:
-    """Return the noises and levels of an algorithm; one without privacy plays without noise."""
-    if member.algorithm.model == "none":
-        return [(NO_NOISE, math.inf)]
-    return [*product(noises_to_play(member), map(check_mu, levels))]

@@ -16,16 +16,22 @@ from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_json, write_text
 from dpol.data.leaving import HOLDS, warning_of
-from dpol.report.chapters import Part, Shown
 from dpol.report.crate import WORKFLOW, build_crate
-from dpol.report.data import data_part, read_source
 from dpol.report.door import CONFIG, CRATE, RunFiles, read_fragment, read_image
 from dpol.report.lead import Answer, answer_of, game_of
-from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
-from dpol.report.replay import replay_widget
-from dpol.report.slider import answer_widget
+from dpol.report.parts import (
+    Params,
+    Part,
+    Provenance,
+    Shown,
+    data_part,
+    provenance_of,
+    provenance_part,
+    read_source,
+)
+from dpol.report.widgets import answer_widget, replay_widget
 from dpol.reruns.notes import checksums, made_as_asked
-from dpol.show.pages import load_template
+from dpol.show.rendering import load_template
 from dpol.show.words import ARXIV, DISTRIBUTIONS, EXPERTS, LAZY, cited
 from dpol.studies.paper1.table_2 import verdict
 from dpol.studies.showing import frames_of
@@ -94,7 +100,7 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance, answer: 
         tables = study.results_of(settings, facts)
         for section in study.sections_of(settings, facts):
             titled = replace(section, title=section.title or study.title)
-            part = _part(files, titled, provenance.source)
+            part = _part(files, titled)
             if section.name in interactive:
                 name, draw = interactive[section.name]
                 read, changes = draw(_frames(files, study.package, tables))
@@ -109,7 +115,6 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance, answer: 
     return load_template("report.html.j2", "dpol.report").render(
         verdict=answer.verdict,
         game=game_of(config),
-        documentation={"docs/index.md": provenance.source and f"{provenance.source}/docs/index.md"},
         lead=answer.texts[answer.first],
         leads=_json(answer.texts),
         run=config.run,
@@ -159,17 +164,13 @@ LONGEST_TABLE = 60
 """Number of rows above which a table is folded."""
 
 
-def _part(files: RunFiles, section: Section, source: str) -> Part:
-    """Build a section. Tables below figures and long tables are folded; some are only linked."""
+def _part(files: RunFiles, section: Section) -> Part:
+    """Build a section. Tables below figures and long tables are folded."""
     results = {f"{name}.parquet": f"../{name}.parquet" for name in section.results}
     shown: dict[str, list[Shown]] = {place: [] for place in ("first", "seen", "folded")}
-    links = {} if section.made else results
     for spec in section.tables:
         stem = f"tables/{spec.name}"
-        made = _files(stem, ("csv", "tex")) | results | _code(spec.function, source)
-        if spec.place == "file":
-            links |= {spec.title: f"../{stem}.html"} | made
-            continue
+        made = _files(stem, ("csv", "tex")) | results | _code(spec.function)
         table = read_fragment(files.file(f"{stem}.html"))
         place = spec.place or ("folded" if section.figures else "seen")
         place = "folded" if table.count("<tr") > LONGEST_TABLE else place
@@ -184,15 +185,13 @@ def _part(files: RunFiles, section: Section, source: str) -> Part:
                 it,
                 read_image(files.file(f"figures/{it.name}.svg")),
                 read_image(files.file(f"figures/{it.name}-narrow.svg"))[0] if it.narrow else "",
-                results
-                | _code(it.function, source)
-                | _files(f"figures/{it.name}", ("png", "pdf", "svg")),
+                results | _code(it.function) | _files(f"figures/{it.name}", ("png", "pdf", "svg")),
             )
             for it in section.figures
         ],
         tables=shown["seen"],
         folded=shown["folded"],
-        files=links,
+        files={} if section.made else results,
     )
 
 
@@ -200,7 +199,6 @@ def _files(stem: str, kinds: Iterable[str]) -> dict[str, str]:
     return {kind.upper(): f"../{stem}.{kind}" for kind in kinds}
 
 
-def _code(function: Callable[..., Any], source: str) -> dict[str, str]:
-    """Return the place of a function, as editors open it, and its address if the source has one."""
-    line, place = getsourcelines(function)[1], f"src/{function.__module__.replace('.', '/')}.py"
-    return {f"{place}:{line}": source and f"{source}/{place}#L{line}"}
+def _code(function: Callable[..., Any]) -> dict[str, str]:
+    """Return the place of a function, as editors open it; it has no address."""
+    return {f"src/{function.__module__.replace('.', '/')}.py:{getsourcelines(function)[1]}": ""}

@@ -77,7 +77,6 @@ class Run:
         *,
         width: float | None = None,
         titles: bool | None = None,
-        words: Mapping[str, str] | None = None,
     ) -> Figure:
         """Draw a figure of the page from the result tables of the run.
 
@@ -87,8 +86,6 @@ class Run:
             name: name of the figure, as of its files in figures/.
             width: its largest width in inches; by default `report.width` of the config.
             titles: whether it begins with its finding; by default `report.titles`.
-            words: what is written instead of parts of its texts, for another language:
-                `{"our method": "unser Verfahren"}`.
 
         Raises:
             DataError: the run has no such figure, a table has changed since or cannot be read, or
@@ -106,7 +103,7 @@ class Run:
             }
             study, section, figure = self._one_of("figure", name, figures)
             files = {it: self.crate.file(f"{it}.parquet") for it in section.results}
-            facts = replace(facts, form=(width or style.width, titled, words or {}))
+            facts = replace(facts, form=(width or style.width, titled))
             drawn: Figure = figure.function(frames_of(study.package, files), facts)
             return write_below(drawn, warning_of(config.dataset.private, COMPUTED))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,10 +46,9 @@ _LEGEND_KEY = 0.7  # inches of a line and the gaps around its name
 # ---- figures -------------------------------------------------------------------------------------
 
 
-Form = tuple[float, bool, Mapping[str, str]]
-"""Form of a figure: its largest width in inches; whether its finding is its title; and what is
-written instead of parts of its texts, such as words of another language."""
-ANY_FORM: Form = (math.inf, True, {})
+Form = tuple[float, bool]
+"""Form of a figure: its largest width in inches, and whether its finding is its title."""
+ANY_FORM: Form = (math.inf, True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +60,6 @@ class Panels:
         grid: its panels in rows and columns; the last places may be empty.
         axes: its panels, row by row.
         titled: whether its finding is its title.
-        words: what is written instead of parts of its texts.
         labels: names of lines, written to the right of their panel when all limits are final: the
             end of the line, its name and colour.
         below: names of axes below the panels, which move up for the caption.
@@ -72,7 +70,6 @@ class Panels:
     grid: Any
     axes: list[Axes]
     titled: bool
-    words: Mapping[str, str]
     labels: dict[Axes, list[tuple[tuple[float, float], str, str]]] = field(default_factory=dict)
     below: list[Text] = field(default_factory=list)
     captions: list[str] = field(default_factory=list)
@@ -80,30 +77,23 @@ class Panels:
     def name_line(self, ax: Axes, end: Iterable[float], text: str, colour: str) -> None:
         """Name the line that ends at (x, y), to the right of its panel."""
         x, y = end
-        self.labels.setdefault(ax, []).append(((x, y), self.said(text), colour))
+        self.labels.setdefault(ax, []).append(((x, y), text, colour))
 
     def find(self, finding: str) -> None:
         """Write the finding, a sentence, as alternative text, and as the title if there is one."""
-        self.figure.set_label(self.said(finding))
+        self.figure.set_label(finding)
         if self.titled:
-            title = self._wrapped(self.said(finding), int(0.88 * self._columns))  # of bold text
+            title = self._wrapped(finding, int(0.88 * self._columns))  # of bold text
             self.figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
 
     def caption(self, *parts: str) -> None:
         """Write settings below the figure, with dots between; lines break there if possible."""
-        said = map(self.said, parts)
-        whole = [part.replace(" ", "\xa0") if len(part) < self._columns else part for part in said]
+        whole = [part.replace(" ", "\xa0") if len(part) < self._columns else part for part in parts]
         self.captions.extend(self._wrapped("\xa0· ".join(whole)).splitlines())
 
     def name_x(self, text: str) -> None:
         """Name the horizontal axis of all panels."""
-        self.below.append(self.figure.supxlabel(self._wrapped(self.said(text))))
-
-    def said(self, text: str) -> str:
-        """Return a text in the words of the figure, the longest of which go first."""
-        for word in sorted(self.words, key=len, reverse=True):
-            text = text.replace(word, self.words[word])
-        return text
+        self.below.append(self.figure.supxlabel(self._wrapped(text)))
 
     def _wrapped(self, text: str, columns: int = 0) -> str:
         whole = re.sub(" ([=±]) ", "\xa0\\1\xa0", text)
@@ -116,8 +106,6 @@ class Panels:
 
     def legend(self, handles: Sequence[Artist]) -> None:
         """Add a legend below the panels, in as many columns as fit; the figure grows."""
-        for handle in handles:
-            handle.set_label(self.said(str(handle.get_label())))
         names = [str(handle.get_label()) for handle in handles]
         columns = _legend_columns(names, self.figure.get_figwidth())
         rows = math.ceil(len(names) / columns)
@@ -147,7 +135,7 @@ def panels(
         form: its form; panels that do not fit its width stand below.
         shared: the axes, "x" and "y", that all panels share.
     """
-    width, titled, words = form
+    width, titled = form
     columns = max(1, min(columns, number, int(min(width, 100.0) / size[0])))
     rows = math.ceil(number / columns)
     with style.figure_style():
@@ -159,16 +147,9 @@ def panels(
         for ax in grid.flat[number:]:
             ax.remove()
         axes = list(grid.flat[:number])
-        drawn = Panels(figure=figure, grid=grid, axes=axes, titled=titled, words=words)
-        side = figure.supylabel(drawn.said(y_label)) if y_label else None
+        drawn = Panels(figure=figure, grid=grid, axes=axes, titled=titled)
+        side = figure.supylabel(y_label) if y_label else None
         yield drawn
-        for ax in axes if words else ():
-            for axis in (ax.xaxis, ax.yaxis):
-                ticks = [text.get_text() for text in axis.get_ticklabels()]
-                if (said := [*map(drawn.said, ticks)]) != ticks:
-                    axis.set_ticks(axis.get_ticklocs(), labels=said)
-            for text in ax.findobj(Text):
-                text.set_text(drawn.said(text.get_text()))
         raised = _write_caption(drawn)
         layout = ConstrainedLayoutEngine(rect=(0, raised, 1, 1 - raised))
         _lay_out(drawn, layout)  # sets the heights of panels for the names of lines

@@ -1,4 +1,4 @@
-"""Tables as HTML, Markdown, LaTeX and CSV."""
+"""Pages from templates, and tables as HTML, Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import jinja2
+from markupsafe import Markup, escape
+
 from dpol.core.files import write_text
 from dpol.core.safe_text import escape_markdown, spreadsheet_text
-from dpol.show.pages import load_template
 from dpol.show.table import Column, Group, Line, Table, TableSection
 from dpol.show.words import raise_and_lower, typeset
 
@@ -36,6 +38,38 @@ _TEMPLATES: Mapping[str, tuple[str, Callable[[str], str] | None]] = {
     ".md": ("table.md.j2", escape_markdown),
 }
 """Template of each format, and how it escapes texts unless by itself, by suffix."""
+
+
+def load_template(
+    name: str, *packages: str, escape: Callable[[str], str] | None = None
+) -> jinja2.Template:
+    """Load a template from `templates/` of the given packages, or of `dpol.show`.
+
+    Args:
+        name: file name of the template.
+        packages: packages to search before `dpol.show`.
+        escape: the filter `e` of a Markdown template, which escapes nothing by itself.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader(
+            [jinja2.PackageLoader(package) for package in (*packages, "dpol.show")]
+        ),
+        autoescape=jinja2.select_autoescape(("html.j2",)),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    environment.filters["typeset"] = typeset
+    environment.filters["formulas"] = _with_formulas
+    if escape:
+        environment.filters["e"] = escape
+    return environment.get_template(name)
+
+
+def _with_formulas(text: str) -> Markup:
+    """Typeset a text for HTML, with raised and lowered parts of its formulas."""
+    return Markup(raise_and_lower(str(escape(typeset(text))), "<sup>{}</sup>", "<sub>{}</sub>"))
 
 
 def render(table: Table, suffix: str) -> str:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
 from dpol.core.columns import table_of
-from dpol.core.logs import progress
 from dpol.core.schemas import write_frame
 from dpol.studies.registry import study_in
 from dpol.studies.study import Facts, FileLists, Inputs, Study, Values, schemas_in
@@ -134,47 +132,3 @@ def collect(
     schemas = schemas_in(study.package)
     for name, frame in frames.items() if isinstance(frames, Mapping) else frames:
         yield name, schemas[name].check(frame, f"{study.name}: {name}")
-
-
-def compute(
-    study: Study,
-    settings: Any,
-    *,
-    seed: int,
-    delta: float = 1e-6,
-    confidence: float = 0.95,
-    streams: Sequence[str] = (),
-    folder: Path | None = None,
-) -> dict[str, pd.DataFrame]:
-    """Compute the result tables of a study, in this process.
-
-    Jobs with a missing input file are left out.
-
-    Args:
-        study: the study.
-        settings: its settings.
-        seed: root of all randomness.
-        delta: delta at which epsilon is reported with mu.
-        confidence: confidence of the intervals that are shown together.
-        streams: labels of the gain streams.
-        folder: folder with the input files of the points, laid out as results/<run>/.
-
-    >>> from dpol.studies.paper1.batching.study import STUDY
-    >>> asked = STUDY.settings(n_experts=[2], mus=[1.0], n_rounds=50, replicates=2)
-    >>> list(compute(STUDY, asked, seed=1))
-    ['amplification', 'batching', 'rates']
-    """
-    facts = Facts({label: label for label in streams}, True, confidence, delta=delta)
-    with TemporaryDirectory() as made:
-        written = study.written_by_jobs(settings, facts)
-        files: dict[str, list[Path]] = {name: [] for name in written}
-        for place, job in progress(list(study.jobs(settings, facts).items()), study.name):
-            read = {name: folder / path for name, path in job.inputs.items()} if folder else {}
-            if len(read) < len(job.inputs) or not all(path.exists() for path in read.values()):
-                continue
-            inputs = Inputs(seed=seed, files=read)
-            own = {name: Path(made, place, f"{name}.parquet") for name in written}
-            write_points(study.package, job.plain, inputs, own)
-            for name, path in {**read, **own}.items():
-                files.setdefault(name, []).append(path)
-        return dict(collect(study, settings, facts, files))

@@ -42,9 +42,8 @@ def write_shown(
         if paths := [path for path in targets if path.match(f"figures/{figure.name}.*")]:
             save_figure(figure.function(frames, facts), paths)
         if paths := [path for path in targets if path.match(f"figures/{figure.name}-narrow.svg")]:
-            width, _, words = facts.form
             # The page has the finding above it.
-            narrow = SomeFacts(vars(facts) | {"form": (min(width, PHONE), False, words)})
+            narrow = SomeFacts(vars(facts) | {"form": (min(facts.form[0], PHONE), False)})
             save_figure(figure.function(frames, narrow), paths)
     for table in section.tables:
         if paths := [path for path in targets if path.match(f"tables/{table.name}.*")]:

@@ -103,8 +103,7 @@ class Facts:
             so that its numbers are comparable.
         reported: label of each stream in the paper's table, if it is one of its states.
         questions: title of each question, by label; the label is empty if there is only one.
-        form: largest width of a figure in inches, whether it begins with its finding, and what is
-            written instead of parts of its texts.
+        form: largest width of a figure in inches, and whether it begins with its finding.
     """
 
     streams: Mapping[str, str]
@@ -116,7 +115,7 @@ class Facts:
     asks_the_papers: bool = False
     reported: Mapping[str, str | None] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
-    form: tuple[float, bool, Mapping[str, str]] = (math.inf, True, {})
+    form: tuple[float, bool] = (math.inf, True)
 
     @property
     def asks_several(self) -> bool:
@@ -159,9 +158,8 @@ class Exhibit:
             imports no algorithm; a column of a table has what it needs of the config.
         title: what it shows, in a few words.
         description: what is drawn where; for figures.
-        place: whether the page shows it, a table perhaps above the figures (`first`), folds it, or
-            only links it (`file`). By default it is shown, but a table is folded below a figure.
-            Its files are always made.
+        place: whether the page shows it, a table perhaps above the figures (`first`), or folds it.
+            By default it is shown, but a table is folded below a figure.
         narrow: whether a figure is drawn once more for phones, NAME-narrow.svg, with panels below
             each other.
     """
@@ -170,7 +168,7 @@ class Exhibit:
     made_by: str
     title: str
     description: str = ""
-    place: Literal["first", "seen", "folded", "file"] | None = None
+    place: Literal["first", "seen", "folded"] | None = None
     narrow: bool = False
 
     @property

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from dpol.privacy.account import best_guess
 from dpol.studies.answer.promises import draw_promises, promises_table
@@ -83,6 +85,8 @@ def test_the_figure_shows_what_uniform_noise_gives_away_for_certain():
     curves, stay = figure.axes
     starts = [line.get_ydata()[0] for line in curves.lines[1:]]
     assert starts == pytest.approx([1, 1, 1, 2 - 2 * best_guess(0.5)], abs=1e-3)
+    x, gaussian = curves.lines[1].get_data()
+    np.testing.assert_allclose(gaussian, norm.cdf(norm.ppf(1 - x) - 0.5), atol=1e-3)
     assert len(stay.containers) == 3
     assert figure.get_label() == (
         "For stays of 2 weeks, capacity correlated noise is clearly best for curve, guess and"
@@ -91,11 +95,11 @@ def test_the_figure_shows_what_uniform_noise_gives_away_for_certain():
     assert figure.get_label().count("2 weeks") == 1
     staircase = next(it for it in stay.containers if it.get_label() == "staircase")
     assert staircase.lines[0].get_color() == curves.lines[3].get_color()
-    gaussian, correlated = (
+    independent, correlated = (
         next(it for it in stay.containers if it.get_label() == name).lines[0].get_color()
         for name in ("capacity", "capacity-memory")
     )
-    assert gaussian == curves.lines[1].get_color() != correlated
+    assert independent == curves.lines[1].get_color() != correlated
     assert_legible(figure)
 
 

@@ -6,24 +6,20 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from dpol.core.rounding import at_most, fixed
 from dpol.core.words import listed
 from dpol.privacy.settings import ordered_levels
-from dpol.show import footers, panels
-from dpol.show.entries import BLACK, GREY, OUR_MARK
+from dpol.show import footers
+from dpol.show.entries import OUR_MARK
 from dpol.show.table import Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title
 from dpol.studies.bounds import with_bounds
-from dpol.studies.comparison.standings import ONE_WEEK, OUR_METHOD, RAW, THE_LEVEL
+from dpol.studies.comparison.standings import ONE_WEEK, RAW, THE_LEVEL
 from dpol.studies.study import Facts, Frames
 
-_COLUMN, _DRAWN = 3.3, 12
-"""Width of the figure in inches, one column of a paper; systems drawn besides our method."""
 GUARANTEES = {
     THE_LEVEL: "sees noisy gains only",
     ONE_WEEK: "keeps the level for one week only",
@@ -57,51 +53,6 @@ def league_table(frames: Frames, facts: Facts) -> Table:
         footers=tuple(_footers(standings, frames["summary"], beside, facts)),
         numbers=standings,
     )
-
-
-def draw_league(frames: Frames, facts: Facts) -> Figure:
-    """Draw what the best systems keep at the strictest level, a panel per question or stream.
-
-    The figure has the width of one column. Systems are those of the first group of the table.
-
-    Args:
-        frames: the standings.
-        facts: titles of the streams and questions, and the levels.
-    """
-    standings = frames["standings"].sort_values("gain_share", ascending=False, kind="stable")
-    played = standings.dropna(subset="gain_share")
-    mu = played["mu"].min()
-    at = played[played["mu"] == mu]
-    guarantee = min(at["guarantee"], key=[*GUARANTEES].index, default=THE_LEVEL)
-    groups = {
-        title: own[own.index.isin(at.index[at["guarantee"] == guarantee])]
-        for title, own in groups_of(standings, facts).items()
-    }
-    most = max(map(len, groups.values()))
-    size = _COLUMN, 0.5 + 0.16 * min(_DRAWN + 1, most)
-    with panels.panels(len(groups), 1, size, form=(_COLUMN, *facts.form[1:])) as drawn:
-        for ax, (title, own) in zip(drawn.axes, groups.items(), strict=True):
-            panels.name_panel(ax, title)
-            shown = own[(own["role"] == OUR_METHOD) | (np.arange(len(own)) < _DRAWN)]
-            for place, row in enumerate(shown.to_dict("records")):
-                colour = BLACK if row["role"] == OUR_METHOD else GREY
-                bar = {"xerr": row["gain_share_half_width"], "color": colour, "linewidth": 1.0}
-                ax.errorbar(row["gain_share"], -place, marker="o", markersize=3, **bar)
-            ax.set_yticks(range(0, -len(shown), -1), _systems(shown))
-            panels.set_percent(ax.xaxis)
-        bars = panels.describe_runs(standings.iloc[0], facts.simulated)
-        drawn.caption(*bars, f"the best {_DRAWN}", OUR_MARK)
-        if most:
-            drawn.name_x(f"share of the possible gain, {mu_title(mu)}")
-            title, own = next((title, own) for title, own in groups.items() if len(own))
-            first = _systems(own[own["rank"] == 1])
-            have = f"{first[0]} has" if len(first) == 1 else f"{len(first)} systems share"
-            drawn.find(f"{title}: {have} rank 1 of {len(own)} at {mu_title(mu)}.")
-    return drawn.figure
-
-
-def _systems(rows: pd.DataFrame) -> list[str]:
-    return [*map(system_title, rows["algorithm"], rows["noise"])]
 
 
 def _groups(

@@ -78,9 +78,11 @@ def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
                 end = len(levels) - 0.5
                 drawn.name_line(ax, (end, share), f"{fixed} {percent(share)}", look.colour)
             for line in lines:
-                points = points_of(line.among(rows), levels)
-                if points.empty:
+                own = line.among(rows)
+                if own.empty:
                     continue
+                own = own.assign(place=own["mu"].map(levels.index)).sort_values("place")
+                points = own[["place", "gain_share", "gain_share_half_width"]]
                 place, last = points[["place", "gain_share"]].iloc[-1]
                 panels.add_bars(ax, points, line.look, line.name)
                 name = line.name.replace(", ", ",\n")
@@ -100,12 +102,6 @@ def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
         if told := [line for line in lines if line.name == OUR_METHOD] or local or lines:
             drawn.find(_finding(told, frames, facts, best=not named))
     return drawn.figure
-
-
-def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
-    """Return the place of each level, with its share and half-width."""
-    points = rows.assign(place=rows["mu"].map(levels.index)).sort_values("place")
-    return points[["place", "gain_share", "gain_share_half_width"]]
 
 
 def _finding(lines: Sequence[SystemLine], frames: Frames, facts: Facts, *, best: bool) -> str:

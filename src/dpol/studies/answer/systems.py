@@ -135,7 +135,10 @@ def _all(rows: pd.DataFrame) -> list[SystemLine]:
         line = _best(own, looks[str(label)])
         model = line.rows["model"].iloc[0]
         private = model != "none" and line.rows["mu"].min() == strictest
-        rank = mean_share(line.rows, strictest) if private else -math.inf
+        at = line.rows[line.rows["mu"] == strictest]
+        means = at[at["stream"] == ""]  # over the streams, if there are any
+        share = (means if len(means) else at)["gain_share"].mean()
+        rank = float(share) if private else -math.inf
         lines.append((model == "local", rank, line))
     lines.sort(key=lambda ranked: ranked[:2], reverse=True)
     return [
@@ -168,13 +171,6 @@ def groups_of(standings: pd.DataFrame, facts: Facts) -> dict[str, pd.DataFrame]:
         }
     titles = facts.streams.items()
     return {title: own for it, title in titles if len(own := standings[standings["stream"] == it])}
-
-
-def mean_share(rows: pd.DataFrame, mu: float) -> float:
-    """Return a system's share at a level: of the means over streams if there are any."""
-    at = rows[rows["mu"] == mu]
-    means = at[at["stream"] == ""]
-    return float((means if len(means) else at)["gain_share"].mean())
 
 
 def share_text(share: float, half_width: float) -> str:

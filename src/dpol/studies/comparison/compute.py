@@ -1,4 +1,4 @@
-"""Jobs of the standings: make them, and play our method and its rivals at further readings.
+"""Standings of the games of a run or of this process, and games at further readings.
 
 Suppressed cells and capacities of 0 are read in one of several ways. Where they decide more than a
 little, a verdict holds only if it is the same at every reading.
@@ -6,16 +6,23 @@ little, a verdict holds only if it is the same at every reading.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import pandas as pd
 
 from dpol.core.intervals import add_intervals, standard_error
 from dpol.core.schemas import read_frame
-from dpol.data.stream import MANY_UNMEASURED, read_stream, unmeasured_of
+from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
 from dpol.studies.comparison.noise_memory import compare_memories, play_memories
-from dpol.studies.comparison.settings import Comparison, ComparisonPoint, MemoryPoint, ReadingPoint
+from dpol.studies.comparison.settings import (
+    Comparison,
+    ComparisonPoint,
+    MemoryPoint,
+    ReadingPoint,
+    StandingsPoint,
+)
 from dpol.studies.comparison.standings import (
     OUR_METHOD,
     SYSTEM,
@@ -23,11 +30,12 @@ from dpol.studies.comparison.standings import (
     is_system,
     standings,
 )
-from dpol.studies.games.collect import schema
+from dpol.studies.games.collect import join_jobs, results_from, schema
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.scores import Played
+from dpol.studies.games.scores import Played, score_tables
+from dpol.studies.games.settings import GamesSettings
 from dpol.studies.jobs import read_points
-from dpol.studies.study import Facts, FileLists, Inputs
+from dpol.studies.study import Facts, FileLists, Inputs, schemas_in
 from dpol.studies.verdicts import OPPOSITE, at_this_reading, verdict_on
 
 POINT = ComparisonPoint
@@ -66,6 +74,33 @@ def collect(files: FileLists, settings: Comparison, facts: Facts) -> dict[str, p
             tables["memory"], settings.memory, delta=facts.delta, confidence=facts.confidence
         )
     return tables
+
+
+def rank(
+    suites: Iterable[Sequence[Played]],
+    streams: Sequence[GainStream],
+    settings: GamesSettings,
+    facts: Facts,
+    ours: tuple[str, str] | None = None,
+) -> dict[str, pd.DataFrame]:
+    """Build the result tables and the standings of games that are played in this process.
+
+    Args:
+        suites: the games of each suite.
+        streams: the streams that they play, of one question.
+        settings: what the intervals of the summary hold for.
+        facts: streams, levels and confidence.
+        ours: algorithm and noise of our method; None if there is none.
+    """
+    by_label = {stream.label: stream for stream in streams}
+    jobs = [score_tables(games) for games in suites]
+    joined = join_jobs(*([job[name] for job in jobs] for name in ("scores", "curves")))
+    made = dict(results_from(*joined, by_label, settings, facts))
+    questions = dict.fromkeys(by_label, "")
+    point = StandingsPoint(ours=ours, questions=questions, apart=False, confidence=facts.confidence)
+    columns = schemas_in(__package__)["standings"].columns
+    ranked = standings(made["summary"], made["totals"], point)[[*columns]]
+    return made | {"standings": ranked}
 
 
 # ---- further readings ----------------------------------------------------------------------------

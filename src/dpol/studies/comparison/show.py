@@ -59,22 +59,12 @@ SECTIONS = (
         about="Systems are ranked among those with the same guarantee.",
         results=("standings", "summary"),
         if_made=("cumulative",),
-        figures=(
-            Exhibit(
-                name="league",
-                made_by="dpol.studies.answer.league:draw_league",
-                title="The best systems at the strictest level",
-                description="Each line is a system with the share of the possible gain that it"
-                " keeps. Black is our method, or the reader’s. No other system is surely above one"
-                " of rank 1.",
-                place="folded",
-            ),
-        ),
         tables=(
             Exhibit(
                 name="league",
                 made_by="dpol.studies.answer.league:league_table",
                 title="The league",
+                place="folded",
             ),
         ),
     ),

@@ -10,8 +10,6 @@ from dpol.studies.comparison.settings import (
     ComparisonPoint,
     ComparisonSettings,
     MemoryPoint,
-    NoiseLevel,
-    NoiseMemories,
     ReadingPoint,
     StandingsPoint,
 )
@@ -62,7 +60,8 @@ def jobs(settings: ComparisonSettings, facts: Facts) -> dict[str, Job[Comparison
             )
     if memories := settings.memory:
         for stream, weeks in product(facts.streams, memories.weeks):
-            readers = [(memories.algorithm, games_with_memory(memories))]
+            both = tuple((it.name, mu) for mu in memories.mus for it in (MEMORY, CAPACITY))
+            readers = [(memories.algorithm, both)]
             code = [*modules_of(memories.algorithm), module_of_noise(MEMORY.name)]
             for rival in memories.rivals:
                 levels = [rival.levels(mu, weeks, facts.delta).values() for mu in memories.mus]
@@ -79,11 +78,6 @@ def jobs(settings: ComparisonSettings, facts: Facts) -> dict[str, Job[Comparison
                 code=tuple(dict.fromkeys(code)),
             )
     return made
-
-
-def games_with_memory(memories: NoiseMemories) -> tuple[NoiseLevel, ...]:
-    """Return the games: correlated and independent noise at each mu."""
-    return tuple((noise.name, mu) for mu in memories.mus for noise in (MEMORY, CAPACITY))
 
 
 def not_asked(settings: ComparisonSettings, facts: Facts) -> frozenset[str]:

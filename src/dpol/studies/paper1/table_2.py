@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from dpol.core.intervals import half_width
 from dpol.core.rounding import fixed
 from dpol.core.words import listed
 from dpol.data.stream import unmeasured_in_words
@@ -26,6 +28,7 @@ from dpol.show.table import Line, Table, TableCell, one_section
 from dpol.show.words import EXPERTS, cited, mu_title
 from dpol.studies.games.names import (
     BEST_LINEAR,
+    CELL,
     LINEAR,
     META,
     MIN_NOISE,
@@ -33,10 +36,10 @@ from dpol.studies.games.names import (
     PAPER_NOISE,
     REFERENCE_TOTALS,
     TABLE_2,
+    gains_by_cell,
 )
-from dpol.studies.games.order import ORDER, column_pairs
 from dpol.studies.study import Facts, Frames
-from dpol.studies.verdicts import ABOVE, BELOW, EQUAL, UNDECIDED
+from dpol.studies.verdicts import ABOVE, BELOW, EQUAL, UNDECIDED, verdict_between
 
 COLUMNS = [
     "source", "stream", "stream_title", "n_experts", "n_rounds", "first_period", "last_period",
@@ -46,15 +49,12 @@ COLUMNS = [
 ]  # fmt: skip
 """Columns of the numbers, named as in the summary, with a row per mean: `source` is the run or the
 paper, and `algorithm` of the best linear model is the label of the best."""
-NOT_PUBLISHED = [
-    "noise", "model", "ours", "ci_comparisons", "uniform_gain", "best_fixed_gain", "oracle_gain",
-    "gain_share", "simulated",
-]  # fmt: skip
-"""Those of them that are empty in the paper's rows."""
 _TO_META = ["to_baseline", "to_baseline_half_width"]
 """Columns of the standings: how far a variant is from RW-Meta, in shares of the possible gain."""
 HEADERS = {**PAPER_1, BEST_LINEAR: "best linear model"}
 """Headers by column."""
+ORDER = (BEST_LINEAR, META, MIN_NOISE, MIN_REGRET)
+"""Columns from the largest gain to the smallest, in every state of the paper and at every level."""
 
 
 class Verdict(NamedTuple):
@@ -101,6 +101,49 @@ def verdict(frames: Frames, facts: Facts) -> Verdict | None:
     )
     why *= bool((ahead["verdict"] == ABOVE).all())
     return Verdict(heading, f"{ranked}{found} {_totals(rows, paper, facts)}", why)
+
+
+def column_pairs(summary: pd.DataFrame, totals: pd.DataFrame) -> pd.DataFrame:
+    """Return the difference in total gain of each two columns, on each stream and at each level.
+
+    The gain of a column is that of the algorithm with the largest mean. Differences are paired by
+    replicate, and their intervals hold jointly. Each follows from the intervals of all pairs of
+    algorithms of the two columns, so it allows for the choice of the largest.
+
+    Args:
+        summary: table of the main study.
+        totals: table of the main study.
+
+    Returns:
+        Columns `stream`, `mu`, `column`, `other` (a later one of `ORDER`), `difference`, its
+        interval from `lower` to `upper`, and `verdict`, one of those on a difference.
+    """
+    rows = summary[(summary["exhibit"] == TABLE_2) & ~summary["variant"]]
+    gains = gains_by_cell(totals)
+    pairs: list[tuple[Any, ...]] = []
+    for level, own in rows.groupby(["stream", "mu"], sort=False):
+        samples = {
+            column: np.stack([gains[it] for it in cells[CELL].itertuples(index=False, name=None)])
+            for column, cells in own.groupby("column", sort=False)
+        }
+        played = [column for column in ORDER if column in samples]
+        pairs += [
+            (*level, column, other, samples[column][:, np.newaxis] - samples[other])
+            for place, column in enumerate(played)
+            for other in played[place + 1 :]
+        ]
+    comparisons = sum(apart[..., 0].size for *_, apart in pairs)
+    compared = []
+    for *key, apart in pairs:
+        mean = apart.mean(axis=-1)
+        half = half_width(np.moveaxis(apart, -1, 0), rows["confidence"].iloc[0], comparisons)
+        # The largest mean of the first minus the largest of the second.
+        difference, lower, upper = (
+            float(it.min(axis=1).max()) for it in (mean, mean - half, mean + half)
+        )
+        compared.append((*key, difference, lower, upper, verdict_between(lower, upper)))
+    columns = ["stream", "mu", "column", "other", "difference", "lower", "upper", "verdict"]
+    return pd.DataFrame(compared, columns=columns)
 
 
 def order_in_words(verdicts: pd.Series) -> str:
@@ -175,7 +218,7 @@ def table_2(frames: Frames, facts: Facts) -> Table:
         for state, (title, size) in PAPER_STATES.items()
         if len(rows := paper[paper["stream"] == state])
     ]
-    both = [run.assign(source="run")[COLUMNS], paper.assign(source="paper")[COLUMNS]]
+    both = [run.assign(source="run")[COLUMNS], paper.assign(source="paper")]
     return Table(
         caption="The paper’s Table 2: total gain",
         corner=("data", "privacy"),
@@ -215,9 +258,9 @@ def _of_run(summary: pd.DataFrame, columns: Iterable[str], facts: Facts) -> pd.D
 
 
 def _of_paper(facts: Facts) -> pd.DataFrame:
-    """Return the paper's numbers at the levels of a run that asks its question, with `COLUMNS`.
+    """Return the paper's numbers at the levels of a run that asks its question.
 
-    The paper does not name the best linear models.
+    They have the `COLUMNS` that the paper tells. It does not name the best linear models.
     """
     rows = load_reported()
     titles, sizes = ({key: state[i] for key, state in PAPER_STATES.items()} for i in (0, 1))
@@ -231,7 +274,6 @@ def _of_paper(facts: Facts) -> pd.DataFrame:
         algorithm=rows["algorithm"].where(rows["algorithm"] != BEST_LINEAR, ""),
         confidence=rows["ci_half_width"].notna().map({True: 0.95, False: math.nan}),
         replicates=100,
-        **dict.fromkeys(NOT_PUBLISHED, math.nan),
     )
     return rows[rows["mu"].isin(facts.levels) & facts.asks_the_papers]
 

@@ -29,7 +29,7 @@ from dpol.data.stream import ZERO_OR_HIDDEN, GainStream, build_stream
 from dpol.experts.registry import make_members
 from dpol.noise import NO_NOISE, find_noise
 from dpol.noise.noisy_gains import NoisyGains, privatize
-from dpol.studies.comparison.ranked import rank
+from dpol.studies.comparison.compute import rank
 from dpol.studies.comparison.standings import OUR_METHOD, strongest
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.names import CELL, LINEAR, PAPERS

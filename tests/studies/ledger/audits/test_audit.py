@@ -14,7 +14,6 @@ from dpol.labels.registry import LEARNERS, SELECTORS, make_learner
 from dpol.noise import NOISES, noise_scale
 from dpol.noise.noisy_gains import achieved_mu
 from dpol.privacy.auditing import AuditResult
-from dpol.studies.jobs import compute
 from dpol.studies.ledger.audits import experts
 from dpol.studies.ledger.audits.compute import SAMPLED
 from dpol.studies.ledger.audits.core import Subject
@@ -23,6 +22,7 @@ from dpol.studies.ledger.audits.labels import counterexample_class
 from dpol.studies.ledger.audits.settings import Audits
 from dpol.studies.ledger.audits.study import STUDY
 from dpol.studies.study import schemas_in
+from in_process import compute
 from report.run_by_hand import audits
 from tables_by_hand import texts
 

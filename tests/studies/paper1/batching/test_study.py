@@ -15,10 +15,10 @@ from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import play_rounds
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
-from dpol.studies.jobs import compute
 from dpol.studies.paper1.batching import compute as study
 from dpol.studies.paper1.batching.settings import Batching
 from dpol.studies.paper1.batching.study import STUDY
+from in_process import compute
 
 DELTA = 1e-5
 SEED = 7

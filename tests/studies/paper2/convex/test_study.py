@@ -21,10 +21,10 @@ from dpol.lazy.convex.comparators import NOISES, best_regulariser, private_ftrl
 from dpol.lazy.convex.losses import LogisticLosses, drifting_losses, total_loss
 from dpol.lazy.convex.measure import RegularisedWeights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.jobs import compute
 from dpol.studies.paper2.convex import compute as module
 from dpol.studies.paper2.convex.settings import Convex
 from dpol.studies.paper2.convex.study import STUDY
+from in_process import compute
 
 NAMES = ["l2p-sound", "l2p-one-round", "l2p-theorem-3.12", "dp-ftrl", "mf-dp-ftrl"]
 NAMES += ["gradient-descent"]
@@ -78,17 +78,6 @@ def small() -> pd.DataFrame:
     return study_convex(config(), seed=5)
 
 
-def test_every_setting_has_its_rows():
-    table = small()
-    assert table["algorithm"].tolist() == NAMES
-    assert table["accountant"].tolist() == ["sound"] * 3 + [""] * 3
-    assert table["redraws"].isna().tolist() == [False] * 3 + [True] * 3
-    parameters = ["batch_size", "eta", "fake_switch", "beta", "regulariser", "accounted_epsilon"]
-    private = table["algorithm"].isin(LAZY)
-    assert table.loc[private, parameters].notna().all(axis=None)
-    assert table.loc[~private, parameters].isna().all(axis=None)
-
-
 def test_accounted_epsilons_agree_with_the_parameters():
     game = ConvexGame(n_rounds=3, dimension=2, diameter=3.0, lipschitz=0.5, delta=1e-6)
     sound, preset = small().itertuples(index=False), theorem_3_12(game, epsilon=4.0)
@@ -135,9 +124,11 @@ def test_a_row_is_what_its_parameters_give():
         assert row.redraws == pytest.approx(redraws.mean(), nan_ok=True)
         expected = float(half_width(regret, 0.95, 6))
         assert row.ci_half_width == pytest.approx(expected, rel=1e-9)
-        if row.algorithm in LAZY:
-            mechanism = "lazy resampling from regularised multiplicative weights (L2P)"
-            assert row.mechanism == mechanism
+        lazy, parameters = row.algorithm in LAZY, ("batch_size", "regulariser", "accounted_epsilon")
+        assert row.accountant == "sound" * lazy
+        assert all(math.isnan(getattr(row, it)) != lazy for it in parameters)
+        mechanism = "lazy resampling from regularised multiplicative weights (L2P)"
+        assert (row.mechanism == mechanism) == lazy
     assert len(compute(STUDY, config(), seed=5)["convex_pairs"]) == 5 * 4 // 2
 
 

@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 from dpol.show.entries import BLACK, GREY, algorithm_entry, looks_of
-from dpol.studies.paper2.lazy.exhibits import draw_learned
-from dpol.studies.paper2.lazy.rates import RATES, Rate, draw_rates, rates_table
+from dpol.studies.paper2.lazy.drawn import RATES, Rate, draw_learned, draw_rates, rates_table
 from dpol.studies.study import Facts
 from legible import assert_legible, legend_texts, points
 

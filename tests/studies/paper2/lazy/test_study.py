@@ -20,7 +20,6 @@ from dpol.lazy.stochastic_losses import GapLosses, PairedLosses, TurnLosses
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.privacy.losses import pure
-from dpol.studies.jobs import compute
 from dpol.studies.paper2.lazy import compute as module
 from dpol.studies.paper2.lazy import study as package
 from dpol.studies.paper2.lazy.compute import open_losses
@@ -33,6 +32,7 @@ from dpol.studies.paper2.lazy.settings import (
     WEIGHTS,
     Lazy,
 )
+from in_process import compute
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 DARTBOARDS = "dartboard-sound", "dartboard-published"

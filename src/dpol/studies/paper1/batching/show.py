@@ -15,7 +15,7 @@ SECTIONS = (
         figures=(
             Exhibit(
                 name="figure-1",
-                made_by="dpol.studies.paper1.figure_1:draw_figure_1",
+                made_by="dpol.studies.paper1.batching.drawn:draw_figure_1",
                 title="The paper’s Figure 1",
                 description="There is a panel for each number of experts n and each μ. A curve has"
                 " the smallest rate of false negatives with which somebody who sees only the"
@@ -28,7 +28,7 @@ SECTIONS = (
         tables=(
             Exhibit(
                 name="table-1",
-                made_by="dpol.studies.paper1.table_1:table_1",
+                made_by="dpol.studies.paper1.batching.drawn:table_1",
                 title="The paper’s Table 1",
             ),
             Exhibit(

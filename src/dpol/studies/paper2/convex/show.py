@@ -14,7 +14,7 @@ SECTIONS = (
         figures=(
             Exhibit(
                 name="convex-regret",
-                made_by="dpol.studies.paper2.lazy.exhibits:draw_learned",
+                made_by="dpol.studies.paper2.lazy.drawn:draw_learned",
                 title="What each algorithm learns",
                 description="There is a row for each algorithm, the best on top, a panel for each"
                 " kind of losses and ε, and a marker for each dimension d. 0% is the regret of a"
@@ -28,7 +28,7 @@ SECTIONS = (
         tables=(
             Exhibit(
                 name="convex-stated-rates",
-                made_by="dpol.studies.paper2.lazy.rates:rates_table",
+                made_by="dpol.studies.paper2.lazy.drawn:rates_table",
                 title="The paper’s Table 1, convex losses",
             ),
         ),

@@ -16,7 +16,7 @@ SECTIONS = (
         figures=(
             Exhibit(
                 name="lazy-rates",
-                made_by="dpol.studies.paper2.lazy.rates:draw_rates",
+                made_by="dpol.studies.paper2.lazy.drawn:draw_rates",
                 title="The paper’s Figure 1",
                 description="The exponent b of the regret T^b against a, where ε = T^(−a). The"
                 " lines are formulas from the paper; nothing is measured. The panels are the"
@@ -25,7 +25,7 @@ SECTIONS = (
             ),
             Exhibit(
                 name="lazy-regret",
-                made_by="dpol.studies.paper2.lazy.exhibits:draw_learned",
+                made_by="dpol.studies.paper2.lazy.drawn:draw_learned",
                 title="What each algorithm learns",
                 description="There is a row for each algorithm, the best on top, a panel for each"
                 " game and ε, and a marker for each number of experts d. 0% is the regret of"
@@ -43,7 +43,7 @@ SECTIONS = (
         tables=(
             Exhibit(
                 name="lazy-stated-rates",
-                made_by="dpol.studies.paper2.lazy.rates:rates_table",
+                made_by="dpol.studies.paper2.lazy.drawn:rates_table",
                 title="The paper’s Table 1, experts",
             ),
         ),

@@ -1,4 +1,4 @@
-"""First figure, its list and its table: the cost of privacy, one line per system."""
+"""The answer of a page: its figure, its list and its tables, one line per system."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
 from dpol.report.lead import answer_of
-from dpol.report.slider import answer_widget
+from dpol.report.widgets import answer_widget
 from dpol.show.entries import DASHED, GREY
 from dpol.show.table import Table
-from dpol.studies.answer.league import draw_league, league_table
+from dpol.studies.answer.league import league_table
+from dpol.studies.answer.privacy import privacy_table
 from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility
 from dpol.studies.answer.systems import CHOSEN, first_level, lines_of
 from dpol.studies.study import Facts
@@ -23,6 +25,7 @@ from report.run_by_hand import config
 from report.test_lead import FACTS, TWO, at_levels
 from standings_by_hand import Row, frames_of, standings_of
 from tables_by_hand import INF, rows, run, summary, texts
+from tables_by_hand import lines as lines_of_table
 
 LEVELS = INF, 1.0
 LOW = replace(FACTS, levels=LEVELS)
@@ -64,22 +67,6 @@ def test_levels_go_from_no_privacy_to_the_strictest_and_names_do_not_overlap() -
     assert len(names_of_lines(ax)) == 5
     del shown["best fixed expert"]
     assert all([x for x, _ in points(line)] == [0, 1, 2] for line in shown.values())
-
-
-def test_the_figure_of_the_league_has_the_best_systems_and_ours_in_one_column() -> None:
-    """By hand: shares of 60 points, of 14 systems at two levels; the last is ours."""
-    gains = {f"ridge-w{window}-weak": float(window) for window in range(20, 33)}
-    made = (it for name, gain in gains.items() for it in at_levels(name, *3 * [gain]))
-    frame = standings_of([*made, *at_levels("rw-ftpl", 9.0, 9.0, 9.0)], ("rw-ftpl", "isotropic"))
-    figure = draw_league({"standings": frame}, FACTS)
-    assert figure.get_figwidth() == 3.3
-    (ax,) = figure.axes
-    names = [f"{it}, isotropic noise" for it in [*gains][:0:-1]]
-    assert [it.get_text() for it in ax.get_yticklabels()] == [*names, "rw-ftpl, isotropic noise"]
-    places = [points(bar.lines[0])[0] for bar in ax.containers]
-    assert places[0] == pytest.approx((32 / 60, 0))
-    assert places[-1] == pytest.approx((9 / 60, -12))
-    assert f"{names[0]} has rank 1 of 14 at μ = 0.25" in figure.get_label()
 
 
 def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last() -> None:
@@ -311,3 +298,77 @@ def test_systems_that_noise_may_have_ordered_share_a_rank() -> None:
     assert compared["rw-meta, isotropic noise"][1][2] == "-62.8 exact, below", (
         "to ours, if there is one"
     )
+
+
+# ---- how private is it? --------------------------------------------------------------------------
+
+NM = Facts({"nm": "NM"}, simulated=False, confidence=0.95, levels=(INF, 1.0))
+STAYS = "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"
+# Phi(sqrt(w) / 2) for w = 1 and 8 is 0.69146 and 0.92135.
+INDEPENDENT = ("69.2%", "92.2% in 8 rounds")
+
+
+def privacy(*rows: dict[str, Any], **facts: Any) -> Any:
+    frames = {"summary": summary(rows), "standings": standings_of(rows)}
+    return privacy_table(frames, replace(NM, **facts))
+
+
+def guesses(shown: Any) -> dict[str, list[tuple[str, ...]]]:
+    return {label: [(it.text, *it.notes) for it in own] for _, label, own in lines_of_table(shown)}
+
+
+def test_guesses_are_the_largest_and_rounded_up_and_the_file_has_the_rest() -> None:
+    shown = privacy(
+        run("rw-meta", INF, 1.0),
+        run("rw-meta", 1.0, 1.0, epsilon=4.5, taken_as_public="the list"),
+        run("rw-ftpl", 0.5, 1.0, epsilon=4.886),
+        levels=(INF, 1.0, 0.5),
+    )
+    assert [column.title for column in shown.columns] == ["μ = 1", "μ = 0.5"]
+    # Phi(1 / 4) and Phi(sqrt(8) / 4) are 0.59871 and 0.76025.
+    assert guesses(shown) == {
+        "rw-meta, isotropic noise": [INDEPENDENT, ("—",)],
+        "rw-ftpl, isotropic noise": [("—",), ("59.9%", "76.1% in 8 rounds")],
+    }
+    first = shown.numbers.query("mu == 1").iloc[0]
+    assert first[["rounds", "epsilon", "count_noise"]].tolist() == [1, 4.5, 2**0.5]
+    assert "Protected: one person in one round." in shown.footers[0]
+    assert "not covered by any μ: the list." in shown.footers[0]
+    # The hand-made factor is sqrt(5).
+    assert "in up to 4 further rounds, which multiplies μ by 2.24 at most" in shown.footers[2]
+    assert "Anyone with the seed can remove the noise." in shown.footers[3]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_weakest_guarantee_of_all_streams_is_shown(order: int) -> None:
+    better = dict(zip(STAYS, (0.5, 0.6, 0.7, 0.8), strict=True))
+    better |= {"stream": "pa", "epsilon": 0.4, "guaranteed_mu": 0.5, "count_noise": 1.0}
+    for changes, expected in (
+        ({}, INDEPENDENT),
+        (dict.fromkeys(STAYS, np.nan), ("69.2%",)),
+    ):
+        rows = [run("rw-meta", 1.0, 1.0, **changes), run("rw-meta", 1.0, 1.0, **better)]
+        shown = privacy(*rows[::order], streams={"nm": "NM", "pa": "PA"})
+        assert [*guesses(shown).values()] == [[expected]]
+
+
+def test_systems_with_equal_numbers_share_a_line() -> None:
+    shown = privacy(*(run(f"mean-{k}", 1.0, 1.0) for k in range(5)))
+    names = ", ".join(f"mean-{k}, isotropic noise" for k in range(3))
+    assert [*guesses(shown)] == [f"{names} and 2 others"]
+
+
+def test_correlated_noise_says_what_longer_stays_pay() -> None:
+    # Phi(1 / 2) and Phi(2) are 0.69146 and 0.97725.
+    paid = dict(zip(STAYS, (1.0, 2.0, 3.0, 4.0), strict=True)) | {"noise_memory": "b of 0.8"}
+    shown = privacy(
+        run("rw-ftpl", 1.0, 30.0), run("rw-ftpl", 1.0, 20.0, noise="capacity-memory", **paid)
+    )
+    assert guesses(shown)["capacity correlated noise"] == [("69.2%", "97.8% in 8 rounds")]
+
+
+@pytest.mark.parametrize("changes", [{"model": "none"}, {}])
+def test_without_noise_nothing_is_claimed(changes: dict[str, Any]) -> None:
+    shown = privacy(run("rw-meta", INF, 1.0, **changes))
+    assert guesses(shown) == {"no noise was added": [("—",)]}
+    assert shown.numbers.empty

@@ -1,12 +1,14 @@
-"""Panels: names of lines, intervals, axes, legends and files of all figures."""
+"""Panels, colours and heat maps of all figures."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -15,8 +17,19 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from dpol.show import panels, style
-from dpol.show.entries import DASHED, Look
+from dpol.labels.registry import LEARNERS, SELECTORS
+from dpol.noise import NOISES
+from dpol.show import entries, panels, style
+from dpol.show.entries import (
+    ALGORITHMS,
+    DASHED,
+    LABEL_LEARNERS,
+    OTHERS,
+    Look,
+    looks_of,
+    refuse_unnamed,
+)
+from dpol.show.heat_map import least_usual
 from legible import assert_legible, legend_texts, lines, plain, points
 
 LABELS = st.lists(st.tuples(st.floats(-0.2, 1.2), st.floats(0.01, 0.1)), min_size=1, max_size=10)
@@ -29,7 +42,7 @@ POINTS = pd.DataFrame({"x": [0, 1, 2], "mean": [1.0, 2.0, 2.0], "half": [0.5, ma
 def draw(
     number: int = 3, named: int = 3, width: float = math.inf, *, titled: bool = True
 ) -> Figure:
-    with panels.panels(number, 2, (2.5, 2.0), "gain", form=(width, titled, {})) as drawn:
+    with panels.panels(number, 2, (2.5, 2.0), "gain", form=(width, titled)) as drawn:
         for ax in drawn.axes:
             panels.name_panel(ax, "A & B_<c>% $x$")
             panels.set_guesses(ax, [1.0, 0.691, 0.55])
@@ -143,3 +156,57 @@ def test_equal_figures_give_equal_files_whatever_the_user_s_settings(tmp_path: P
         assert not any(date in first.read_bytes() for date in (b"CreationDate", b"dc:date"))
     style.save_figure(draw(named=2), two[:1])
     assert one[0].read_bytes() != two[0].read_bytes()
+
+
+# ---- colours and names ---------------------------------------------------------------------------
+
+KNOWN = {**ALGORITHMS, **LABEL_LEARNERS}
+SHARED = {entries.GREY, entries.BLACK}
+USED = [*({look.colour for look in KNOWN.values()} - SHARED), entries.ENVELOPE]
+
+
+def test_a_colour_means_one_thing_in_all_figures() -> None:
+    assert len(set(USED)) == len(USED)
+    assert entries.BLACK not in {look.colour for look in KNOWN.values()}
+    # Labels of one colour are one algorithm, except grey for algorithms without privacy.
+    for one, two in itertools.combinations(KNOWN, 2):
+        if KNOWN[one].colour == KNOWN[two].colour != entries.GREY:
+            assert one.split("-")[0] == two.split("-")[0]
+    # Labels without a look get other colours.
+    assert not {look.colour for look in OTHERS} & {*USED, *SHARED}
+
+
+def test_looks_of_one_figure_differ_and_do_not_depend_on_their_order() -> None:
+    names = [*ALGORITHMS, *(f"mine-{number}" for number in range(8))]
+    together = looks_of(names)
+    assert list(together) == names
+    assert together == looks_of(reversed(names))
+    assert {name: together[name] for name in ALGORITHMS} == ALGORITHMS
+    lines = [(look.colour, look.dashes) for look in together.values()]
+    assert len(set(lines)) == len(lines)
+    assert looks_of(["mine", "rw-meta"])["mine"] == looks_of(["mine"])["mine"]
+    many = [f"mine-{number}" for number in range(60)]  # more than there are looks
+    assert list(looks_of(many)) == many
+
+
+def test_every_name_of_a_registry_has_an_entry() -> None:
+    refuse_unnamed({"label_learners": [*LEARNERS, *SELECTORS]})
+    with pytest.raises(ValueError, match="mine has no entry in src/dpol/show/entries.yaml; add"):
+        refuse_unnamed({"noises": [*NOISES, "mine"]})
+
+
+# ---- heat maps -----------------------------------------------------------------------------------
+
+CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "most": lambda numbers: 50 * numbers,
+    "nothing at first": lambda numbers: np.where(np.arange(len(numbers)) < 20, 0.0, numbers),
+    "turned round": lambda numbers: numbers[::-1],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_column_unlike_the_others_comes_first(change: str) -> None:
+    wave = 5 + np.sin(np.arange(40))[:, None] + 0.2 * np.arange(40)[:, None]
+    numbers = wave + 0.1 * np.random.default_rng(1).random((40, 12))
+    numbers[:, 7] = CHANGES[change](numbers[:, 7])
+    assert least_usual(numbers)[0] == 7
