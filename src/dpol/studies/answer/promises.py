@@ -12,7 +12,7 @@ from dpol.core.rounding import at_most, fixed
 from dpol.core.words import counted, listed
 from dpol.privacy.account import EPSILON, GUESS, PURE, SAME, best_guess, promises_of
 from dpol.privacy.losses import Promise
-from dpol.privacy.noise_laws import LAWS
+from dpol.privacy.noise_laws import LAWS, UNIFORM
 from dpol.show import footers, panels
 from dpol.show.entries import GREY, OUR_MARK, looks_of, marked, noise_entry
 from dpol.show.table import Column, Group, Table, TableCell, TableSection
@@ -143,21 +143,22 @@ def draw_promises(frames: Frames, facts: Facts) -> Figure:
     # A marker has the colour of the curve of its noise's law, which is for independent noise.
     of_curve = shares["law"].where(shares["noise_memory"] == "", shares["noise"])
     labels = dict(zip(shares["noise"], of_curve, strict=True))
-    looks = looks_of([*LAWS, *labels.values()])
+    laws = [*LAWS.values(), UNIFORM]
+    looks = looks_of([*(law.name for law in laws), *labels.values()])
     with panels.panels(1 + len(weeks), 2, (3.3, 2.4), form=facts.form) as drawn:
         # The smallest false negatives of any test against its false positives, for each law.
         guess, releases, ax = Promise(delta=2 * best_guess(mu) - 1), 2 * min(weeks), drawn.axes[0]
         panels.name_panel(ax, f"right at most {at_most(50 * (1 + guess.delta))}%")
         positives, epsilons = np.linspace(0, 1, 401), np.linspace(0, 12, 241)
         ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8)
-        for name, law in LAWS.items():
+        for law in laws:
             loss = law.loss(law.largest(guess, releases), releases)
             kept = 1 - np.array([loss.delta(epsilon) for epsilon in epsilons])
             odds = np.exp(epsilons)
             lines = kept - odds * positives[:, None], (kept - positives[:, None]) / odds
             negatives = np.maximum(np.max(lines, axis=(0, 2)), 0)
-            ax.plot(positives, negatives, color=looks[name].colour, linewidth=1.1)
-            drawn.name_line(ax, (positives[20], negatives[20]), name, looks[name].colour)
+            ax.plot(positives, negatives, color=looks[law.name].colour, linewidth=1.1)
+            drawn.name_line(ax, (positives[20], negatives[20]), law.name, looks[law.name].colour)
         ax.set(xlabel="false positives", ylabel="false negatives", xlim=(0, 0.2), ylim=(0.6, 1))
         panels.set_ticks(ax.xaxis, (0, 0.05, 0.1, 0.15, 0.2), "{:.0%}".format)
         panels.set_percent(ax.yaxis)
