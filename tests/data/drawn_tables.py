@@ -25,6 +25,7 @@ import pytest
 import yaml
 
 import dpol
+from streams_by_hand import streams_of_config
 
 HERE = Path(__file__).parent
 WORDS = yaml.safe_load((HERE / "drawn_tables.yaml").read_text(encoding="utf-8"))
@@ -61,10 +62,9 @@ class Answers:
 
 
 def read(table: Path | pd.DataFrame, answers: Answers, keys: Keys) -> Cells:
-    """Return the cells that dpol reads. Only this function knows the call of the library."""
+    """Return the cells that dpol reads. Only it and `streams_of_config` call the library."""
     if isinstance(table, Path) and table.suffix == ".yaml":
-        config = yaml.safe_load(table.read_text(encoding="utf-8"))
-        streams = [dpol.read_table(table, label=label) for label in config["streams"]]
+        streams = streams_of_config(table)
     else:
         arguments: dict[str, Any] = {"read": {}, "columns": {}, "periods": {}, "cleaning": {}}
         for key, value in keys.items():

@@ -9,9 +9,9 @@ import os
 
 import pytest
 
-import dpol
 from data.broken_tables import broken
 from in_process import command
+from streams_by_hand import streams_of_config
 
 COUNT = int(os.environ.get("BROKEN_TABLES", "60"))
 COLUMNS = ("--entity", "place", "--period", "week", "--count", "patients", "--capacity", "beds")
@@ -29,6 +29,6 @@ def test_a_broken_table_is_refused_without_a_traceback(number, empty_folder):
         assert table.name in err
         assert list(empty_folder.iterdir()) == [table]
     else:
-        stream = dpol.read_table(*empty_folder.glob("*.yaml"))
+        (stream,) = streams_of_config(*empty_folder.glob("*.yaml"))
         assert (stream.capacity > 0).all()
         assert 0 <= stream.gains.min() <= stream.gains.max() <= 1
