@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import math
 import random
+import statistics
 from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from data.cleaning_plain import cleaned
+from data.cleaning_plain import SOURCES, cleaned, number
 from data.drawn import (
+    BED_SUMS,
+    COUNT_SUMS,
+    OF_COUNTS,
     PLAIN,
     SUMS,
+    Cleaned,
     Drawn,
+    Row,
     clean,
     clean_raw,
     counts,
@@ -32,7 +42,8 @@ from data.drawn import (
     typed,
     week,
 )
-from dpol.data.cleaning import RULES, SELECTIONS, clean_stream, joined
+from dpol.core.errors import DataError
+from dpol.data.cleaning import RULES, SELECTIONS, clean_stream, joined, report_as_markdown
 from dpol.data.question import Gain
 from dpol.data.settings import Cleaning
 
@@ -134,7 +145,8 @@ def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedies(
     drawn: Drawn, remedy: str
 ) -> None:
     message = refused(drawn, dataset(min_total_cases=5))
-    assert message.endswith(f"of {len(drawn)} entities, but needs at least 2. {remedy}")
+    kept = f"keeps {len(drawn) - 1} of {len(drawn)} entities"  # 5 cases are enough
+    assert message.endswith(f"{kept}, but needs at least 2. {remedy}")
 
 
 def clipped(number: int) -> Drawn:
@@ -185,6 +197,183 @@ def test_a_stream_without_any_count_is_refused(negative: bool) -> None:
     assert clean({**of, "b": (". . *", "9 9 9")}, dataset(negative_counts="missing"))
 
 
+# Hidden averages ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("periods", "most"), [({}, 7), ({"days": 14}, 14), ({"months": 2}, 62)])
+def test_a_period_has_no_more_days_than_its_length(periods: dict[str, int], most: int) -> None:
+    of = [row("A", f"{days}", "2021-01-01", f"*:70:{days}", "99") for days in (most, most + 1)]
+    panel = clean(told(of), dataset(SUMS, periods, suppressed_value=1.5))
+    assert panel.table["count"].tolist() == [70 / most, 1.5]
+
+
+OF_SUMS: Drawn = {
+    "a": ("*:15:7 *:*:7 4:28:7 5:35:7", "*:21:7 9 9 *:*:7"),
+    "h": ("8 8 8 8", "9 9 9 9"),
+}
+
+
+@pytest.mark.parametrize(
+    ("named", "lost"),
+    [
+        (SUMS, {"count": COUNT_SUMS, "capacity": BED_SUMS}),
+        (SUMS, {"count": COUNT_SUMS[:1], "capacity": BED_SUMS[1:]}),
+        (OF_COUNTS, {"count": COUNT_SUMS[1:]}),
+    ],
+)
+def test_a_table_that_lacks_a_column_is_read_as_if_the_config_named_none(
+    named: dict[str, Any], lost: dict[str, list[str]]
+) -> None:
+    gone = [name for names in lost.values() for name in names]
+    of = [{key: it[key] for key in it if key not in gone} for it in told(rows(OF_SUMS))]
+    plain, panel = (clean(of, dataset(names, suppressed_value=1.5)) for names in ({}, named))
+    assert line(plain, "a", "count") == [1.5, 1.5, 4, 5]
+    pd.testing.assert_frame_equal(plain.table, panel.table)
+    assert [text for text in panel.warnings if text not in plain.warnings] == [
+        f"no column {', '.join(names)}: no sum tells a suppressed value of {what}"
+        for what, names in lost.items()
+    ]
+
+
+def test_sums_of_counts_tell_no_capacity() -> None:
+    panel = clean(told(rows(OF_SUMS)), dataset(OF_COUNTS))
+    assert line(panel, "a", "count") == [15 / 7, 2 / 7, 4, 5]
+    assert counts(panel)["suppressed_capacities"] == 2
+
+
+# Counts without a capacity -----------------------------------------------------------------------
+
+IDLE: Drawn = {
+    "a": ("3 3 0 . 5 5", "0 9 0 0 -1 9"),
+    "b": ("1 1 1 1 1 *", "9 9 9 9 9 0.0"),
+    "h": ("1 1 1 1 1 1", "9 9 9 9 9 9"),
+    "k": ("2 2 2 2 2 2", "18 18 18 18 18 18"),
+}
+"""A count of 0, or none, beside a capacity of 0 is no question."""
+
+
+def test_counts_above_0_without_a_capacity_stop_the_run_with_a_question() -> None:
+    assert refused(IDLE).startswith(
+        "hospitals.csv: stream S has 3 counts above 0 beside a capacity of 0 or less, of a (2"
+        " periods) and b (1 period). Set dataset.cleaning.capacity_zero to drop, which leaves"
+    )
+    assert clean(IDLE, dataset(entities=["h", "k"])), "the others do not play"
+    told = " (cleaning.capacity_zero: absent): a (2 periods); b (1 period)"
+    assert any(told in text for text in clean(IDLE, dataset(capacity_zero="absent")).warnings)
+
+
+# Several rows of an entity and period ------------------------------------------------------------
+
+ORDER = "suppressed", "sum", "reported"
+"""Sources of the rows of a day: the first one found is that of the day."""
+OTHER = {"a": ("1 1 1 1 1", "9 9 9 9 9")}
+
+
+def readings(day: int, entity: str, *cells: tuple[str, str]) -> list[Row]:
+    """Return a row for each hour of a day, with its count and capacity."""
+    return [
+        row("A", entity, f"{week(day)} {hour:02}:00", count, beds)
+        for hour, (count, beds) in enumerate(cells)
+    ]
+
+
+@pytest.mark.parametrize(
+    "change", [{"patients": "3"}, {"patients": "-999999"}, {"beds": "11"}, {"beds": " 10.00"}]
+)
+@pytest.mark.parametrize("count", ["2", "NA"])
+def test_different_rows_are_refused_with_their_places(change: Row, count: str) -> None:
+    once = rows({**PLAIN, **OTHER})
+    once[1]["patients"] = count
+    assert refused([*once, {**once[1], **change}]).startswith(
+        "hospitals.csv: 2 rows are of an entity and period with several (h, 2021-01-10: row 3 and"
+        " 12). Say what to make of them in dataset.cleaning.several_rows: sum, mean, max or last;"
+    )
+    panel = clean([*once, {**once[1], **change}], dataset(several_rows="last"))
+    assert counts(panel).get("merged_rows") == 1
+
+
+def test_rows_with_equal_numbers_in_two_groups_are_not_equal() -> None:
+    given_rows = rows({**PLAIN, **OTHER})
+    again = [*given_rows, {**given_rows[4], "state": "B"}]
+    with pytest.raises(DataError, match="2 rows are of an entity and period with several"):
+        clean(again, None, streams(S=["A", "B"]))
+    assert counts(clean([*given_rows, given_rows[4]]))["exact_duplicates"] == 1
+
+
+def test_equal_numbers_at_two_times_of_a_day_are_two_rows() -> None:
+    of = readings(0, "a", ("5", "9"), ("5", "9")) + readings(0, "h", ("1", "9"), ("1", "9"))
+    said = refused(of)
+    assert "a date without a time of day, unless dataset.cleaning.several_rows or" in said
+    assert line(clean(of, dataset(several_rows="sum")), "a", "count") == [10]
+
+
+cells_of_day = st.sampled_from(["0", "3", "4", "8", ".", "*:15:7", "*:*:1", "*:*:7", "*:12:."])
+MADE: dict[str, Callable[[list[float]], float]] = {
+    "sum": math.fsum,
+    "mean": statistics.fmean,
+    "max": max,
+    "last": lambda counts: counts[-1],
+}
+
+
+@settings(max_examples=20)
+@given(
+    days=st.lists(st.lists(cells_of_day, min_size=1, max_size=4), min_size=1, max_size=4),
+    rule=st.sampled_from([*MADE]),
+)
+def test_a_day_is_what_python_makes_of_its_rows(days: list[list[str]], rule: str) -> None:
+    """A sum with a missing count is missing, other rules leave it out; the latest row is last."""
+    of = readings(0, "a", ("1", "9"))
+    of += [
+        line
+        for day, cells in enumerate(days, start=1)
+        for line in readings(day, "a", *((cell, "9") for cell in cells))
+    ]
+    of += [line for day in range(len(days) + 1) for line in readings(day, "h", ("1", "9"))]
+    panel = clean(told(of[::-1]), dataset(SUMS, several_rows=rule, max_carry=0))
+    expected, kinds = [1.0], "r"
+    for cells in days:
+        read = [number(cell, 2, 2, sums=True) for cell in cells]
+        read = read[-1:] if rule == "last" else read
+        known = [count for count, _ in read if count is not None]
+        lost = not known or (rule == "sum" and len(known) < len(read))
+        expected.append(0.0 if lost else MADE[rule](known))
+        of_rows = {SOURCES.get(how, "reported") for _, how in read}
+        kinds += "z" if lost else next(it[0] for it in ORDER if it in of_rows)
+    assert line(panel, "a", "count") == pytest.approx(expected)
+    assert sources(panel, "a", "count_source") == kinds
+    found = counts(panel)
+    assert found.get("missing_counts", 0) == found.get("zero_counts", 0) == kinds.count("z")
+    assert found.get("merged_rows", 0) == sum(len(cells) - 1 for cells in days)
+
+
+@pytest.mark.parametrize(("rule", "beds"), [("mean", 6), ("max", 8), ("last", 4)])
+def test_capacities_of_a_day_have_a_rule_too(rule: str, beds: int) -> None:
+    of = readings(0, "a", ("1", "8"), ("1", "0"), ("1", "4")) + readings(0, "h", ("1", "9"))
+    rules = dataset(several_rows=rule, capacity_zero="carry")
+    assert "have different capacities" in refused(of, dataset(several_rows="sum"))
+    assert line(clean(of, rules), "a", "capacity") == [beds]
+    unknown = readings(1, "a", ("1", "0"), ("1", "-1"), ("1", "NA"))
+    panel = clean([*of, *unknown], rules)
+    assert line(panel, "a", "capacity") == [beds, beds]
+    assert counts(panel)["missing_capacities"] == 1
+    idle = "rz" if rule != "last" else "rc"  # the last row has no capacity, not one of 0
+    assert sources(panel, "a", "capacity_source") == idle
+
+
+@pytest.mark.parametrize("rule", ["sum", "mean", "max"])
+def test_rows_equal_in_every_column_are_dropped_or_refused_where_rows_are_parts(rule: str) -> None:
+    """A column that is not read otherwise may tell rows apart."""
+    once = [line | {"age": age} for age in ("young", "old") for line in rows({**PLAIN, **OTHER})]
+    parts = clean(once, dataset(several_rows=rule))
+    assert counts(parts) == {"merged_rows": 10}
+    assert "1 row equal another in every column (h, 2021-01-03: row 22)" in (
+        refused([*once, once[0]], dataset(several_rows=rule))
+    )
+    last = clean([*once, once[0]], dataset(several_rows="last"))
+    assert counts(last) == {"exact_duplicates": 1, "merged_rows": 10}
+
+
 # Any table ---------------------------------------------------------------------------------------
 
 PUBLISHED = ["0", "1", "2.5", "7", "30", "4.3:30:7"]
@@ -214,7 +403,7 @@ RULES_OF_CELLS = {
     "suppressed_sum": [1, 2, 3],
     "zeros_hide": [False, True],
     "capacity_zero": ["carry", "absent", "absent", "drop"],
-    "min_total_cases": [0, 0, 25.00000001],
+    "min_total_cases": [0, 0, 25, 25.00000001],
     "case_factor": [1, 1.5],
 }
 
@@ -270,6 +459,7 @@ def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(number: int) -> No
     touched |= {"exact_duplicates": 2, "clipped_densities": int((share > at_most).sum())}
     assert counts(panel) == {rule: touched[rule] for rule in RULES if touched[rule]}
     assert {it["entity"]: it["reason"] for it in report.dropped} == plain.dropped
+    assert report.selection == ("counts" if cleaning["min_total_cases"] else "all")
     as_reported = cells[COLUMNS[1::2]].isin(["reported", "zero_or_hidden"]).all(axis=1)
     assert report.changed == (~as_reported | (share > at_most)).sum()
     may_hide = (cells["count_source"] == "zero_or_hidden").any()
@@ -278,35 +468,45 @@ def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(number: int) -> No
     assert report.smallest_capacity == cells["capacity"].min()
     assert len(cells) == report.entities * report.periods == len(every)
     assert (panel.joined["rows_read"], panel.joined["rows_outside"]) == (len(of), len(ELSEWHERE))
+    assert_the_page_tells(panel, plain.dropped)
+
+
+def assert_the_page_tells(panel: Cleaned, dropped: Mapping[str, str]) -> None:
+    """Assert that the page of a stream says what its report does; rules without a cell at once."""
+    page = report_as_markdown(panel.joined).splitlines()
+    (report,) = panel.reports
+    for text, shown in {
+        **{RULES[rule]: cells for rule, cells in counts(panel).items()},
+        "entities kept": report.entities,
+        "entities dropped": len(dropped),
+        "periods": report.periods,
+        "cells": len(panel.table),
+        "smallest capacity": f"{report.smallest_capacity:g}",
+        "largest density": f"{report.largest_density:.3f}",
+        "periods in which no measured number is the largest": report.unmeasured["periods"],
+        "their share of the possible gain, %": f"{100 * report.unmeasured['share']:.3g}",
+    }.items():
+        assert f"| {text} | {shown} |" in page
+    idle = "; ".join(text for rule, text in RULES.items() if not report.cells[rule])
+    assert f"None of these: {idle}." in page
+    assert {f"| {name} | {name} | {reason} |" for name, reason in dropped.items()} <= {*page}
+    assert f"Entities that play: {SELECTIONS[report.selection]}." in page
+    assert {f"- {text}" for text in report.understood} <= {*page}
+    assert page[-1].endswith("(understood.svg)"), "the picture stands beside the page"
 
 
 # Who plays ---------------------------------------------------------------------------------------
 
-FOUR: Drawn = {
-    "a": ("9 9 9 0 0", "9 9 9 9 9"),
-    "b": ("0 0 0 99 99", "99 99 99 99 99"),
-    "c": ("5 5 5 5 5", "9 9 9 9 9"),
-    "d": ("0 0 0 0 1", "9 9 9 9 9"),
-}
+FOUR: Drawn = dict.fromkeys("abcd", ("5 5", "9 9"))
 
 
 @pytest.mark.parametrize(
-    ("cleaning", "selection", "kept"),
-    [
-        ({"min_total_cases": 25}, "counts", "abc"),
-        ({"min_total_cases": 25.00000001}, "counts", "ab"),
-        ({"min_total_cases": 50, "case_factor": 2}, "counts", "abc"),
-        ({"min_total_cases": 0}, "all", "abcd"),
-        ({"entities": "all", "min_total_cases": 100}, "all", "abcd"),
-        ({"entities": ["d", "b"], "min_total_cases": 100}, "given", "bd"),
-        ({"entities": [" d", "a "], "min_total_cases": 100}, "given", "ad"),
-    ],
+    ("entities", "selection", "kept"),
+    [("all", "all", "abcd"), (["d", "b"], "given", "bd"), ([" d", "a "], "given", "ad")],
 )
-def test_who_plays(cleaning: dict[str, Any], selection: str, kept: str) -> None:
-    """c has 25 cases in all."""
-    (report,) = clean(FOUR, dataset(**cleaning)).reports
+def test_who_plays_may_be_said(entities: Any, selection: str, kept: str) -> None:
+    (report,) = clean(FOUR, dataset(entities=entities, min_total_cases=100)).reports
     assert report.selection == selection
-    assert selection in SELECTIONS
     assert set("abcd") - {drop["entity"] for drop in report.dropped} == set(kept)
 
 

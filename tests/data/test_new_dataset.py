@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pandas as pd
 import pytest
 import yaml
@@ -183,15 +182,6 @@ def test_a_name_is_one_however_its_letters_are_composed() -> None:
     code, out, err = command("new", "dataset", "wards.csv", *NAMED, drop)
     assert code == 0, err
     assert f"6 of 9 rows play, of 2 entities: B and {whole}" in out
-
-
-def test_a_workbook_that_openpyxl_cannot_read_is_damaged() -> None:
-    book = openpyxl.Workbook()
-    book.create_chartsheet()
-    book.save("chart.xlsx")
-    code, _, err = command("new", "dataset", "chart.xlsx")
-    assert code == 2
-    assert "chart.xlsx: cannot be read as a .xlsx file: AttributeError: " in err
 
 
 def test_a_config_that_exists_stays() -> None:

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from data.drawn import PLAIN, clean, dataset, line, of_period, refused, streams, week
-from dpol.data.settings import Periods
 from dpol.data.understood import period_of
 
 
@@ -103,8 +102,3 @@ def test_the_length_of_a_period_is_that_of_one_entity() -> None:
     weeks = pd.date_range("2024-01-01", periods=4, freq="7D")
     days = pd.Series([*weeks, *(weeks - pd.Timedelta(days=1))])
     assert period_of(days, of=["north"] * 4 + ["south"] * 4) == {"days": 7}
-
-
-def test_a_period_has_one_length() -> None:
-    again = Periods.model_validate(Periods(months=3).model_dump())
-    assert (again.length, Periods().length) == ((3, "month"), (7, "day"))

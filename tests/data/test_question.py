@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from pydantic import ValidationError
 
+from data.drawn import clean, dataset, streams, week
 from dpol.core.errors import DataError
-from dpol.data.question import GAIN, Gain
+from dpol.data.question import GAIN, THE_PAPERS, Gain
 from dpol.data.stream import (
     COUNTED,
     SUPPRESSED,
@@ -28,34 +28,21 @@ SENSITIVITY = 2.0
 MU = 0.5
 
 
-def panel(counts=COUNTS, beds=BEDS):
-    periods, n = counts.shape
-    return pd.DataFrame(
-        {
-            "stream": "NM",
-            "period": np.repeat(pd.date_range("2021-01-01", periods=periods, freq="7D"), n),
-            "entity": np.tile(list("abcdef"[:n]), periods),
-            "name": np.tile(list("ABCDEF"[:n]), periods),
-            "count": counts.ravel(),
-            "capacity": beds.ravel(),
-            "count_source": "reported",
-            "capacity_source": "reported",
-            "density": np.minimum(counts / beds, 1.0).ravel(),
-        }
-    )
+def panel(counts=COUNTS, beds=BEDS, gain=THE_PAPERS):
+    """Return the panel of streams NM and PA of entities a, b and c."""
+    lines = [[" ".join(map(str, cells)) for cells in grid.T] for grid in (counts, beds)]
+    drawn = dict(zip("abc", zip(*lines, strict=True), strict=True))
+    return clean(drawn, dataset(), streams(NM=["A"], PA=["A"]), gain).table
 
 
-def stream(gain=None, rows=None, **options):
-    asked = {} if gain is None else {"gain": gain}
+def stream(gain=THE_PAPERS, rows=None, **options):
     rows = panel() if rows is None else rows
-    rows = pd.concat([rows, rows.assign(stream="PA")])
-    return build_stream(rows, "NM", SENSITIVITY, {"file": "table"}, **asked, **options)
+    return build_stream(rows, "NM", SENSITIVITY, {"file": "table"}, gain=gain, **options)
 
 
 @pytest.mark.parametrize(
     ("gain", "entities", "gains", "whole"),
     [
-        (None, "abc", COUNTS / BEDS, BEDS),
         (Gain(), "abc", COUNTS / BEDS, BEDS),
         (LARGE, "bc", (COUNTS / BEDS)[:, 1:], BEDS[:, 1:]),
         (PATIENTS, "abc", COUNTS / 200, np.full((2, 3), 200.0)),
@@ -66,8 +53,7 @@ def test_gains_sensitivity_noise_and_mu_in_closed_form(gain, entities, gains, wh
     """One person changes two counts by s, so the gains by sqrt(2) s over the smallest whole."""
     made, whole = stream(gain), np.full((2, 2), 200.0) if whole is None else whole
     assert "".join(made.entities) == entities
-    assert "".join(made.names) == entities.upper()
-    assert made.periods.astype(str).tolist() == ["2021-01-01", "2021-01-08"]
+    assert made.periods.astype(str).tolist() == [week(0), week(1)]
     np.testing.assert_allclose(made.gains, gains, rtol=1e-15)
     delta = np.sqrt(2) * SENSITIVITY / whole.min(axis=1)
     np.testing.assert_allclose(made.sensitivity, delta, rtol=1e-15)
@@ -83,10 +69,8 @@ def test_gains_sensitivity_noise_and_mu_in_closed_form(gain, entities, gains, wh
 def test_a_share_may_be_above_1_up_to_a_public_bound():
     """Loans per seat give the same game as shares of 30 times the seats, except for the unit."""
     loans = COUNTS * [20.0, 50.0, 3.0]
-    rows = panel(loans).assign(
-        density=lambda cells: np.minimum(cells["count"] / cells["capacity"], 30)
-    )
-    made = stream(Gain(at_most=30), rows, counted="loans")
+    seats = Gain(at_most=30)
+    made = stream(seats, panel(loans, gain=seats), counted="loans")
     np.testing.assert_allclose(made.gains, np.minimum(loans / BEDS, 30), rtol=1e-15)
     np.testing.assert_allclose(made.sensitivity, np.sqrt(2) * SENSITIVITY / BEDS.min(axis=1))
     assert made.gain_range == 30
@@ -123,15 +107,15 @@ def test_only_a_share_depends_on_a_capacity_that_nobody_reported():
     ("counts", "read_as", "times"),
     [
         # The least published count is 4.5: 5.4 may become 2.
-        ([2, 4.5, 6, 7, 8, 9], 2, 3.5),
+        ([["*", "4.5", "6"], [7, 8, 9]], 2, 3.5),
         # It is 5, which one person less turns into 0; other counts of 0 are published.
-        ([0, 0, 5, 7, 8, 9], 0, 5),
+        ([["*", 0, 5], [7, 8, 9]], 0, 5),
     ],
 )
 def test_a_stream_knows_what_its_suppressed_counts_are_read_as(counts, read_as, times):
-    rows = panel(np.reshape(counts, (2, 3)).astype(float))
-    rows["count_source"] = ["suppressed", *["reported"] * 5]
-    made = build_stream(rows, "NM", 1.0, {})
+    lines = [(" ".join(map(str, cells)), "99 99") for cells in zip(*counts, strict=True)]
+    drawn = dict(zip("abc", lines, strict=True))
+    made = build_stream(clean(drawn, dataset(suppressed_value=read_as)).table, "S", 1.0, {})
     assert made.provenance[SUPPRESSED] == {"read_as": read_as, "times": times}
     assert SUPPRESSED not in stream().provenance
     said = neighbours_of(made).taken_as_public

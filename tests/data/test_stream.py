@@ -16,14 +16,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from data.drawn import HIDDEN, OF_COUNTS, SUMS, clean, dataset, rows, told, typed
 from dpol.core.errors import DataError
+from dpol.data.panel import rows_of_stream
 from dpol.data.stream import (
     GIVEN_COLUMNS,
+    MEASURED,
     STREAM_COLUMNS,
+    SUPPRESSED,
+    ZERO_OR_HIDDEN,
+    build_stream,
     largest_change,
+    largest_change_of_average,
     read_stream,
+    unmeasured_best,
     write_stream,
 )
+from dpol.data.table import table_of
+from dpol.noise.neighbours import neighbours_of
 from streams_by_hand import FACTS, SENSITIVITY, assert_same, given_stream, stream
 
 
@@ -182,6 +192,63 @@ def test_a_stream_without_capacities_has_the_sensitivity_that_it_was_given() -> 
     assert given_stream(given_sensitivity=[0.5, 0.25, 0.3]).largest_change == 0.5
 
 
+# The best number ---------------------------------------------------------------------------------
+
+SOURCES = [*MEASURED, "suppressed", "carried", "zero"]
+cell = st.tuples(st.integers(0, 3), st.sampled_from(SOURCES), st.sampled_from(SOURCES))
+
+
+@given(
+    grid=st.integers(1, 4).flatmap(
+        lambda n: st.lists(st.lists(cell, min_size=n, max_size=n), min_size=1, max_size=6)
+    ),
+    capacities=st.booleans(),
+)
+def test_the_best_number_that_nobody_measured_is_found_as_by_hand(
+    grid: list[list[tuple[int, str, str]]], capacities: bool
+) -> None:
+    """Nothing is decided where a measured number is as large, nor where all are equal."""
+    periods, decided, possible = 0, Fraction(0), Fraction(0)
+    for cells in grid:
+        gains = [gain for gain, _, _ in cells]
+        more = max(gains) - Fraction(sum(gains), len(gains))
+        measured = [
+            gain
+            for gain, count, capacity in cells
+            if count in MEASURED and (capacity in MEASURED or not capacities)
+        ]
+        possible += more
+        if more and max(gains) not in measured:
+            periods, decided = periods + 1, decided + more
+    flat = [(t, *one) for t, cells in enumerate(grid) for one in cells]
+    table = pd.DataFrame(flat, columns=["period", "gain", "count_source", "capacity_source"])
+    of = ["count_source", "capacity_source"] if capacities else ["count_source"]
+    share = float(decided / possible) if decided else 0
+    expected = {"periods": periods, "share": pytest.approx(share, abs=1e-6)}
+    assert unmeasured_best(table, "gain", of) == expected
+
+
+def test_nothing_is_decided_where_all_gains_are_equal_and_their_mean_is_rounded() -> None:
+    table = pd.DataFrame({"period": 0, "gain": [0.7] * 3, "count_source": "carried"})
+    assert unmeasured_best(table, "gain", ["count_source"]) == {"periods": 0, "share": 0.0}
+
+
+def test_a_zero_that_may_hide_a_count_is_read_as_a_suppressed_one_is() -> None:
+    """Of beds 4 the zero would be 1/2, above the best of the first period and not of the second."""
+    rows = [(0, 2.0, 20, "suppressed"), (0, 4.0, 10, "reported"), (0, 0.0, 4, ZERO_OR_HIDDEN)]
+    rows += [(1, 0.0, 20, "reported"), (1, 6.0, 10, "reported"), (1, 0.0, 4, ZERO_OR_HIDDEN)]
+    table = pd.DataFrame(rows, columns=["period", "count", "capacity", "count_source"])
+    table["gain"] = table["count"] / table["capacity"]
+    share = round((0.4 - 0.5 / 3) / (0.4 - 0.5 / 3 + 0.6 - 0.2), 6)
+    found = unmeasured_best(table, "gain", ["count_source"])
+    assert found == {"periods": 0, "share": 0.0, "zero_share": share}
+    alone = unmeasured_best(table.iloc[1:], "gain", ["count_source"])
+    assert alone["zero_share"] == 0  # nothing says as what to read it
+
+
+# One person --------------------------------------------------------------------------------------
+
+
 @given(
     person=st.integers(1, 4),
     least=st.integers(2, 12),
@@ -206,3 +273,56 @@ def test_the_largest_change_of_a_cleaned_count_by_trying_all_neighbours(
     # Where a published count equals what hidden ones are read as, it may be a hidden one.
     missed = (parts > 1) / parts + (read_as == least) / parts
     assert -1e-12 <= bound - max(moves) <= missed + 1e-12
+
+
+@pytest.mark.parametrize("read_as", [1, 2, 3])
+@pytest.mark.parametrize("days", range(1, 8))
+@pytest.mark.parametrize("person", [1, 2])
+def test_the_largest_change_of_a_cleaned_average_by_trying_all_neighbours(
+    person: int, days: int, read_as: int
+) -> None:
+    """On each day, a person adds any number up to `person`; the bound is reached."""
+    totals = range(4 * days + 2 * person * days + 4)
+    averages = pd.Series([HIDDEN if 0 < n < 4 * days else repr(n / days) for n in totals])
+    sums = pd.Series([HIDDEN if 0 < n < 4 else str(n) for n in totals])
+    cells = {"hospital": "a", "week": pd.date_range("2021-01-03", periods=len(totals), freq="7D"),
+             "state": "A", "patients": averages, "beds": "9", "patients_sum": sums,
+             "patients_days": str(days)}  # fmt: skip
+    rules = dataset(OF_COUNTS, suppressed_sum=read_as)
+    of = typed(table_of("t.csv", pd.DataFrame(cells)), rules)
+    cleaned = rows_of_stream(of, "S", ["A"], rules)["count"].to_numpy()
+    moves = [
+        abs(cleaned[n + more] - cleaned[n])
+        for more in range(person * days + 1)
+        for n in range(len(totals) - more)
+    ]
+    bound = largest_change_of_average(person, days, read_as=read_as)
+    assert max(moves) == pytest.approx(bound, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("cells", "read_as", "days", "times"),
+    [
+        ("*:*:7 5:35:7 *:15:5 9:63:7", 2, [5, 7], 1.2),
+        # Just below 6 may be published; without the person it is hidden, and read as 2.
+        ("*:*:7 *:*:. 5:35:7 9:63:7", 2, [7, 7], 4),
+        # A published 4 to 5 without known days is hidden without the person, and read as 0.
+        ("*:*:1 *:.:8 4 5.5", 0, [1, 7], 5),
+        # So it is if no hidden count lacks its days, but a published one does.
+        ("*:*:7 4.5:31:0 4 5.5", 2, [7, 7], 3),
+    ],
+)
+def test_a_stream_knows_the_days_behind_its_hidden_sums(
+    cells: str, read_as: float, days: list[int], times: float
+) -> None:
+    nine = "9 9 9 9"
+    whole = "8.5:60:7 8:56:7 8:56:7 8:56:7"
+    of = told(rows({"a": (cells, nine), "h": (whole, nine)}))
+    panel = clean(of, dataset(SUMS, suppressed_value=read_as))
+    made = build_stream(panel.table, "S", 1.0, {"sums": panel.reports[0].sums})
+    assert made.provenance[SUPPRESSED] == {"read_as": 2, "days": days, "times": times}
+    assert "sums" not in made.provenance
+    said = neighbours_of(made).taken_as_public
+    assert said.startswith("which sums of days are suppressed (read as 2): the guarantee is for")
+    over_a_week = f"({days[0]} days reported at least; 1.14 times over 7)"
+    assert said.endswith(f"{times} times as large {over_a_week}")
