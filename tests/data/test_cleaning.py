@@ -44,8 +44,7 @@ from data.drawn import (
 )
 from dpol.core.errors import DataError
 from dpol.data.cleaning import RULES, SELECTIONS, clean_stream, joined, report_as_markdown
-from dpol.data.question import Gain
-from dpol.data.settings import Cleaning
+from dpol.data.settings import Cleaning, Gain
 
 COLUMNS = ["count", "count_source", "capacity", "capacity_source"]
 START = datetime.date(2021, 1, 3)

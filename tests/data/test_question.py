@@ -8,9 +8,10 @@ from pydantic import ValidationError
 
 from data.drawn import clean, dataset, streams, week
 from dpol.core.errors import DataError
-from dpol.data.question import GAIN, THE_PAPERS, Gain
+from dpol.data.settings import THE_PAPERS, Gain
 from dpol.data.stream import (
     COUNTED,
+    GAIN,
     SUPPRESSED,
     UNMEASURED,
     build_stream,
@@ -115,7 +116,9 @@ def test_only_a_share_depends_on_a_capacity_that_nobody_reported():
 def test_a_stream_knows_what_its_suppressed_counts_are_read_as(counts, read_as, times):
     lines = [(" ".join(map(str, cells)), "99 99") for cells in zip(*counts, strict=True)]
     drawn = dict(zip("abc", lines, strict=True))
-    made = build_stream(clean(drawn, dataset(suppressed_value=read_as)).table, "S", 1.0, {})
+    made = build_stream(
+        clean(drawn, dataset(suppressed_value=read_as)).table, "S", 1.0, {}, gain=THE_PAPERS
+    )
     assert made.provenance[SUPPRESSED] == {"read_as": read_as, "times": times}
     assert SUPPRESSED not in stream().provenance
     said = neighbours_of(made).taken_as_public

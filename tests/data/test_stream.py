@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from data.drawn import HIDDEN, OF_COUNTS, SUMS, clean, dataset, rows, told, typed
 from dpol.core.errors import DataError
 from dpol.data.panel import rows_of_stream
+from dpol.data.settings import THE_PAPERS
 from dpol.data.stream import (
     GIVEN_COLUMNS,
     MEASURED,
@@ -319,7 +320,7 @@ def test_a_stream_knows_the_days_behind_its_hidden_sums(
     whole = "8.5:60:7 8:56:7 8:56:7 8:56:7"
     of = told(rows({"a": (cells, nine), "h": (whole, nine)}))
     panel = clean(of, dataset(SUMS, suppressed_value=read_as))
-    made = build_stream(panel.table, "S", 1.0, {"sums": panel.reports[0].sums})
+    made = build_stream(panel.table, "S", 1.0, {"sums": panel.reports[0].sums}, gain=THE_PAPERS)
     assert made.provenance[SUPPRESSED] == {"read_as": 2, "days": days, "times": times}
     assert "sums" not in made.provenance
     said = neighbours_of(made).taken_as_public

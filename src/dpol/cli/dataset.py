@@ -91,7 +91,7 @@ def new_dataset(options: argparse.Namespace) -> None:
 
     from dpol.config.experiment import parse_experiment
     from dpol.data.cleaning import changes, played
-    from dpol.data.leaving import HOLDS, warning_of
+    from dpol.data.stream import HOLDS, warning_of
     from dpol.data.table import provenance_of_table, rows_of_table
 
     table = Path(options.name)

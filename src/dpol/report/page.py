@@ -15,7 +15,7 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_json, write_text
-from dpol.data.leaving import HOLDS, warning_of
+from dpol.data.stream import HOLDS, warning_of
 from dpol.report.chapters import Part, Shown
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source

@@ -11,6 +11,7 @@ from itertools import chain, product
 
 import pandas as pd
 
+from dpol.data.settings import THE_PAPERS
 from dpol.data.stream import build_stream
 from dpol.experts.registry import make_members
 from dpol.noise import NO_NOISE
@@ -27,7 +28,7 @@ def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd
     """Play all suites at all levels; rows of local systems and of the columns of Table 2."""
     table, suites = filled(block.table, point.of, point.read_as), point.settings.suites
     panel = panel_of(table)
-    streams = [build_stream(panel, label, 1.0, {}) for label in table.streams]
+    streams = [build_stream(panel, label, 1.0, {}, gain=THE_PAPERS) for label in table.streams]
     played = (
         play_suite(
             stream,
