@@ -25,16 +25,11 @@ from data.drawn import BED_SUMS, COUNT_SUMS, SUMS, dataset
 from dpol.core.errors import FetchError
 from dpol.data import fetch as module
 from dpol.data.fetch import fetch_table
-from dpol.data.query import Query, must_fetch, query_for
+from dpol.data.query import Query, must_fetch
 from dpol.data.settings import Read, WebSource
 
-COLUMNS = ("hospital", "week", "state", "beds")
-QUERY = Query(
-    columns=COLUMNS,
-    needed=COLUMNS,
-    where="state in ('NM','O''Brien')",
-    order=("week", "hospital"),
-)
+COLUMNS = ["hospital", "week", "state", "beds"]
+QUERY = Query(dataset({"count": "beds", "capacity": None}), ["NM", "O'Brien"])
 ROWS = [
     (f"{state[0]}{i}", f"2021-01-{day:02}T00:00:00", state, str(day + i) if i else 'A,"\nÉ')
     for day in (8, 1)
@@ -147,7 +142,7 @@ class Fetch:
         fetch_table(WebSource.model_validate(web), query, self.table, self.log.append)
         with gzip.open(self.table, "rt", encoding="utf-8-sig", newline="") as stream:
             header, *rows = csv.reader(stream)
-        assert header == [*query.columns]
+        assert header == query.columns
         return [tuple(row) for row in rows]
 
     def refused(self, *endpoints: dict[str, Any], query: Query = QUERY) -> str:
@@ -312,10 +307,11 @@ def test_what_does_not_pass_gives_way_to_the_next_endpoint(
 
 def test_a_table_is_read_as_the_config_says(server: Server, fetch: Fetch) -> None:
     body = as_csv(ROWS).decode().replace(",", ";").encode("cp1252")
+    of = QUERY.dataset.model_copy(update={"read": Read(sep=";", encoding="cp1252")})
     server.faults["file"] = [{"body": body}] * 2
     assert "codec can't decode" in fetch.refused(server.at("file"))
     with pytest.raises(UnicodeDecodeError):  # the test reads the file as UTF-8
-        fetch(server.at("file"), query=replace(QUERY, read=Read(sep=";", encoding="cp1252")))
+        fetch(server.at("file"), query=replace(QUERY, dataset=of))
     assert gzip.decompress(fetch.table.read_bytes()) == body
 
 
@@ -363,7 +359,7 @@ def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: 
     for text in ('{"query": null}', "{", json.dumps({"query": QUERY.soql})):
         record.write_text(text)
         assert not must_fetch(QUERY, table), "a whole file, a damaged record, the same query"
-    assert must_fetch(replace(QUERY, where=""), table)
+    assert must_fetch(replace(QUERY, groups=[]), table)
 
 
 FRIDAY = "2021-01-08"
@@ -386,9 +382,9 @@ def test_a_dataset_asks_for_its_columns_groups_and_periods(
 ) -> None:
     """A table may lack the columns of sums that count no cases."""
     named = {"cases": ["adult", *COUNT_SUMS[:1]], "name": "title"}
-    query = query_for(dataset({**SUMS, **named, **columns}, periods), groups)
+    query = Query(dataset({**SUMS, **named, **columns}, periods), groups)
     state = ["state"] if "group" not in columns else []
     needed = ["hospital", "week", *state, "title", "patients", "beds", "adult", COUNT_SUMS[0]]
-    assert list(query.needed) == needed
-    assert list(query.columns) == [*needed, COUNT_SUMS[1], *BED_SUMS]
+    assert query.dataset.must_have == needed
+    assert query.columns == [*needed, COUNT_SUMS[1], *BED_SUMS]
     assert (query.where, query.soql["$order"]) == (where, "week,hospital,:id")

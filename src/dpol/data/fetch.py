@@ -108,7 +108,7 @@ def _fetch(session: requests.Session, endpoint: Endpoint, query: Query, table: P
     with _get(session, url, asked) as answer:
         _download(answer, endpoint.sha256, table)
     try:
-        rows = len(read_file(table, query.read, query.needed).cells)
+        rows = len(read_file(table, query.dataset.read, query.dataset.must_have).cells)
     except DataError as error:
         raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
     if total not in (None, rows):
