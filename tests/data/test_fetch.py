@@ -78,21 +78,24 @@ def reply(
 
 
 @dataclass
-class Server:
-    """A server of a table as `/rows`, which answers queries, `/file` and `/packed`.
+class Web:
+    """A server of a table as `/rows`, which answers queries, `/file` and `/packed`; and fetches.
 
     Each answer gets the next fault of its kind: arguments of `reply`, or bytes, or None for none.
     """
 
+    table: Path
     faults: dict[str, list[Any]] = field(default_factory=dict)
-    log: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+    pauses: list[float] = field(default_factory=list)
     url: str = ""
 
     def answer(self, address: str) -> bytes | None:
         path, _, query = address.partition("?")
         asked = dict(parse_qsl(query))
         kind = "count" if asked.get("$select") == "count(*)" else path[1:]
-        self.log.append((kind, asked))
+        self.asked.append((kind, asked))
         coming = self.faults.get(kind, [])
         fault = coming.pop(0) if coming else {}
         return reply(**{"body": BODIES[kind], **fault}) if isinstance(fault, dict) else fault
@@ -102,18 +105,45 @@ class Server:
         kind = "socrata" if name == "rows" else "file"
         return {"kind": kind, "url": f"{self.url}/{name}", **keys}
 
+    def fetch(self, *endpoints: dict[str, Any], query: Query = QUERY) -> list[tuple[str, ...]]:
+        """Return the rows that are fetched."""
+        source = {"kind": "web", "endpoints": endpoints, "file": "raw/t.csv.gz"}
+        fetch_table(WebSource.model_validate(source), query, self.table, self.log.append)
+        with gzip.open(self.table, "rt", encoding="utf-8-sig", newline="") as stream:
+            header, *rows = csv.reader(stream)
+        assert header == query.columns
+        return [tuple(row) for row in rows]
+
+    def refused(self, *endpoints: dict[str, Any]) -> str:
+        """Return the message of a fetch that must fail and change no file."""
+        before = self.files()
+        with pytest.raises(FetchError) as raised:
+            self.fetch(*endpoints)
+        assert self.files() == before
+        return str(raised.value)
+
+    def files(self) -> dict[str, bytes]:
+        """Return the table and the files next to it, except the lock."""
+        return {it.name: it.read_bytes() for it in self.table.parent.glob("*[!k]")}
+
+    def record(self) -> dict[str, Any]:
+        made: dict[str, Any] = json.loads(Path(f"{self.table}.provenance.json").read_text())
+        return made
+
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    """Run the server on a free port of this machine."""
-    server = Server()
+def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
+    """Run the server on a free port, without a proxy; pauses take no time."""
+    web = Web(tmp_path / "raw/t.csv.gz")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr("urllib3.util.retry.time.sleep", web.pauses.append)
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
             address = self.rfile.readline().split()[1].decode()
             while self.rfile.readline().strip():
                 pass
-            if (answer := server.answer(address)) is None:
+            if (answer := web.answer(address)) is None:
                 stopped.wait(20)
                 return
             with suppress(ConnectionError):  # the client may close the line at any time
@@ -123,67 +153,24 @@ def server() -> Iterator[Server]:
     listening = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
     with listening as listener, ThreadPoolExecutor() as pool:
         pool.submit(listener.serve_forever, 0.01)
-        server.url = f"http://127.0.0.1:{listener.server_address[1]}"
-        yield server
+        web.url = f"http://127.0.0.1:{listener.server_address[1]}"
+        yield web
         stopped.set()
         listener.shutdown()
 
 
-class Fetch:
-    """Fetches into a folder, with their log and their pauses."""
-
-    def __init__(self, folder: Path, pauses: list[float]) -> None:
-        self.table = folder / "raw/t.csv.gz"
-        self.log: list[str] = []
-        self.pauses = pauses
-
-    def __call__(self, *endpoints: dict[str, Any], query: Query = QUERY) -> Any:
-        web = {"kind": "web", "endpoints": endpoints, "file": "raw/t.csv.gz"}
-        fetch_table(WebSource.model_validate(web), query, self.table, self.log.append)
-        with gzip.open(self.table, "rt", encoding="utf-8-sig", newline="") as stream:
-            header, *rows = csv.reader(stream)
-        assert header == query.columns
-        return [tuple(row) for row in rows]
-
-    def refused(self, *endpoints: dict[str, Any], query: Query = QUERY) -> str:
-        """Return the message of a fetch that must fail and change no file."""
-        before = self.files()
-        with pytest.raises(FetchError) as raised:
-            self(*endpoints, query=query)
-        assert self.files() == before
-        return str(raised.value)
-
-    def files(self) -> dict[str, bytes]:
-        """Return the table and the files next to it, except the lock."""
-        there = self.table.parent.glob("*[!k]")
-        return {path.name: path.read_bytes() for path in there}
-
-    def record(self) -> dict[str, Any]:
-        made: dict[str, Any] = json.loads(Path(f"{self.table}.provenance.json").read_text())
-        return made
-
-
-@pytest.fixture
-def fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fetch:
-    """Fetch from this machine without a proxy; pauses take no time."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    pauses: list[float] = []
-    monkeypatch.setattr("urllib3.util.retry.time.sleep", pauses.append)
-    return Fetch(tmp_path, pauses)
-
-
-def test_rows_are_asked_for_once_after_their_number(server: Server, fetch: Fetch) -> None:
-    assert fetch(server.at("rows", version="2023", licence="CC0")) == WANTED
+def test_rows_are_asked_for_once_after_their_number(web: Web) -> None:
+    assert web.fetch(web.at("rows", version="2023", licence="CC0")) == WANTED
     soql = {"$select": ",".join(COLUMNS), "$where": QUERY.where, "$order": "week,hospital,:id"}
-    assert server.log == [
+    assert web.asked == [
         ("count", {"$select": "count(*)", "$where": QUERY.where}),
         ("rows", {**soql, "$limit": str(len(WANTED) + 1)}),
     ]
-    record = fetch.record()
+    record = web.record()
     assert record.pop("retrieved")
     assert record == {
-        "url": server.at("rows")["url"],
-        "final_url": server.at("rows")["url"],
+        "url": web.at("rows")["url"],
+        "final_url": web.at("rows")["url"],
         "kind": "socrata",
         "version": "2023",
         "licence": "CC0",
@@ -192,7 +179,7 @@ def test_rows_are_asked_for_once_after_their_number(server: Server, fetch: Fetch
         "rows": len(WANTED),
         "etag": '"1"',
         "last_modified": "Sun, 01 Jan 2023",
-        "sha256": hashlib.sha256(fetch.table.read_bytes()).hexdigest(),
+        "sha256": hashlib.sha256(web.table.read_bytes()).hexdigest(),
         "dpol": importlib.metadata.version("dpol"),
     }
 
@@ -200,21 +187,21 @@ def test_rows_are_asked_for_once_after_their_number(server: Server, fetch: Fetch
 @pytest.mark.parametrize("name", ["file", "packed"])
 @pytest.mark.parametrize("framing", ["length", "chunked", "none"])
 def test_a_file_of_stated_length_or_checksum_is_taken_whole(
-    server: Server, fetch: Fetch, name: str, framing: str
+    web: Web, name: str, framing: str
 ) -> None:
-    server.faults[name] = [{"framing": framing}]
+    web.faults[name] = [{"framing": framing}]
     digest = hashlib.sha256(BODIES[name]).hexdigest()
-    assert fetch(server.at(name, **({"sha256": digest} if framing == "none" else {}))) == ROWS
-    assert name == "file" or fetch.table.read_bytes() == BODIES[name]
-    assert fetch.record()["query"] is None
+    assert web.fetch(web.at(name, **({"sha256": digest} if framing == "none" else {}))) == ROWS
+    assert name == "file" or web.table.read_bytes() == BODIES[name]
+    assert web.record()["query"] is None
 
 
-def test_a_fetch_removes_what_a_killed_one_left(server: Server, fetch: Fetch) -> None:
-    fetch.table.parent.mkdir()
+def test_a_fetch_removes_what_a_killed_one_left(web: Web) -> None:
+    web.table.parent.mkdir()
     for name in (".t.csv.gz~12.csv.gz", ".t.csv.gz.provenance.json~12.json", ".other~12"):
-        (fetch.table.parent / name).write_text("left")
-    assert fetch(server.at("file")) == ROWS
-    assert fetch.files().keys() == {"t.csv.gz", "t.csv.gz.provenance.json", ".other~12"}
+        (web.table.parent / name).write_text("left")
+    assert web.fetch(web.at("file")) == ROWS
+    assert web.files().keys() == {"t.csv.gz", "t.csv.gz.provenance.json", ".other~12"}
 
 
 def busy(after: object) -> Fault:
@@ -235,15 +222,15 @@ def busy(after: object) -> Fault:
     ids=str,
 )
 def test_what_may_pass_is_asked_for_again(
-    server: Server, fetch: Fetch, fault: Any, pauses: list[int], monkeypatch: pytest.MonkeyPatch
+    web: Web, fault: Any, pauses: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server is busy, is silent, closes the line, or says how long to wait."""
     monkeypatch.setattr(module, "SILENCE", 20 if fault is not None else 0.4)
-    server.faults["file"] = [fault] * 3
-    assert fetch(server.at("file")) == ROWS
-    assert fetch.pauses == pauses
-    server.faults["file"] = [fault] * 4
-    assert "no endpoint delivered" in fetch.refused(server.at("file"))
+    web.faults["file"] = [fault] * 3
+    assert web.fetch(web.at("file")) == ROWS
+    assert web.pauses == pauses
+    web.faults["file"] = [fault] * 4
+    assert "no endpoint delivered" in web.refused(web.at("file"))
 
 
 FINAL: dict[str, tuple[str, Fault, str]] = {
@@ -288,66 +275,62 @@ FINAL: dict[str, tuple[str, Fault, str]] = {
 
 
 @pytest.mark.parametrize("name", FINAL)
-def test_what_does_not_pass_gives_way_to_the_next_endpoint(
-    server: Server, fetch: Fetch, name: str
-) -> None:
+def test_what_does_not_pass_gives_way_to_the_next_endpoint(web: Web, name: str) -> None:
     kind, fault, words = FINAL[name]
     pinned = {"sha256": "0" * 64} if name == "other checksum" else {}
-    first = server.at("rows" if kind == "count" else kind, **pinned)
-    server.faults[kind] = [fault] * 2
-    told = fetch.refused(first)
+    first = web.at("rows" if kind == "count" else kind, **pinned)
+    web.faults[kind] = [fault] * 2
+    told = web.refused(first)
     assert words in told
     last = "file" if kind == "packed" else "packed"
-    assert fetch(first, server.at(last)) == ROWS
-    assert not fetch.pauses, "no second try"
-    (failure,) = fetch.record()["failed_before"]
+    assert web.fetch(first, web.at(last)) == ROWS
+    assert not web.pauses, "no second try"
+    (failure,) = web.record()["failed_before"]
     assert failure in told
-    assert failure in fetch.log
+    assert failure in web.log
 
 
-def test_a_table_is_read_as_the_config_says(server: Server, fetch: Fetch) -> None:
+def test_a_table_is_read_as_the_config_says(web: Web) -> None:
     body = as_csv(ROWS).decode().replace(",", ";").encode("cp1252")
     of = QUERY.dataset.model_copy(update={"read": Read(sep=";", encoding="cp1252")})
-    server.faults["file"] = [{"body": body}] * 2
-    assert "codec can't decode" in fetch.refused(server.at("file"))
+    web.faults["file"] = [{"body": body}] * 2
+    assert "codec can't decode" in web.refused(web.at("file"))
     with pytest.raises(UnicodeDecodeError):  # the test reads the file as UTF-8
-        fetch(server.at("file"), query=replace(QUERY, dataset=of))
-    assert gzip.decompress(fetch.table.read_bytes()) == body
+        web.fetch(web.at("file"), query=replace(QUERY, dataset=of))
+    assert gzip.decompress(web.table.read_bytes()) == body
 
 
-def test_when_no_endpoint_delivers_each_is_named_with_the_ways_out(
-    server: Server, fetch: Fetch
-) -> None:
-    server.faults["file"] = [{"status": "404 Gone", "body": b"\x1b[31mgone"}]
+def test_when_no_endpoint_delivers_each_is_named_with_the_ways_out(web: Web) -> None:
+    web.faults["file"] = [{"status": "404 Gone", "body": b"\x1b[31mgone"}]
     dead = {"kind": "socrata", "url": "http://127.0.0.1:9/t.csv"}
-    lines = fetch.refused(dead, server.at("file")).splitlines()
-    assert lines[0] == f"cannot fetch {fetch.table}; no endpoint delivered:"
+    lines = web.refused(dead, web.at("file")).splitlines()
+    assert lines[0] == f"cannot fetch {web.table}; no endpoint delivered:"
     assert lines[1] == "  socrata http://127.0.0.1:9/t.csv: no answer: Connection refused"
-    assert lines[2].startswith(f"  file {server.url}/file: status 404")
-    assert f"place it at {fetch.table}, a gzip-compressed CSV file" in lines[5]
+    assert lines[2].startswith(f"  file {web.url}/file: status 404")
+    assert f"place it at {web.table}, a gzip-compressed CSV file" in lines[5]
     assert (", ".join(COLUMNS) in lines[6], QUERY.where in lines[7]) == (True, True)
     assert all(line.isprintable() for line in lines)
 
 
 def test_a_redirect_is_recorded_and_may_not_give_up_encryption(
-    server: Server, fetch: Fetch, monkeypatch: pytest.MonkeyPatch
+    web: Web, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.faults["packed"] = [{"status": "302 Found", "headers": "Location: /file?key=secret\r\n"}]
-    assert fetch(server.at("packed")) == ROWS
-    assert fetch.record()["final_url"] == f"{server.url}/file"
+    web.faults["packed"] = [{"status": "302 Found", "headers": "Location: /file?key=secret\r\n"}]
+    assert web.fetch(web.at("packed")) == ROWS
+    assert web.record()["final_url"] == f"{web.url}/file"
     plain = requests.Response()
-    plain.status_code, plain.url = 200, server.at("file")["url"]
+    plain.status_code, plain.url = 200, web.at("file")["url"]
     monkeypatch.setattr(requests.Session, "get", lambda *_, **__: plain)
     secret = {"kind": "file", "url": "https://data.example/t.csv"}
-    assert "which is not encrypted" in fetch.refused(secret)
+    assert "which is not encrypted" in web.refused(secret)
 
 
-def test_fetches_at_once_wait_for_each_other(server: Server, fetch: Fetch) -> None:
+def test_fetches_at_once_wait_for_each_other(web: Web) -> None:
     with ThreadPoolExecutor() as pool:
-        fetches = [pool.submit(fetch, server.at("file")) for _ in range(3)]
+        fetches = [pool.submit(web.fetch, web.at("file")) for _ in range(3)]
     assert [fetched.result() for fetched in fetches] == [ROWS] * 3
-    assert {*fetch.files()} == {"t.csv.gz", "t.csv.gz.provenance.json"}
-    assert [line.split()[0] for line in fetch.log] == ["fetching", str(len(ROWS))] * 3
+    assert {*web.files()} == {"t.csv.gz", "t.csv.gz.provenance.json"}
+    assert [line.split()[0] for line in web.log] == ["fetching", str(len(ROWS))] * 3
 
 
 def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: Path) -> None:
