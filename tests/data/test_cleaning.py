@@ -34,7 +34,14 @@ from data.drawn import (
     typed,
     week,
 )
-from dpol.data.cleaning import RULES, SELECTIONS, clean_stream, joined, report_as_markdown
+from dpol.data.cleaning import (
+    RULES,
+    SELECTIONS,
+    ZERO_WOULD_BE_BEST,
+    clean_stream,
+    joined,
+    report_as_markdown,
+)
 from dpol.data.settings import Cleaning, Gain
 
 COLUMNS = ["count", "count_source", "capacity", "capacity_source"]
@@ -321,6 +328,10 @@ def assert_the_page_tells(panel: SimpleNamespace, dropped: Mapping[str, str]) ->
         "their share of the possible gain, %": f"{100 * report.unmeasured['share']:.3g}",
     }.items():
         assert f"| {text} | {shown} |" in page
+    of_zeros = f"| share of the possible gain with which {ZERO_WOULD_BE_BEST}, % | "
+    zeros = f"{of_zeros}{100 * report.unmeasured.get('zero_share', 0):.3g} |"
+    told_zeros = [line for line in page if line.startswith(of_zeros)]
+    assert told_zeros == [zeros] * bool(report.unmeasured.get("zero_share"))
     idle = "; ".join(text for rule, text in RULES.items() if not report.cells[rule])
     assert f"None of these: {idle}." in page
     assert {f"| {name} | {name} | {reason} |" for name, reason in dropped.items()} <= {*page}

@@ -114,6 +114,8 @@ def test_a_clean_table_is_read_without_a_word(caplog: pytest.LogCaptureFixture) 
     [
         (dpol.DataError, {"count": "use"}, "used and beds. Name the right one in count"),
         (dpol.DataError, {"groups": ["Z"]}, "Groups in column town: X and Y"),
+        (dpol.DataError, {"cleaning": {"drop_where": {"town": ["X", "Y"]}}},
+         "each of its 11 rows is left out. Change cleaning.drop_where"),
         (dpol.ConfigError, {"period": None}, "\n  period: is missing and has no default"),
         (dpol.ConfigError, {"capacity": None},
          "\n  capacity: is missing: name the column, or set gain to of: count"),

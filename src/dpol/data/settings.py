@@ -161,12 +161,7 @@ TableFile = Annotated[str, AfterValidator(_table)]
 
 
 class Gain(Settings):
-    """A question about the entities: which has the largest share, or the largest count?
-
-    It decides only by what the counts and their noise are divided. With count sensitivity s,
-    capacities c_ti and bound M, one person changes a gain by at most s / c_ti if it is a share, and
-    by at most s / M if it is a count. Shares lie in [0, `at_most`], counts divided by M in [0, 1].
-    """
+    """A question about the entities: which has the largest share, or the largest count?"""
 
     of: Literal["share", "count"] = "share"
     """`share`: the gain is count / capacity, as in the papers. `count`: it is count / `bound`, with

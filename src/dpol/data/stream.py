@@ -413,6 +413,11 @@ def build_stream(
 ) -> GainStream:
     """Build a stream from a canonical panel and a question.
 
+    The question decides only by what the counts and their noise are divided. With count sensitivity
+    s, capacities c_ti and bound M, one person changes a gain by at most s / c_ti if it is a share,
+    and by at most s / M if it is a count. Shares lie in [0, `at_most`], counts divided by M in
+    [0, 1].
+
     Args:
         panel: a panel with the stream.
         label: label of the stream in the panel.
