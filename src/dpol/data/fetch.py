@@ -9,7 +9,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import requests
 import urllib3
@@ -31,7 +31,6 @@ _TRIES = urllib3.Retry(
 )
 _WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 _HEADERS = {"Accept-Encoding": "identity", "Cache-Control": "no-cache"}
-Reply: TypeAlias = dict[str, Any]
 
 
 def fetch_table(
@@ -84,7 +83,9 @@ def fetch_table(
         )
 
 
-def _fetch(session: requests.Session, endpoint: Endpoint, query: Query, table: Path) -> Reply:
+def _fetch(
+    session: requests.Session, endpoint: Endpoint, query: Query, table: Path
+) -> dict[str, Any]:
     """Download a whole CSV file, plain or gzip, from one endpoint.
 
     Returns:
