@@ -223,10 +223,11 @@ MU = 0.5
 
 
 def panel(counts=COUNTS, beds=BEDS, gain=THE_PAPERS):
-    """Return the panel of streams NM and PA of entities a, b and c."""
+    """Return the panel of streams NM and PA of entities a, b and c, named A, B and C."""
     lines = [[" ".join(map(str, cells)) for cells in grid.T] for grid in (counts, beds)]
     drawn = dict(zip("abc", zip(*lines, strict=True), strict=True))
-    return clean(drawn, dataset(), streams(NM=["A"], PA=["A"]), gain).table
+    table = clean(drawn, dataset(), streams(NM=["A"], PA=["A"]), gain).table
+    return table.assign(name=table["entity"].str.upper())
 
 
 def asked(gain=THE_PAPERS, rows=None, **options):
@@ -247,6 +248,7 @@ def test_gains_sensitivity_noise_and_mu_in_closed_form(gain, entities, gains, wh
     """One person changes two counts by s, so the gains by sqrt(2) s over the smallest whole."""
     made, whole = asked(gain), np.full((2, 2), 200.0) if whole is None else whole
     assert "".join(made.entities) == entities
+    assert "".join(made.names) == entities.upper()
     assert made.periods.astype(str).tolist() == [week(0), week(1)]
     np.testing.assert_allclose(made.gains, gains, rtol=1e-15)
     delta = np.sqrt(2) * MOVES / whole.min(axis=1)
