@@ -263,9 +263,8 @@ def test_rows_equal_in_every_column_are_dropped_or_refused_where_rows_are_parts(
     once = [line | {"age": age} for age in ("young", "old") for line in rows({**PLAIN, **OTHER})]
     parts = clean(once, dataset(several_rows=rule))
     assert counts(parts) == {"merged_rows": 10}
-    assert "1 row equal another in every column (h, 2021-01-03: row 22)" in (
-        refused([*once, once[0]], dataset(several_rows=rule))
-    )
+    said = "hospitals.csv: 1 row equal another in every column (h, 2021-01-03: row 22)"
+    assert refused([*once, once[0]], dataset(several_rows=rule)).startswith(said)
     last = clean([*once, once[0]], dataset(several_rows="last"))
     assert counts(last) == {"exact_duplicates": 1, "merged_rows": 10}
 
