@@ -20,7 +20,7 @@ from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import check_writable, sha256
 from dpol.core.words import listed
 from dpol.core.yaml_files import read_yaml
-from dpol.data.query import Query, must_fetch, query_for, record_of
+from dpol.data.query import Query, must_fetch, record_of
 from dpol.reruns.code_hashes import packages_of
 from dpol.reruns.notes import unanswered
 from dpol.studies.study import Job, Study
@@ -129,7 +129,7 @@ class Plan:
     @cached_property
     def query(self) -> Query:
         """Query of the web source."""
-        return query_for(self.config.dataset, self.wanted_groups)
+        return Query(self.config.dataset, self.wanted_groups)
 
     @property
     def must_fetch(self) -> bool:

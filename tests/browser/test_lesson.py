@@ -31,7 +31,7 @@ def lesson_rows() -> pd.DataFrame:
     dataset, label = config.dataset, next(iter(config.streams))
     file = ROOT / config.whole()["dataset"]["source"]["file"]
     panel, _ = clean_table(file, dataset, {label: config.streams[label]})
-    stream = build_stream(panel, label, config.privacy.count_sensitivity, {})
+    stream = build_stream(panel, label, config.privacy.count_sensitivity, {}, gain=config.gain)
     played = (
         suite(stream, [it], mu=mu, seed=config.seed, replicates=range(1))
         for mu in MUS

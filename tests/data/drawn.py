@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, get_args
 
@@ -18,8 +17,7 @@ import pytest
 from dpol.core.errors import DataError
 from dpol.data.cleaning import RULES, clean_table
 from dpol.data.panel import PANEL
-from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.settings import CheckName, Dataset, Stream
+from dpol.data.settings import THE_PAPERS, CheckName, Dataset, Gain, Stream
 from dpol.data.table import Rows, Table, rows_of_table, table_of
 
 FIELDS = ["state", "hospital", "week", "patients", "beds"]
@@ -92,30 +90,17 @@ def typed(raw: Table, rules: Dataset) -> Rows:
     return rows_of_table(raw, rules, provenance)
 
 
-@dataclass(frozen=True)
-class Cleaned:
-    """The panels of some streams as one, the report of each, and the joined report."""
-
-    table: pd.DataFrame
-    joined: Mapping[str, Any]
-
-    @property
-    def reports(self) -> list[Any]:
-        return [SimpleNamespace(**it) for it in self.joined["streams"]]
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return tuple(self.joined["warnings"])
-
-
 def clean_raw(
     raw: Table,
     rules: Dataset,
     wanted: Mapping[str, Stream],
     gains: Collection[Gain] = (THE_PAPERS,),
-) -> Cleaned:
-    """Return the panels of the streams of a table."""
-    return Cleaned(*clean_table(typed(raw, rules), rules, wanted, gains, moved=False))
+) -> SimpleNamespace:
+    """Return the panels of some streams as one, the report of each, and the joined report."""
+    panel, joined = clean_table(typed(raw, rules), rules, wanted, gains, moved=False)
+    reports = [SimpleNamespace(**it) for it in joined["streams"]]
+    warnings = tuple(joined["warnings"])
+    return SimpleNamespace(table=panel, joined=joined, reports=reports, warnings=warnings)
 
 
 def dataset(columns: Mapping[str, Any] = {}, periods: Any = {}, **cleaning: Any) -> Dataset:  # noqa: B006
@@ -142,7 +127,7 @@ def clean(
     rules: Dataset | None = None,
     wanted: Mapping[str, Stream] | None = None,
     gain: Gain = THE_PAPERS,
-) -> Cleaned:
+) -> SimpleNamespace:
     """Return the panel of a stream S of state A, or of others, checked against the schema."""
     raw = table(of if isinstance(of, list) else rows(of))
     panel = clean_raw(raw, rules or dataset(), wanted or streams(S=["A"]), [gain])
@@ -150,19 +135,19 @@ def clean(
     return panel
 
 
-def line(panel: Cleaned, entity: str, column: str) -> list[Any]:
+def line(panel: SimpleNamespace, entity: str, column: str) -> list[Any]:
     """Return a column of one entity, week by week."""
     cells = panel.table[panel.table["entity"] == entity]
     assert cells["period"].is_monotonic_increasing
     return cells[column].tolist()
 
 
-def sources(panel: Cleaned, entity: str, column: str) -> str:
+def sources(panel: SimpleNamespace, entity: str, column: str) -> str:
     """Return the first letters of the sources of one entity's cells."""
     return "".join(source[0] for source in line(panel, entity, column))
 
 
-def counts(panel: Cleaned, stream: int = 0) -> dict[str, int]:
+def counts(panel: SimpleNamespace, stream: int = 0) -> dict[str, int]:
     """Return the rules that touched something, with their numbers of cells."""
     assert list(panel.reports[stream].cells) == list(RULES)
     return {rule: cells for rule, cells in panel.reports[stream].cells.items() if cells}

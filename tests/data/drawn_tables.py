@@ -25,6 +25,7 @@ import pytest
 import yaml
 
 import dpol
+from streams_by_hand import streams_of_config
 
 HERE = Path(__file__).parent
 WORDS = yaml.safe_load((HERE / "drawn_tables.yaml").read_text(encoding="utf-8"))
@@ -61,10 +62,9 @@ class Answers:
 
 
 def read(table: Path | pd.DataFrame, answers: Answers, keys: Keys) -> Cells:
-    """Return the cells that dpol reads. Only this function knows the call of the library."""
+    """Return the cells that dpol reads. Only it and `streams_of_config` call the library."""
     if isinstance(table, Path) and table.suffix == ".yaml":
-        config = yaml.safe_load(table.read_text(encoding="utf-8"))
-        streams = [dpol.read_table(table, label=label) for label in config["streams"]]
+        streams = streams_of_config(table)
     else:
         arguments: dict[str, Any] = {"read": {}, "columns": {}, "periods": {}, "cleaning": {}}
         for key, value in keys.items():
@@ -138,35 +138,27 @@ def draw_case(name: str, folder: Path) -> Case:
     for found, instead in WORDS["together"]:
         if all(drawn[option] in values for option, values in found.items()):
             drawn |= instead
-    several = drawn["cleaning.several_rows"]
     cells = _cells(drawn, rng)
-    rows = [row for cell in cells if "absent" not in cell for row in _rows(cell, several, rng)]
-    if drawn["total"]:
-        rows += _totals(cells)
     columns = [names for names in WORDS["columns"] if drawn["places"] >= 4 or "gmina" not in names]
     entity, period, count, capacity = rng.choice(columns)
     capacity = capacity if drawn["capacity"] else None
     form, table = format_of(drawn), []
-    for row in rows:
-        date = start_of(drawn["step"], row["at"])
+    for cell in cells:
+        date = start_of(drawn["step"], cell["at"])
         line = {
-            entity: row["place"],
-            "region": row.get("region", ""),
+            entity: cell["place"],
+            "region": cell["region"],
             period: date.strftime(form) if form else date,
-            count: _written(row["shown"], drawn),
-            "part": row.get("part", ""),
-            "label": f"{row['place']} *",
+            count: _written(cell["shown"], drawn),
+            "label": f"{cell['place']} *",
         }
         if capacity:
-            line[capacity] = _written(row["capacity"], drawn)
-        if drawn["extra"] == "sums":
-            line |= {name: _written(row[name], drawn) for name in ("sum", "coverage")}
+            line[capacity] = _written(cell["capacity"], drawn)
         table.append(line)
-    if several in ("error", "equal"):
-        rng.shuffle(table)
+    rng.shuffle(table)
     path = folder / f"{name}{drawn['suffix']}"
     _write(table, path, drawn)
-    given, known = _keys(drawn, entity)
+    given, known = _keys(drawn)
     if drawn["extra"] == "group":
         known[f"streams.{name}.groups"] = ["N", "S"]
     return Case(
@@ -189,61 +181,15 @@ def _cells(drawn: dict[str, Any], rng: random.Random) -> list[dict[str, Any]]:
             count = round(share * most, 1 if drawn["capacity"] else None)
             cell = {"place": place, "at": at, "capacity": most, "region": "NS"[number % 2]}
             count = rng.randint(0, 4) if hidden and rng.random() < 0.12 else count
-            if drawn["extra"] == "sums":
-                cell |= _average(count, hidden, rng)
-            else:
-                cell |= dict.fromkeys(("true", "shown", "read"), count)
-                if hidden and 0 < count < 5:
-                    cell |= {"shown": hidden, "read": 2}
-            inside = 0 < at < length - 2 and not drawn["total"]
-            if inside and drawn["gaps"] and rng.random() < 0.03:
-                cell |= {"absent": True, "read": None, "capacity": None}
-            elif inside and rng.random() < 0.04:
-                cell |= dict.fromkeys(("shown", "read", "sum", "coverage"))
-            elif inside and drawn["capacity"] and rng.random() < 0.03:
+            cell |= dict.fromkeys(("shown", "read"), count)
+            if hidden and 0 < count < 5:
+                cell |= {"shown": hidden, "read": 2}
+            if at and rng.random() < 0.04:
+                cell |= dict.fromkeys(("shown", "read"))
+            elif at and drawn["capacity"] and rng.random() < 0.03:
                 cell["capacity"] = None
-            if not drawn["gaps"] or at != length - 2:
-                cells.append(cell)
+            cells.append(cell)
     return cells
-
-
-def _average(count: float, hidden: str, rng: random.Random) -> dict[str, Any]:
-    """Return an average beside its sum and coverage; averages and sums from 0 to 4 are hidden."""
-    coverage = rng.choice((7, 7, 7, 5, 1))
-    total = round(count * coverage)
-    if total == 0 or total / coverage >= 4:
-        cell = dict.fromkeys(("shown", "read"), round(total / coverage, 1)) | {"sum": total}
-    elif total >= 4:
-        cell = {"shown": hidden, "read": total / coverage, "sum": total}
-    else:
-        cell = {"shown": hidden, "read": 2 / coverage, "sum": hidden}
-    return {"coverage": coverage, **cell}
-
-
-def _rows(cell: dict[str, Any], several: str, rng: random.Random) -> list[dict[str, Any]]:
-    """Return the rows in which a cell stands in the table."""
-    count = cell["read"]
-    if several == "error" or count != cell["shown"] or count is None or rng.random() < 0.5:
-        return [cell]
-    if several == "equal":
-        return [cell, cell]
-    shown = {
-        "last": (count + 7, count),
-        "sum": (count // 3, round(count - count // 3, 1)),
-        "mean": (round(count - min(count, 2), 1), round(count + min(count, 2), 1)),
-        "max": (count, max(count - 3, 0)),
-    }[several]
-    return [cell | {"shown": shown[0], "part": "a"}, cell | {"shown": shown[1], "part": "b"}]
-
-
-def _totals(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row for each period with the sums of all places, also of hidden counts."""
-    totals: dict[int, dict[str, Any]] = {}
-    for cell in cells:
-        total = totals.setdefault(cell["at"], {"place": "Total", "at": cell["at"], "capacity": 0})
-        total["shown"] = round(total.get("shown", 0) + cell["true"], 1)
-        total["capacity"] += cell["capacity"]
-    return list(totals.values())
 
 
 def _written(number: float | str | None, drawn: dict[str, Any]) -> Any:
@@ -272,20 +218,18 @@ def _truth(cells: list[dict[str, Any]], drawn: dict[str, Any]) -> Cells:
     return truth
 
 
-def _keys(drawn: dict[str, Any], entity: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _keys(drawn: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the keys that the owner sets at once, and those that a message must ask for."""
     given = WORDS["given"] | WORDS["given_with"].get(drawn["extra"], {})
     known = WORDS["known"] | WORDS["steps"][drawn["step"]]["key"]
     for name, value in drawn.items():
-        if "." in name and value not in (OPTIONS[name][0], "equal"):
+        if "." in name and value != OPTIONS[name][0]:
             known[name] = value
     if drawn["read.thousands"] == ".":  # 1.234 is a number anyway
         given |= {name: known.pop(name) for name in ("read.decimal", "read.thousands")}
     form = format_of(drawn)
     if form and not form.startswith("%Y-%m-%d"):
         known["periods.format"] = form
-    if drawn["total"]:
-        known["cleaning.drop_where"] = {entity: ["Total"]}
     return given, known
 
 

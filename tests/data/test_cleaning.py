@@ -6,6 +6,8 @@ import datetime
 import itertools
 import random
 from collections import Counter
+from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -32,9 +34,15 @@ from data.drawn import (
     typed,
     week,
 )
-from dpol.data.cleaning import RULES, SELECTIONS, clean_stream, joined
-from dpol.data.question import Gain
-from dpol.data.settings import Cleaning
+from dpol.data.cleaning import (
+    RULES,
+    SELECTIONS,
+    ZERO_WOULD_BE_BEST,
+    clean_stream,
+    joined,
+    report_as_markdown,
+)
+from dpol.data.settings import Cleaning, Gain
 
 COLUMNS = ["count", "count_source", "capacity", "capacity_source"]
 START = datetime.date(2021, 1, 3)
@@ -134,7 +142,8 @@ def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedies(
     drawn: Drawn, remedy: str
 ) -> None:
     message = refused(drawn, dataset(min_total_cases=5))
-    assert message.endswith(f"of {len(drawn)} entities, but needs at least 2. {remedy}")
+    kept = f"keeps {len(drawn) - 1} of {len(drawn)} entities"  # 5 cases are enough
+    assert message.endswith(f"{kept}, but needs at least 2. {remedy}")
 
 
 def clipped(number: int) -> Drawn:
@@ -185,6 +194,27 @@ def test_a_stream_without_any_count_is_refused(negative: bool) -> None:
     assert clean({**of, "b": (". . *", "9 9 9")}, dataset(negative_counts="missing"))
 
 
+# Counts without a capacity -----------------------------------------------------------------------
+
+IDLE: Drawn = {
+    "a": ("3 3 0 . 5 5", "0 9 0 0 -1 9"),
+    "b": ("1 1 1 1 1 *", "9 9 9 9 9 0.0"),
+    "h": ("1 1 1 1 1 1", "9 9 9 9 9 9"),
+    "k": ("2 2 2 2 2 2", "18 18 18 18 18 18"),
+}
+"""A count of 0, or none, beside a capacity of 0 is no question."""
+
+
+def test_counts_above_0_without_a_capacity_stop_the_run_with_a_question() -> None:
+    assert refused(IDLE).startswith(
+        "hospitals.csv: stream S has 3 counts above 0 beside a capacity of 0 or less, of a (2"
+        " periods) and b (1 period). Set dataset.cleaning.capacity_zero to drop, which leaves"
+    )
+    assert clean(IDLE, dataset(entities=["h", "k"])), "the others do not play"
+    told = " (cleaning.capacity_zero: absent): a (2 periods); b (1 period)"
+    assert any(told in text for text in clean(IDLE, dataset(capacity_zero="absent")).warnings)
+
+
 # Any table ---------------------------------------------------------------------------------------
 
 PUBLISHED = ["0", "1", "2.5", "7", "30", "4.3:30:7"]
@@ -214,7 +244,7 @@ RULES_OF_CELLS = {
     "suppressed_sum": [1, 2, 3],
     "zeros_hide": [False, True],
     "capacity_zero": ["carry", "absent", "absent", "drop"],
-    "min_total_cases": [0, 0, 25.00000001],
+    "min_total_cases": [0, 0, 25, 25.00000001],
     "case_factor": [1, 1.5],
 }
 
@@ -270,6 +300,7 @@ def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(number: int) -> No
     touched |= {"exact_duplicates": 2, "clipped_densities": int((share > at_most).sum())}
     assert counts(panel) == {rule: touched[rule] for rule in RULES if touched[rule]}
     assert {it["entity"]: it["reason"] for it in report.dropped} == plain.dropped
+    assert report.selection == ("counts" if cleaning["min_total_cases"] else "all")
     as_reported = cells[COLUMNS[1::2]].isin(["reported", "zero_or_hidden"]).all(axis=1)
     assert report.changed == (~as_reported | (share > at_most)).sum()
     may_hide = (cells["count_source"] == "zero_or_hidden").any()
@@ -278,35 +309,49 @@ def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(number: int) -> No
     assert report.smallest_capacity == cells["capacity"].min()
     assert len(cells) == report.entities * report.periods == len(every)
     assert (panel.joined["rows_read"], panel.joined["rows_outside"]) == (len(of), len(ELSEWHERE))
+    assert_the_page_tells(panel, plain.dropped)
+
+
+def assert_the_page_tells(panel: SimpleNamespace, dropped: Mapping[str, str]) -> None:
+    """Assert that the page of a stream says what its report does; rules without a cell at once."""
+    page = report_as_markdown(panel.joined).splitlines()
+    (report,) = panel.reports
+    for text, shown in {
+        **{RULES[rule]: cells for rule, cells in counts(panel).items()},
+        "entities kept": report.entities,
+        "entities dropped": len(dropped),
+        "periods": report.periods,
+        "cells": len(panel.table),
+        "smallest capacity": f"{report.smallest_capacity:g}",
+        "largest density": f"{report.largest_density:.3f}",
+        "periods in which no measured number is the largest": report.unmeasured["periods"],
+        "their share of the possible gain, %": f"{100 * report.unmeasured['share']:.3g}",
+    }.items():
+        assert f"| {text} | {shown} |" in page
+    of_zeros = f"| share of the possible gain with which {ZERO_WOULD_BE_BEST}, % | "
+    zeros = f"{of_zeros}{100 * report.unmeasured.get('zero_share', 0):.3g} |"
+    told_zeros = [line for line in page if line.startswith(of_zeros)]
+    assert told_zeros == [zeros] * bool(report.unmeasured.get("zero_share"))
+    idle = "; ".join(text for rule, text in RULES.items() if not report.cells[rule])
+    assert f"None of these: {idle}." in page
+    assert {f"| {name} | {name} | {reason} |" for name, reason in dropped.items()} <= {*page}
+    assert f"Entities that play: {SELECTIONS[report.selection]}." in page
+    assert {f"- {text}" for text in report.understood} <= {*page}
+    assert page[-1].endswith("(understood.svg)"), "the picture stands beside the page"
 
 
 # Who plays ---------------------------------------------------------------------------------------
 
-FOUR: Drawn = {
-    "a": ("9 9 9 0 0", "9 9 9 9 9"),
-    "b": ("0 0 0 99 99", "99 99 99 99 99"),
-    "c": ("5 5 5 5 5", "9 9 9 9 9"),
-    "d": ("0 0 0 0 1", "9 9 9 9 9"),
-}
+FOUR: Drawn = dict.fromkeys("abcd", ("5 5", "9 9"))
 
 
 @pytest.mark.parametrize(
-    ("cleaning", "selection", "kept"),
-    [
-        ({"min_total_cases": 25}, "counts", "abc"),
-        ({"min_total_cases": 25.00000001}, "counts", "ab"),
-        ({"min_total_cases": 50, "case_factor": 2}, "counts", "abc"),
-        ({"min_total_cases": 0}, "all", "abcd"),
-        ({"entities": "all", "min_total_cases": 100}, "all", "abcd"),
-        ({"entities": ["d", "b"], "min_total_cases": 100}, "given", "bd"),
-        ({"entities": [" d", "a "], "min_total_cases": 100}, "given", "ad"),
-    ],
+    ("entities", "selection", "kept"),
+    [("all", "all", "abcd"), (["d", "b"], "given", "bd"), ([" d", "a "], "given", "ad")],
 )
-def test_who_plays(cleaning: dict[str, Any], selection: str, kept: str) -> None:
-    """c has 25 cases in all."""
-    (report,) = clean(FOUR, dataset(**cleaning)).reports
+def test_who_plays_may_be_said(entities: Any, selection: str, kept: str) -> None:
+    (report,) = clean(FOUR, dataset(entities=entities, min_total_cases=100)).reports
     assert report.selection == selection
-    assert selection in SELECTIONS
     assert set("abcd") - {drop["entity"] for drop in report.dropped} == set(kept)
 
 

@@ -14,17 +14,8 @@ import pytest
 import dpol
 from dpol.data.settings import Read
 from dpol.data.table import read_file
-from pipeline import ROOT
 from streams_by_hand import assert_same
 
-TABLE = "data/examples/shelters.csv"
-SHELTERS: dict[str, Any] = {
-    "entity": "shelter",
-    "period": "week_of",
-    "count": "guests",
-    "capacity": "places",
-    "cleaning": {"suppressed_markers": ["<5"], "missing_markers": ["-"]},
-}
 ROWS = """
 site,week,town,used,beds
 A,2024-01-01,X,3,10
@@ -57,19 +48,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_arguments_say_what_a_config_says() -> None:
-    cleaning = {**SHELTERS["cleaning"], "max_carry": 2, "min_total_cases": 50}
-    groups = {"group": "district", "groups": ["Old Town", "Riverside"]}
-    told = {**SHELTERS, **groups, "cleaning": cleaning, "label": "town"}
-    of_config = dpol.read_table(ROOT / "config/shelters.yaml", label="town")
-    own = dpol.read_table(TABLE, **told)
-    assert_same(own, replace(of_config, provenance=own.provenance))
-    with pytest.raises(dpol.ConfigError, match="no stream twn; did you mean town"):
-        dpol.read_table(ROOT / "config/shelters.yaml", label="twn")
-    with pytest.raises(dpol.ConfigError, match="dataset.source.kind = 'simulated': must be local"):
-        dpol.read_table(ROOT / "config/simulated.yaml")
-
-
 def test_no_sign_is_read_into_typed_cells(file: Path) -> None:
     whole = dpol.read_table(file, **SITES, label="S")
     frame = pd.read_csv(file)
@@ -88,19 +66,6 @@ def test_line_breaks_in_cells_are_no_rows_of_a_large_file(tmp_path: Path) -> Non
     (tmp_path / "large.csv").write_text(f"site,number,note\n{whole}")
     numbers = read_file(tmp_path / "large.csv", columns=["number"]).cells["number"]
     assert numbers.astype(str).tolist() == [*map(str, range(100_000))]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a: 1", "is not the config of a run, with"),
-        ("{dataset: {}, streams: {x: }, privacy: {}}", "2 problems\n  dataset.source: is missing"),
-    ],
-)
-def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str, message: str) -> None:
-    (tmp_path / "other.yaml").write_text(text)
-    with pytest.raises(dpol.ConfigError, match=f"other.yaml: {message}"):
-        dpol.read_table(tmp_path / "other.yaml")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -149,7 +114,9 @@ def test_a_clean_table_is_read_without_a_word(caplog: pytest.LogCaptureFixture) 
     [
         (dpol.DataError, {"count": "use"}, "used and beds. Name the right one in count"),
         (dpol.DataError, {"groups": ["Z"]}, "Groups in column town: X and Y"),
-        (dpol.ConfigError, {"period": None}, "or give the config that dpol new dataset writes"),
+        (dpol.DataError, {"cleaning": {"drop_where": {"town": ["X", "Y"]}}},
+         "each of its 11 rows is left out. Change cleaning.drop_where"),
+        (dpol.ConfigError, {"period": None}, "\n  period: is missing and has no default"),
         (dpol.ConfigError, {"capacity": None},
          "\n  capacity: is missing: name the column, or set gain to of: count"),
         (dpol.ConfigError, {"read": {"sheet_name": "a"}}, "read.sheet_name = 'a': does not apply"),
@@ -179,6 +146,7 @@ def test_gains_alone_are_a_stream_that_plays() -> None:
     stream = dpol.GainStream([[0.1, 0.9], [0.4, 0.6], [1.0, 0.0]])
     assert stream.entities == ("expert 0", "expert 1")
     assert stream.sensitivity.tolist() == [2**0.5] * 3
+    assert dpol.GainStream([[0.1, 2.9]], gain_range=3).sensitivity.tolist() == [3 * 2**0.5]
     noisy = dpol.privatize(stream, noise="isotropic", mu=1.0, seed=1, replicates=2)
     assert dpol.play(dpol.RWMeta(), noisy).gains(stream).shape[0] == 2
 

@@ -1,60 +1,57 @@
-"""The panel on disk equals the cleaned one, and its report tells everything that was done."""
+"""The panel on disk equals the cleaned one; its rows, sums and periods are as their rules say."""
 
 from __future__ import annotations
 
 import json
-import re
+import math
+import statistics
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from data.drawn import PLAIN, clean, dataset
+from data.cleaning_plain import SOURCES, number
+from data.drawn import (
+    BED_SUMS,
+    COUNT_SUMS,
+    OF_COUNTS,
+    PLAIN,
+    SUMS,
+    Drawn,
+    Row,
+    clean,
+    counts,
+    dataset,
+    line,
+    of_period,
+    refused,
+    row,
+    rows,
+    sources,
+    streams,
+    told,
+    week,
+)
 from dpol.core.errors import DataError
 from dpol.core.files import sha256, write_json
-from dpol.data.cleaning import (
-    RULES,
-    SELECTIONS,
-    joined,
-    provenance_of_stream,
-    report_as_markdown,
-)
+from dpol.data.cleaning import provenance_of_stream, report_as_markdown
 from dpol.data.panel import read_panel, write_panel
 from dpol.data.table import provenance_of_table
+from dpol.data.understood import period_of
 
 PROVENANCE = {"file": "t.csv", "sha256": "0" * 64, "simulated": False}
 
 
-def report(stream: str = "S", **changes: Any) -> dict[str, Any]:
-    """Return a stream's report of 33 places, in which two more do not play."""
-    made = dict(clean({**PLAIN, "a": PLAIN["h"]}).joined["streams"][0])
-    facts = {
-        "stream": stream,
-        "entities": 33,
-        "cells": {rule: 100 + number for number, rule in enumerate(RULES)},
-        "dropped": (
-            {"entity": "320001", "name": "Closed", "reason": "never reports a capacity above 0"},
-            {"entity": "320002", "name": "Small", "reason": "7 cases in all, fewer than 100"},
-        ),
-        "sums": {"read_as": 2.0, "days": [5.0, 7.0], "uncovered": None},
-        "unmeasured": {"periods": 13, "share": 0.0893},
-        "checks": ["periods missing: 1 between 2021-01-15 and 2021-01-29"],
-        "understood": ["33 of 35 rows play"],
-    }
-    return made | facts | {"selection": "counts"} | changes
-
-
-def told(*reports: dict[str, Any], **provenance: Any) -> dict[str, Any]:
-    """Return the joined report of streams, as it is read back from a file."""
-    facts = {"provenance": {**PROVENANCE, **provenance}, "read": 2_300, "dropped": 0, "changed": []}
-    each = [{**facts, "stream": it} for it in reports or (report(),)]
-    made: dict[str, Any] = json.loads(json.dumps(joined(each, dataset().needed_columns)))
-    return made
-
-
-def page_of(*reports: dict[str, Any], **provenance: Any) -> str:
-    return report_as_markdown(told(*reports, **provenance))
+def joined_report(**provenance: Any) -> dict[str, Any]:
+    """Return the report of a table of two places that play and one that does not, as JSON."""
+    one = {"x": ("1 1 1 1 1", "0 0 0 0 0")}
+    panel = clean({**PLAIN, "a": PLAIN["h"], **one}, dataset(capacity_zero="carry"))
+    made: dict[str, Any] = json.loads(json.dumps(panel.joined))
+    return {**made, "provenance": {**PROVENANCE, **provenance}}
 
 
 def test_a_panel_is_read_back_exactly_and_one_that_is_damaged_is_refused(tmp_path: Path) -> None:
@@ -82,46 +79,13 @@ def test_the_provenance_has_the_record_of_the_fetch_if_it_is_of_this_table(tmp_p
     assert fetched == recorded | {"sha256": sha256(raw)}
 
 
-def table_of(page: str) -> dict[str, list[str]]:
-    """Return the cells of a Markdown page's tables, by the first cell of each row."""
-    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in page.splitlines() if line[:1] == "|"]
-    return {first.strip(): [cell.strip() for cell in cells] for first, *cells in rows}
-
-
-def test_the_page_tells_every_rule_with_the_cells_of_every_stream() -> None:
-    cells = dict.fromkeys(RULES, 9)
-    none = {"dropped": (), "checks": ()}
-    measured = {"periods": 0, "share": 0.0}
-    other = report("T", entities=5, periods=3, cells=cells, unmeasured=measured, **none)
-    page = page_of(report(), other)
-    rows = table_of(page)
-    assert rows[""] == ["S", "T"]
-    for number, rule in enumerate(RULES):
-        assert rows[RULES[rule]] == [str(100 + number), "9"]
-    assert rows["entities kept"] == ["33", "5"]
-    assert rows["entities dropped"] == ["2", "0"]
-    assert rows["periods"] == ["5", "3"]
-    assert rows["cells"] == ["165", "15"]
-    assert rows["smallest capacity"] == ["10", "10"]
-    assert rows["largest density"] == ["0.500", "0.500"]
-    assert rows["periods in which no measured number is the largest"] == ["13", "0"]
-    assert rows["their share of the possible gain, %"] == ["8.93", "0"]
-    assert rows["320001"] == ["Closed", "never reports a capacity above 0"]
-    assert rows["320002"] == ["Small", "7 cases in all, fewer than 100"]
-    assert f"Entities that play: {SELECTIONS['counts']}." in page
-    assert "- stream S: periods missing: 1 between 2021-01-15 and 2021-01-29" in page.splitlines()
-    assert "- 33 of 35 rows play" in page.splitlines()
-    assert page.endswith("(understood.svg)\n"), "the picture stands beside the page"
-    cells = dict.fromkeys(RULES, 0) | {"zero_counts": 3}
-    idle = page_of(report(cells=cells)).partition("None of these: ")[2].partition("\n")[0]
-    assert {rule for rule, text in RULES.items() if text not in idle} == {"zero_counts"}
-
-
 def test_the_page_tells_where_the_table_came_from() -> None:
-    rest = "2,300 rows read, 2,290 of them outside the chosen groups and periods."
+    rest = "15 rows read, 0 of them outside the chosen groups and periods."
     digest = "0" * 64
-    assert f"Table `t.csv`, SHA-256 `{digest}`. {rest}" in page_of()
-    page = page_of(simulated=True, fetched={"retrieved": "2024-05-01", "url": "https://a.example"})
+    plain = report_as_markdown(joined_report())
+    assert f"Table `t.csv`, SHA-256 `{digest}`. {rest}" in plain
+    fetched = {"retrieved": "2024-05-01", "url": "https://a.example"}
+    page = report_as_markdown(joined_report(simulated=True, fetched=fetched))
     when = "retrieved 2024-05-01, from https://a.example"
     assert f"Table `t.csv` (simulated data), SHA-256 `{digest}`, {when}. {rest}" in page
 
@@ -134,17 +98,270 @@ def test_a_report_without_capacities_has_no_row_of_them() -> None:
 
 
 def test_a_name_is_shown_as_it_is_and_cannot_break_the_page() -> None:
+    whole = joined_report()
     names = {"entity": "A | B\nC", "name": "[`a`](https://evil.example) *b* __c__ <img> &lt;"}
-    page = page_of(report(dropped=({**names, "reason": "small"},)))
+    whole["streams"][0]["dropped"] = [{**names, "reason": "small"}]
     shown = r"\[\`a\`\](https://evil.example) \*b\* \_\_c\_\_ \<img\> \&lt;"
-    assert rf"| A \| B C | {shown} | small |" in page.splitlines()
+    assert rf"| A \| B C | {shown} | small |" in report_as_markdown(whole).splitlines()
 
 
 def test_a_stream_keeps_the_provenance_of_its_table_and_how_its_entities_were_chosen() -> None:
-    other = report("T", selection="given", max_carry=0, sums=None)
-    whole = told(report(), other)
-    made = {it["stream"]: {**whole, "stream": it} for it in whole["streams"]}
+    whole = joined_report()
+    (stream,) = whole["streams"]
+    expected = {**PROVENANCE, "selection": "all", "max_carry": 4}
+    assert provenance_of_stream({**whole, "stream": stream}) == expected
     sums = {"sums": {"read_as": 2.0, "days": [5.0, 7.0], "uncovered": None}}
-    expected = {**PROVENANCE, "selection": "counts", "max_carry": 4, **sums}
-    assert provenance_of_stream(made["S"]) == expected
-    assert provenance_of_stream(made["T"]) == {**PROVENANCE, "selection": "given", "max_carry": 0}
+    assert provenance_of_stream({**whole, "stream": {**stream, **sums}}) == {**expected, **sums}
+
+
+# Hidden averages ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("periods", "most"), [({}, 7), ({"days": 14}, 14), ({"months": 2}, 62)])
+def test_a_period_has_no_more_days_than_its_length(periods: dict[str, int], most: int) -> None:
+    of = [row("A", f"{days}", "2021-01-01", f"*:70:{days}", "99") for days in (most, most + 1)]
+    panel = clean(told(of), dataset(SUMS, periods, suppressed_value=1.5))
+    assert panel.table["count"].tolist() == [70 / most, 1.5]
+
+
+OF_SUMS: Drawn = {
+    "a": ("*:15:7 *:*:7 4:28:7 5:35:7", "*:21:7 9 9 *:*:7"),
+    "h": ("8 8 8 8", "9 9 9 9"),
+}
+
+
+@pytest.mark.parametrize(
+    ("named", "lost"),
+    [
+        (SUMS, {"count": COUNT_SUMS, "capacity": BED_SUMS}),
+        (SUMS, {"count": COUNT_SUMS[:1], "capacity": BED_SUMS[1:]}),
+        (OF_COUNTS, {"count": COUNT_SUMS[1:]}),
+    ],
+)
+def test_a_table_that_lacks_a_column_is_read_as_if_the_config_named_none(
+    named: dict[str, Any], lost: dict[str, list[str]]
+) -> None:
+    gone = [name for names in lost.values() for name in names]
+    of = [{key: it[key] for key in it if key not in gone} for it in told(rows(OF_SUMS))]
+    plain, panel = (clean(of, dataset(names, suppressed_value=1.5)) for names in ({}, named))
+    assert line(plain, "a", "count") == [1.5, 1.5, 4, 5]
+    pd.testing.assert_frame_equal(plain.table, panel.table)
+    assert [text for text in panel.warnings if text not in plain.warnings] == [
+        f"no column {', '.join(names)}: no sum tells a suppressed value of {what}"
+        for what, names in lost.items()
+    ]
+
+
+def test_sums_of_counts_tell_no_capacity() -> None:
+    panel = clean(told(rows(OF_SUMS)), dataset(OF_COUNTS))
+    assert line(panel, "a", "count") == [15 / 7, 2 / 7, 4, 5]
+    assert counts(panel)["suppressed_capacities"] == 2
+
+
+# Several rows of an entity and period ------------------------------------------------------------
+
+ORDER = "suppressed", "sum", "reported"
+"""Sources of the rows of a day: the first one found is that of the day."""
+OTHER = {"a": ("1 1 1 1 1", "9 9 9 9 9")}
+
+
+def readings(day: int, entity: str, *cells: tuple[str, str]) -> list[Row]:
+    """Return a row for each hour of a day, with its count and capacity."""
+    return [
+        row("A", entity, f"{week(day)} {hour:02}:00", count, beds)
+        for hour, (count, beds) in enumerate(cells)
+    ]
+
+
+@pytest.mark.parametrize(
+    "change", [{"patients": "3"}, {"patients": "-999999"}, {"beds": "11"}, {"beds": " 10.00"}]
+)
+@pytest.mark.parametrize("count", ["2", "NA"])
+def test_different_rows_are_refused_with_their_places(change: Row, count: str) -> None:
+    once = rows({**PLAIN, **OTHER})
+    once[1]["patients"] = count
+    assert refused([*once, {**once[1], **change}]).startswith(
+        "hospitals.csv: 2 rows are of an entity and period with several (h, 2021-01-10: row 3 and"
+        " 12). Say what to make of them in dataset.cleaning.several_rows: sum, mean, max or last;"
+    )
+    panel = clean([*once, {**once[1], **change}], dataset(several_rows="last"))
+    assert counts(panel).get("merged_rows") == 1
+
+
+def test_rows_with_equal_numbers_in_two_groups_are_not_equal() -> None:
+    given_rows = rows({**PLAIN, **OTHER})
+    again = [*given_rows, {**given_rows[4], "state": "B"}]
+    with pytest.raises(DataError, match="2 rows are of an entity and period with several"):
+        clean(again, None, streams(S=["A", "B"]))
+    assert counts(clean([*given_rows, given_rows[4]]))["exact_duplicates"] == 1
+
+
+def test_equal_numbers_at_two_times_of_a_day_are_two_rows() -> None:
+    of = readings(0, "a", ("5", "9"), ("5", "9")) + readings(0, "h", ("1", "9"), ("1", "9"))
+    said = refused(of)
+    assert "a date without a time of day, unless dataset.cleaning.several_rows or" in said
+    assert line(clean(of, dataset(several_rows="sum")), "a", "count") == [10]
+
+
+cells_of_day = st.sampled_from(["0", "3", "4", "8", ".", "*:15:7", "*:*:1", "*:*:7", "*:12:."])
+MADE: dict[str, Callable[[list[float]], float]] = {
+    "sum": math.fsum,
+    "mean": statistics.fmean,
+    "max": max,
+    "last": lambda counts: counts[-1],
+}
+
+
+@settings(max_examples=20)
+@given(
+    days=st.lists(st.lists(cells_of_day, min_size=1, max_size=4), min_size=1, max_size=4),
+    rule=st.sampled_from([*MADE]),
+)
+def test_a_day_is_what_python_makes_of_its_rows(days: list[list[str]], rule: str) -> None:
+    """A sum with a missing count is missing, other rules leave it out; the latest row is last."""
+    of = readings(0, "a", ("1", "9"))
+    of += [
+        line
+        for day, cells in enumerate(days, start=1)
+        for line in readings(day, "a", *((cell, "9") for cell in cells))
+    ]
+    of += [line for day in range(len(days) + 1) for line in readings(day, "h", ("1", "9"))]
+    panel = clean(told(of[::-1]), dataset(SUMS, several_rows=rule, max_carry=0))
+    expected, kinds = [1.0], "r"
+    for cells in days:
+        read = [number(cell, 2, 2, sums=True) for cell in cells]
+        read = read[-1:] if rule == "last" else read
+        known = [count for count, _ in read if count is not None]
+        lost = not known or (rule == "sum" and len(known) < len(read))
+        expected.append(0.0 if lost else MADE[rule](known))
+        of_rows = {SOURCES.get(how, "reported") for _, how in read}
+        kinds += "z" if lost else next(it[0] for it in ORDER if it in of_rows)
+    assert line(panel, "a", "count") == pytest.approx(expected)
+    assert sources(panel, "a", "count_source") == kinds
+    found = counts(panel)
+    assert found.get("missing_counts", 0) == found.get("zero_counts", 0) == kinds.count("z")
+    assert found.get("merged_rows", 0) == sum(len(cells) - 1 for cells in days)
+
+
+@pytest.mark.parametrize(("rule", "beds"), [("mean", 6), ("max", 8), ("last", 4)])
+def test_capacities_of_a_day_have_a_rule_too(rule: str, beds: int) -> None:
+    of = readings(0, "a", ("1", "8"), ("1", "0"), ("1", "4")) + readings(0, "h", ("1", "9"))
+    rules = dataset(several_rows=rule, capacity_zero="carry")
+    assert "have different capacities" in refused(of, dataset(several_rows="sum"))
+    assert line(clean(of, rules), "a", "capacity") == [beds]
+    unknown = readings(1, "a", ("1", "0"), ("1", "-1"), ("1", "NA"))
+    panel = clean([*of, *unknown], rules)
+    assert line(panel, "a", "capacity") == [beds, beds]
+    assert counts(panel)["missing_capacities"] == 1
+    idle = "rz" if rule != "last" else "rc"  # the last row has no capacity, not one of 0
+    assert sources(panel, "a", "capacity_source") == idle
+
+
+@pytest.mark.parametrize("rule", ["sum", "mean", "max"])
+def test_rows_equal_in_every_column_are_dropped_or_refused_where_rows_are_parts(rule: str) -> None:
+    """A column that is not read otherwise may tell rows apart."""
+    once = [line | {"age": age} for age in ("young", "old") for line in rows({**PLAIN, **OTHER})]
+    parts = clean(once, dataset(several_rows=rule))
+    assert counts(parts) == {"merged_rows": 10}
+    said = "hospitals.csv: 1 row equal another in every column (h, 2021-01-03: row 22)"
+    assert refused([*once, once[0]], dataset(several_rows=rule)).startswith(said)
+    last = clean([*once, once[0]], dataset(several_rows="last"))
+    assert counts(last) == {"exact_duplicates": 1, "merged_rows": 10}
+
+
+# Periods -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "counts"),
+    [
+        (None, None, [1, 2, 3, 4, 5]),
+        (week(1), week(3), [2, 3, 4]),
+        ("2021-01-04", "2021-01-30", [2, 3, 4]),
+        (week(4), None, [5]),
+        (week(2), week(2), [3]),
+        (None, week(0), [1]),
+    ],
+)
+def test_the_first_and_last_period_are_included_and_others_are_left_out(
+    first: str | None, last: str | None, counts: list[float]
+) -> None:
+    drawn = {**PLAIN, "a": PLAIN["h"]}
+    panel = clean(drawn, dataset(periods={"first": first, "last": last}))
+    assert line(panel, "h", "count") == counts
+    assert panel.joined["rows_outside"] == 10 - 2 * len(counts)
+
+
+@pytest.mark.parametrize(
+    ("dates", "days", "gaps"),
+    [
+        ("2020-12-18 2020-12-25 2021-01-03 2021-01-10", 7, ""),  # from Fridays to Sundays
+        ("2020-12-20 2020-12-25", 7, ""),  # and back
+        ("2020-12-18 2021-01-03", 7, "1 between 2020-12-18 and 2021-01-03"),
+        ("2021-01-03 2021-01-15", 7, "1 between 2021-01-03 and 2021-01-15"),
+        ("2021-01-03 2021-01-17 2021-01-24 2021-02-21", 7,
+         "1 between 2021-01-03 and 2021-01-17; 3 between 2021-01-24 and 2021-02-21"),
+        ("2021-01-03 2021-01-17", 14, ""),
+        ("2021-01-03 2021-01-05", 1, "1 between 2021-01-03 and 2021-01-05"),
+        ("2021-01-03 2021-01-07", 7, ""),
+        ("2021-01-03 2021-01-11", 14, ""),
+    ],
+)  # fmt: skip
+def test_missing_periods_are_reported_and_a_move_from_friday_to_sunday_is_none(
+    dates: str, days: int, gaps: str
+) -> None:
+    of = [it for date in dates.split() for it in of_period(date, "ab")]
+    (report,) = clean(of, dataset(periods={"days": days})).reports
+    assert report.checks == ([f"periods missing: {gaps}"] if gaps else [])
+    assert report.periods == len(dates.split())
+
+
+@pytest.mark.parametrize(
+    ("common", "rare", "length"),
+    [
+        # Exactly half of a period is too little: it is as near to the same as to the next one.
+        ("2021-01-03", "2021-01-04", "2 days"),
+        ("2021-01-03", "2021-01-06", "7 days"),
+        ("2021-01-10", "2021-01-09", "7 days"),
+        ("2021-01-03", "2021-01-10", "14 days"),
+        ("2021-05-01", "2021-04-01", "3 months"),
+    ],
+)
+def test_overlapping_periods_name_the_rarer_one(common: str, rare: str, length: str) -> None:
+    number, unit = length.split()
+    first, second = sorted((common, rare))
+    of = "; or, if rows have any day of their period, set dataset.periods.of"
+    said = refused(of_period(common, "ab") + of_period(rare, "c"), dataset(periods={unit: number}))
+    assert said == (
+        f"hospitals.csv, row 4: stream S has periods {first} and {second}, less than a period of"
+        f" {length} apart (1 row with {rare}, this one first). Give all entities the same start of"
+        f" a period; or change dataset.periods.{unit}{of if unit == 'days' else ''}"
+    )
+
+
+def test_months_that_begin_later_are_refused() -> None:
+    message = refused(of_period("2021-05-02", "ab"), dataset(periods={"months": 3}))
+    assert "needs the first day of a month:" in message
+    assert "'2021-05-02': 2 cells, first in row 2" in message
+    assert 'dt.to_period("M").dt.start_time' in message
+
+
+def test_what_to_check_in_a_table_is_said_once_for_streams_with_the_same_rows() -> None:
+    of = [
+        {**line, "state": line["hospital"][0]}
+        for t in (0, 1, 4)
+        for line in of_period(week(t), ["A1", "A2", "B1", "B2"])
+    ]
+    panel = clean(of, None, streams(S=["A"], T=["B"]))
+    assert panel.warnings == (f"streams S, T: periods missing: 2 between {week(1)} and {week(4)}",)
+
+
+def test_a_year_has_twelve_months() -> None:
+    years = pd.Series(pd.date_range("2019-01-01", periods=4, freq="YS"))
+    assert period_of(years, of=["north"] * 4) == {"months": 12}
+
+
+def test_the_length_of_a_period_is_that_of_one_entity() -> None:
+    weeks = pd.date_range("2024-01-01", periods=4, freq="7D")
+    days = pd.Series([*weeks, *(weeks - pd.Timedelta(days=1))])
+    assert period_of(days, of=["north"] * 4 + ["south"] * 4) == {"days": 7}

@@ -81,13 +81,6 @@ def test_fridays_become_sundays(weeks: int) -> None:
         assert set(starts.dt.day_name()[switches[0] :]) == {"Sunday"}
 
 
-def test_patients_come_in_two_waves_a_year() -> None:
-    rows = simulate_hospitals({"NM": 60}, 104, FRIDAY, 3)
-    by_week = numbers(rows[COUNTS]).groupby(rows["collection_week"]).sum()[COUNTS[0]]
-    power = np.abs(np.fft.rfft(by_week - by_week.mean()))
-    assert power.argmax() == 4
-
-
 # Defects
 
 
@@ -96,11 +89,6 @@ def test_one_hospital_of_a_group_joins_late_and_one_closes(table: pd.DataFrame) 
         weeks = rows.groupby("hospital_pk")["collection_week"].agg(["min", "max"])
         assert (weeks["min"] > weeks["min"].min()).sum() == 1
         assert (weeks["max"] < weeks["max"].max()).sum() == 1
-
-
-def test_patients_of_all_ages_are_at_least_the_adults(table: pd.DataFrame) -> None:
-    shown = numbers(table[COUNTS][~table[COUNTS].isin([HIDDEN, *MISSING]).any(axis=1)])
-    assert (shown[COUNTS[0]] >= shown[COUNTS[1]]).all()
 
 
 def test_counts_from_1_to_3_are_hidden_and_nothing_else(table: pd.DataFrame) -> None:

@@ -26,8 +26,3 @@ def test_each_line_on_the_page_is_one_of_a_message() -> None:
     ])  # fmt: skip
     assert len(lines) >= 12
     assert [line for line in lines if line not in messages] == []
-
-
-def test_the_page_is_short() -> None:
-    prose = re.sub("```.*?```", "", PAGE, flags=re.S)
-    assert len(re.sub("`[^`]*`", "code", prose).split()) <= 800

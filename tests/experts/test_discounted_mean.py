@@ -53,7 +53,7 @@ def test_the_defaults_are_the_best_of_their_grid_on_the_training_weeks():
     table, _ = clean_table(ROOT / config.dataset.source.file, config.dataset, config.streams)
     shares = np.zeros((len(CAUTIONS), len(DECAYS)))
     for state in config.streams:
-        whole = build_stream(table, state, 1.0, {})
+        whole = build_stream(table, state, 1.0, {}, gain=config.gain)
         stream = replace(
             whole, gains=whole.gains[:20], capacity=whole.capacity[:20], periods=whole.periods[:20]
         )

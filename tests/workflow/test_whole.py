@@ -169,9 +169,8 @@ def test_results_do_not_depend_on_cores(whole: Path, tmp_path: Path) -> None:
 # --- The code that a job watches ---
 
 LATE = {
-    # Functions import these, to read a file of YAML and to ask an owner.
+    # Functions import it, to read a file of YAML.
     "dpol.core.yaml_files",
-    "dpol.data.question",
     # Figures of any study may show results of these two, so all watch their columns.
     "dpol.studies.games.show",
     "dpol.studies.comparison.show",

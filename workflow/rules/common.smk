@@ -8,7 +8,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from dpol.core.errors import DpolError, in_one_line
 from dpol.core.words import listed
-from dpol.data.leaving import HOLDS, warning_of
+from dpol.data.stream import HOLDS, warning_of
 from dpol.plan import code_of, inputs_of, make_plan
 from dpol.reruns.code_hashes import code_of_job
 from dpol.reruns.notes import align_times, digest

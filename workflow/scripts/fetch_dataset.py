@@ -5,9 +5,9 @@ from dpol.reruns.job import job_log
 with job_log(snakemake.log[0], outputs=snakemake.output, params=snakemake.params):
     from dpol.core.logs import LOGGER
     from dpol.data.fetch import fetch_table
-    from dpol.data.query import query_for
+    from dpol.data.query import Query
     from dpol.data.settings import Dataset
 
     dataset = Dataset.model_validate(snakemake.params.dataset)
-    query = query_for(dataset, snakemake.params.groups)
+    query = Query(dataset, snakemake.params.groups)
     fetch_table(dataset.source, query, Path(snakemake.output.file), LOGGER.info)

@@ -91,7 +91,7 @@ def new_dataset(options: argparse.Namespace) -> None:
 
     from dpol.config.experiment import parse_experiment
     from dpol.data.cleaning import changes, played
-    from dpol.data.leaving import HOLDS, warning_of
+    from dpol.data.stream import HOLDS, warning_of
     from dpol.data.table import provenance_of_table, rows_of_table
 
     table = Path(options.name)
@@ -106,9 +106,8 @@ def new_dataset(options: argparse.Namespace) -> None:
         keys = {key: _value(key, text) for key, text in sets.items()}
         raw, found = _config(table, file.stem, said, keys)
         config = parse_experiment(raw, file.name).config
-        dataset, unit, moves = config.dataset, config.privacy.unit, None
-        if "count_sensitivity" in config.privacy.model_fields_set:
-            moves = config.privacy.count_sensitivity
+        dataset, unit = config.dataset, config.privacy.unit
+        moves = config.privacy.model_dump(exclude_unset=True).get("count_sensitivity")
         facts = provenance_of_table(table, simulated=dataset.simulated)
         rows = rows_of_table(found, dataset, facts)
         panel, report, _ = played(rows, dataset, config.streams, config.gain, moves, unit.weeks)
@@ -174,8 +173,8 @@ def _config(
         dates, of = (found.cells.get(said[it], none) for it in ("period", "entity"))
         # Who plays must not depend on the counts, which are private.
         chosen = {} if "cleaning.min_total_cases" in keys else {"entities": "all"}
-        dataset |= {"columns": columns, "periods": period_of(dates_of(dates, form), of)}
-        dataset["cleaning"] = chosen
+        length = period_of(dates_of(dates, form), of)
+        dataset |= {"columns": columns, "periods": length, "cleaning": chosen}
     config: dict[str, Any] = {"run": name, "seed": 1, "dataset": dataset, "streams": streams}
     if bound := said.get("at_most"):
         limit = _value("gain", bound)

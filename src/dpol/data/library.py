@@ -10,23 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import BeforeValidator, ValidationError
+from pydantic import ValidationError
 
 from dpol.core.arguments import check_number, check_whole
 from dpol.core.errors import ConfigError, DataError, Key, Text, in_words, keyed
 from dpol.core.extras import needs_pipeline
 from dpol.core.logs import LOGGER
 from dpol.core.randomness import Floats
-from dpol.core.refusals import inside, problems_of, refusal
-from dpol.core.settings import Problem, Settings
-from dpol.core.shipped import completed, place_of
+from dpol.core.refusals import problems_of, refusal
+from dpol.core.settings import Settings
+from dpol.core.shipped import place_of
 from dpol.core.words import counted, nearest
-from dpol.core.yaml_files import read_yaml
-from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.settings import DEFAULT, Dataset, GainsSource, LocalSource, Read, Stream
+from dpol.data.settings import DEFAULT, THE_PAPERS, Dataset, Gain, GainsSource, Read, Stream
 from dpol.data.stream import POSITIVE, PUBLIC, GainStream
 
 if TYPE_CHECKING:
@@ -37,8 +35,8 @@ class _Asked(Settings):
     """What makes a stream of a table, under the keys of a config."""
 
     dataset: Dataset
-    streams: Annotated[dict[str, Stream], BeforeValidator(lambda it: completed(it, "streams"))]
-    """The streams, by any label."""
+    streams: dict[str, Stream]
+    """The stream, by any label."""
     gain: Gain = THE_PAPERS
     """The question."""
 
@@ -46,9 +44,9 @@ class _Asked(Settings):
 def read_table(
     table: Path | str | pd.DataFrame,
     *,
-    entity: str | None = None,
-    period: str | None = None,
-    count: str | None = None,
+    entity: str,
+    period: str,
+    count: str,
     capacity: str | None = None,
     group: str | None = None,
     groups: Sequence[str] | None = None,
@@ -68,13 +66,11 @@ def read_table(
 ) -> GainStream:
     """Read a tidy table of counts, clean it, and return its gain stream.
 
-    The stream is the one that a run of the pipeline makes of the table. The config of a run can be
-    given instead of the table. What the cleaning changed or left out is logged as warnings of the
-    logger `dpol`, which Python prints.
+    The stream is the one that a run of the pipeline makes of the table. What the cleaning changed
+    or left out is logged as warnings of the logger `dpol`, which Python prints.
 
     Args:
-        table: a `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx` file; a pandas frame; or the
-            `.yaml` of a config, of which only `label` is chosen.
+        table: a `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx` file, or a pandas frame.
         entity: column with the entity.
         period: column with the start of the period.
         count: column with the number of people counted.
@@ -87,7 +83,7 @@ def read_table(
         capacity_days: the same for the capacity.
         capacity_per: divisor of the capacity, such as 1000 for rates per 1,000 people.
         label: label of the stream, which keys its noise and by which games know it; by default the
-            groups, or else the name of the file; of a config, its first stream.
+            groups, or else the name of the file.
         gain: the block `gain` of a config: the question.
         count_sensitivity: the most by which one person can change one count; by default 1, but
             required where counts of several rows are added.
@@ -118,21 +114,13 @@ def read_table(
         check_number("count_sensitivity", count_sensitivity, "(0, inf)")
     check_whole("stay", stay)
     frame = None if isinstance(table, (str, Path)) else table
-    place = str(table) if frame is None else "the frame"
-    if place.endswith(".yaml"):
-        with needs_pipeline():
-            return _read_config(place_of(place), label)
-    if period is None:
-        raise ConfigError(
-            f"{place}: name its entity, period, count and capacity, or give the config that"
-            " dpol new dataset writes for it"
-        )
+    place = place_of(str(table)) if frame is None else "the frame"
     columns = {
         "entity": entity, "period": period, "count": count, "capacity": capacity, "group": group,
         "name": name, "cases": cases and list(cases), "capacity_per": capacity_per,
         "count_days": count_days, "capacity_days": capacity_days,
     }  # fmt: skip
-    file = place_of(place) if frame is None else "frame.csv"
+    file = place if frame is None else "frame.csv"
     label = label or ", ".join(groups or [Path(file).name.partition(".")[0]])
     raw = {
         "dataset": {
@@ -148,7 +136,7 @@ def read_table(
     }
     try:
         with needs_pipeline():
-            return _stream_of(place, raw, label, count_sensitivity, stay, frame=frame)
+            return _stream_of(place, raw, label, count_sensitivity, stay, frame)
     except (ConfigError, DataError) as error:
         error.args = (in_words(error.args, as_argument),)
         raise error from None
@@ -167,34 +155,10 @@ def as_argument(key: Key) -> str:
     return named.get(text) or text.removeprefix("dataset.").removeprefix("columns.")
 
 
-def _read_config(file: str, label: str | None) -> GainStream:
-    """Return a stream of a config of a local table, by default its first."""
-    config = read_yaml(file)
-    if not isinstance(config, dict) or not {"dataset", "streams", "privacy"} <= {*config}:
-        raise ConfigError(
-            f"{file}: is not the config of a run, with dataset, streams and privacy; dpol new"
-            " dataset TABLE writes one"
-        )
-    raw = {key: config[key] for key in ("dataset", "streams", "gain") if key in config}
-    privacy: Any = inside(config["privacy"])
-    moves, stay = privacy.get("count_sensitivity"), inside(privacy.get("unit")).get("weeks", 1)
-    return _stream_of(file, raw, label, moves, stay, beside=Path(file).parent)
-
-
 def _stream_of(
-    place: str,
-    raw: dict[str, Any],
-    label: str | None,
-    moves: float | None,
-    stay: Any,
-    *,
-    beside: Path = Path(),
-    frame: pd.DataFrame | None = None,
+    place: str, raw: dict[str, Any], label: str, moves: float | None, stay: int, frame: Any
 ) -> GainStream:
     """Do what the jobs of a run do for a stream, on a frame if one is given.
-
-    A table that is not where it should be, seen from the current folder, is looked for in the
-    folder `beside`.
 
     Raises:
         ConfigError: `raw` breaks rules of a config.
@@ -206,20 +170,11 @@ def _stream_of(
         asked = _Asked.model_validate(raw)
     except ValidationError as error:
         raise refusal(place, problems_of(error, _Asked, raw)) from None
-    dataset, source = asked.dataset, asked.dataset.source
-    if not isinstance(source, LocalSource):
-        raise refusal(place, [Problem(("dataset", "source", "kind"), source.kind, "must be local")])
+    dataset = asked.dataset
     if broken := [*dataset.problems({"gain": asked.gain}, moved=moves is not None)]:
         raise refusal(place, broken)
-    label = label or next(iter(asked.streams))
-    if label not in asked.streams:
-        raise ConfigError(f"{place}: no stream {label}{nearest(label, asked.streams)}")
-    file = place_of(source.file)
-    if not Path(file).is_file() and (beside / source.file).is_file():
-        file = str(beside / source.file)
-    rows = read_rows(file, dataset) if frame is None else rows_of_frame(frame, dataset)
-    wanted = {label: asked.streams[label]}
-    _, report, (stream,) = played(rows, dataset, wanted, asked.gain, moves, stay)
+    rows = read_rows(place, dataset) if frame is None else rows_of_frame(frame, dataset)
+    _, report, (stream,) = played(rows, dataset, asked.streams, asked.gain, moves, stay)
     log_warnings(rows.file, report)
     (cleaned,) = report["streams"]
     left_out = report["rows_dropped"] or report["rows_outside"] or cleaned["dropped"]

@@ -2,67 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dpol.core.files import read_json
-from dpol.data.settings import DEFAULT, Dataset, Read
+from dpol.data.settings import Dataset
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Query:
-    """A query for the part of a table that a dataset needs.
+    """A query for the groups of a table that a dataset needs.
 
     Args:
-        columns: names of the columns, each once.
-        needed: columns that any answer must have; a whole file may lack the others.
-        where: the condition on rows in SoQL, the language of Socrata servers; empty for all rows.
-        order: columns that order the rows.
-        read: how the table is read.
+        dataset: how the table is read.
+        groups: the groups; all if there are none, or no column tells them.
     """
 
-    columns: tuple[str, ...]
-    needed: tuple[str, ...]
-    where: str
-    order: tuple[str, ...]
-    read: Read = DEFAULT
+    dataset: Dataset
+    groups: Collection[str]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, each once; a whole file may lack those of sums."""
+        return list(dict.fromkeys([*self.dataset.must_have, *self.dataset.needed_columns.may_lack]))
+
+    @property
+    def where(self) -> str:
+        """The condition on rows in SoQL, the language of Socrata servers; empty for all rows."""
+        columns, conditions = self.dataset.needed_columns, list[str]()
+        if columns.group and self.groups:
+            quoted = ",".join("'" + it.replace("'", "''") + "'" for it in sorted(self.groups))
+            conditions.append(f"{columns.group} in ({quoted})")
+        if (first := self.dataset.periods.first) or self.dataset.periods.last:
+            start, end = f"'{first}T00:00:00'", f"'{self.dataset.periods.last}T00:00:00'"
+            bounds = f"between {start} and {end}" if self.dataset.periods.last else f">= {start}"
+            conditions.append(f"{columns.period} {bounds if first else f'<= {end}'}")
+        return " and ".join(conditions)
 
     @property
     def soql(self) -> dict[str, str]:
         """The parameters of a request for the rows."""
-        columns, order = ",".join(self.columns), ",".join([*self.order, ":id"])
-        return {"$select": columns, **self._where, "$order": order}
+        of = self.dataset.needed_columns
+        order = f"{of.period},{of.entity},:id"
+        return {"$select": ",".join(self.columns), **self._filter, "$order": order}
 
     @property
     def counting(self) -> dict[str, str]:
         """The parameters of a request for the number of rows."""
-        return {"$select": "count(*)", **self._where}
+        return {"$select": "count(*)", **self._filter}
 
     @property
-    def _where(self) -> dict[str, str]:
+    def _filter(self) -> dict[str, str]:
         return {"$where": self.where} if self.where else {}
-
-
-def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
-    """Return the query for the groups of a table that a dataset needs."""
-    columns, conditions = dataset.needed_columns, list[str]()
-    if columns.group and (wanted := sorted(groups)):
-        quoted = ",".join("'" + group.replace("'", "''") + "'" for group in wanted)
-        conditions.append(f"{columns.group} in ({quoted})")
-    if (first := dataset.periods.first) or dataset.periods.last:
-        start, end = f"'{first}T00:00:00'", f"'{dataset.periods.last}T00:00:00'"
-        bounds = f"between {start} and {end}" if dataset.periods.last else f">= {start}"
-        conditions.append(f"{columns.period} {bounds if first else f'<= {end}'}")
-    return Query(
-        columns=tuple(dict.fromkeys([*dataset.must_have, *columns.may_lack])),
-        needed=tuple(dataset.must_have),
-        where=" and ".join(conditions),
-        order=(columns.period, columns.entity),
-        read=dataset.read,
-    )
 
 
 def must_fetch(query: Query, destination: Path) -> bool:

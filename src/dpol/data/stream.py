@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from dpol.data.question import Gain
+    from dpol.data.settings import Gain
 
 POSITIVE = float(np.nextafter(0.0, 1.0)), float(np.finfo(float).max)
 """The smallest and the largest positive number."""
@@ -39,6 +39,8 @@ _REMEDY = (
 _FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
 MAKE_STREAM = "make one with dpol.GainStream or dpol.read_stream"
 """Remedy for an argument that is not a stream."""
+GAIN = "gain"
+"""Key in a stream's provenance: the question, if it is not the papers'."""
 SELECTION = "selection"
 """Key in a stream's provenance: how its entities were selected."""
 COUNTED = "counted"
@@ -68,6 +70,9 @@ MEASURED = ("reported", "sum")
 """Sources of the numbers of a panel that somebody measured."""
 ZERO_OR_HIDDEN = "zero_or_hidden"
 """Source of a count of 0 that may be a suppressed one (`dataset.cleaning.zeros_hide`)."""
+HOLDS = "This folder holds your raw counts"
+COMPUTED = "These numbers are computed from raw counts that are not public"
+"""What `warning_of` warns of: everything that writes outside `results/` asks it."""
 _ROUNDING = 1e-12
 """A share of the largest gain that a mean of equal gains may miss."""
 _GIVEN = "sensitivity"
@@ -276,6 +281,16 @@ def _problems(stream: GainStream) -> Iterator[str]:
             )
 
 
+def warning_of(private: bool, what: str) -> str:
+    """Return the warning that a file, a picture or an answer carries; empty for public counts.
+
+    Args:
+        private: `GainStream.private` or `Dataset.private`.
+        what: what it does, such as "This folder holds your raw counts".
+    """
+    return f"{what}. Share nothing of it." if private else ""
+
+
 def unmeasured_of(stream: GainStream) -> dict[str, Any]:
     """Return `UNMEASURED` of a stream; of gains without a panel, nothing is unmeasured."""
     return {"periods": 0, "share": 0.0, "zero_share": 0.0, **stream.provenance.get(UNMEASURED, {})}
@@ -392,11 +407,16 @@ def build_stream(
     provenance: dict[str, Any],
     stay: int = 1,
     *,
-    gain: Gain | None = None,
+    gain: Gain,
     named: str = "",
     counted: str = "",
 ) -> GainStream:
     """Build a stream from a canonical panel and a question.
+
+    The question decides only by what the counts and their noise are divided. With count sensitivity
+    s, capacities c_ti and bound M, one person changes a gain by at most s / c_ti if it is a share,
+    and by at most s / M if it is a count. Shares lie in [0, `at_most`], counts divided by M in
+    [0, 1].
 
     Args:
         panel: a panel with the stream.
@@ -404,19 +424,15 @@ def build_stream(
         count_sensitivity: the most by which one person can change one count.
         provenance: provenance of the stream; a question other than the papers' is added to it.
         stay: number of consecutive rounds in which one person may be counted.
-        gain: the question; the papers' question by default.
+        gain: the question.
         named: label of the new stream; `label` by default.
         counted: the table's word for counts, for the unit of privacy.
 
     Raises:
-        DataError: its values break a rule of `GainStream`, or `dpol.data.question.apply_question`
-            refuses the question.
+        DataError: its values break a rule of `GainStream`, or fewer than two entities are large
+            enough for the question.
     """
-    # Imported here: it loads pydantic, which a game without a table does not need.
-    from dpol.data.question import THE_PAPERS, apply_question
-
-    gain = gain or THE_PAPERS
-    rows, asked = apply_question(panel[panel["stream"] == label], label, gain)
+    rows, asked = _apply_question(panel[panel["stream"] == label], label, gain)
     if counted and count_sensitivity > 1:
         asked = {**asked, COUNTED: counted}
     names = {"round": "period", "expert": "entity"}
@@ -428,6 +444,32 @@ def build_stream(
     facts = {"label": named or label, "gain_range": gain.largest, "provenance": given | asked}
     facts |= {"count_sensitivity": count_sensitivity, "stay": stay}
     return _of_rows(columns, facts)
+
+
+def _apply_question(
+    rows: pd.DataFrame, label: str, gain: Gain
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the rows of a stream with a column `gain`, the `capacity` being its denominator.
+
+    Also return the question for the provenance; empty for the papers' question.
+    """
+    every = rows["entity"].nunique()
+    if gain.min_capacity is not None:
+        rows = rows[rows.groupby("entity")["capacity"].transform("min") >= gain.min_capacity]
+    if (kept := rows["entity"].nunique()) < 2 <= every:
+        raise DataError(
+            f"stream {label}: {kept} of {every} entities have a capacity of at least"
+            f" {gain.min_capacity:g} in every period, but 2 are needed; lower min_capacity"
+        )
+    bound, whole = gain.bound or gain.at_most, gain.bound or rows["capacity"]
+    # The panel may hold larger shares, which another question of the run allows.
+    share = rows["count"] / whole if bound else rows["density"]
+    above = int((share > gain.largest).sum())
+    rows = rows.assign(gain=np.minimum(share, gain.largest), capacity=whole)
+    if gain.is_papers:
+        return rows, {}
+    asked = gain.model_dump(exclude={"title"}, exclude_none=True) | {"left_out": every - kept}
+    return rows, {GAIN: asked | ({"clipped": above} if bound else {})}
 
 
 def _of_rows(columns: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> GainStream:

@@ -50,9 +50,8 @@ def read_undescribed(
         placed = [replace(it, location=("dataset", "read", *it.location)) for it in found]
         raise refusal(str(table), placed) from None
     columns = {"entity": "place", "period": "week", "count": "count"}
-    asked = {it: said.get(it, name) for it, name in columns.items()}
-    whole = read_file(table, read, of=Columns.model_validate(asked))
-    return whole, read
+    named = Columns.model_validate({it: said.get(it, name) for it, name in columns.items()})
+    return read_file(table, read, of=named), read
 
 
 def kinds_of(table: Table, read: Read, form: str | None) -> dict[str, str]:

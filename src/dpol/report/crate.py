@@ -18,7 +18,7 @@ from rocrate.rocrate import ROCrate
 
 from dpol.config.models import Config
 from dpol.core.files import sha256
-from dpol.data.leaving import HOLDS, warning_of
+from dpol.data.stream import HOLDS, warning_of
 from dpol.report.door import CODE, CONFIG, RunFiles
 from dpol.report.parts import Provenance, read_source, source_facts
 

@@ -14,8 +14,7 @@ from matplotlib.figure import Figure
 from dpol.config.experiment import parse_experiment
 from dpol.config.league import noises_to_play
 from dpol.core.arguments import check_mu, check_number, check_whole
-from dpol.data.leaving import COMPUTED, warning_of
-from dpol.data.stream import GainStream
+from dpol.data.stream import COMPUTED, GainStream, warning_of
 from dpol.experts.games import Entry, members_of
 from dpol.noise import NO_NOISE
 from dpol.report.run import Run

@@ -15,7 +15,7 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_json, write_text
-from dpol.data.leaving import HOLDS, warning_of
+from dpol.data.stream import HOLDS, warning_of
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.door import CONFIG, CRATE, RunFiles, read_fragment, read_image
 from dpol.report.lead import Answer, answer_of, game_of

@@ -16,8 +16,7 @@ from dpol.config.experiment import parse_experiment
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.schemas import readable
 from dpol.core.words import counted, listed, nearest, short_repr
-from dpol.data.leaving import COMPUTED, warning_of
-from dpol.data.stream import PUBLIC, GainStream, read_stream
+from dpol.data.stream import COMPUTED, PUBLIC, GainStream, read_stream, warning_of
 from dpol.report.door import CODE, CONFIG, Crate, disagreements, read_config, read_crate
 from dpol.reruns.code_hashes import code_of_results
 from dpol.show.style import write_below
