@@ -17,7 +17,8 @@ import pytest
 from dpol.core.errors import DataError
 from dpol.data.cleaning import RULES, clean_table
 from dpol.data.panel import PANEL
-from dpol.data.settings import THE_PAPERS, CheckName, Dataset, Gain, Stream
+from dpol.data.question import THE_PAPERS, Gain
+from dpol.data.settings import CheckName, Dataset, Stream
 from dpol.data.table import Rows, Table, rows_of_table, table_of
 
 FIELDS = ["state", "hospital", "week", "patients", "beds"]

@@ -42,7 +42,8 @@ from dpol.data.cleaning import (
     joined,
     report_as_markdown,
 )
-from dpol.data.settings import Cleaning, Gain
+from dpol.data.question import Gain
+from dpol.data.settings import Cleaning
 
 COLUMNS = ["count", "count_source", "capacity", "capacity_source"]
 START = datetime.date(2021, 1, 3)

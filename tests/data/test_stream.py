@@ -34,7 +34,7 @@ from data.drawn import (
 )
 from dpol.core.errors import DataError
 from dpol.data.panel import rows_of_stream
-from dpol.data.settings import THE_PAPERS, Gain
+from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.stream import (
     COUNTED,
     GAIN,

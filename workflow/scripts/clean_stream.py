@@ -6,7 +6,8 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
     from dpol.core.files import write_json
     from dpol.data.cleaning import clean_stream, provenance_of_stream
     from dpol.data.panel import write_panel
-    from dpol.data.settings import Dataset, Gain
+    from dpol.data.question import Gain
+    from dpol.data.settings import Dataset
     from dpol.data.stream import build_stream, write_stream
     from dpol.data.table import load_rows
 

@@ -17,7 +17,8 @@ from pydantic import BeforeValidator, Field, create_model
 
 from dpol.core.settings import Label, Settings, Several
 from dpol.core.shipped import place_of
-from dpol.data.settings import THE_PAPERS, Dataset, Gain, Streams
+from dpol.data.question import THE_PAPERS, Gain
+from dpol.data.settings import Dataset, Streams
 from dpol.experts.suites import SUITES
 from dpol.privacy.settings import DELTA, Mu
 from dpol.studies.comparison.settings import Comparison, ComparisonSettings

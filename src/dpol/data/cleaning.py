@@ -30,7 +30,8 @@ from dpol.data.panel import (
     one_row_each,
     rows_of_stream,
 )
-from dpol.data.settings import THE_PAPERS, Cleaning, Columns, Dataset, Gain, Stream
+from dpol.data.question import THE_PAPERS, Gain
+from dpol.data.settings import Cleaning, Columns, Dataset, Stream
 from dpol.data.stream import (
     MANY_UNMEASURED,
     MAX_CARRY,

@@ -24,7 +24,8 @@ from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Settings
 from dpol.core.shipped import place_of
 from dpol.core.words import counted, nearest
-from dpol.data.settings import DEFAULT, THE_PAPERS, Dataset, Gain, GainsSource, Read, Stream
+from dpol.data.question import THE_PAPERS, Gain
+from dpol.data.settings import DEFAULT, Dataset, GainsSource, Read, Stream
 from dpol.data.stream import POSITIVE, PUBLIC, GainStream
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from dpol.core.errors import DataError, Key, keyed
 from dpol.core.schemas import read_frame, read_schemas, write_frame
 from dpol.core.words import counted, did_you_mean, listed, shortened
 from dpol.data import tidy
-from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Gain, Periods
+from dpol.data.question import Gain
+from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods
 from dpol.data.stream import ZERO_OR_HIDDEN
 from dpol.data.table import (
     LARGEST,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from dpol.data.settings import Gain
+    from dpol.data.question import Gain
 
 POSITIVE = float(np.nextafter(0.0, 1.0)), float(np.finfo(float).max)
 """The smallest and the largest positive number."""
@@ -412,11 +412,6 @@ def build_stream(
     counted: str = "",
 ) -> GainStream:
     """Build a stream from a canonical panel and a question.
-
-    The question decides only by what the counts and their noise are divided. With count sensitivity
-    s, capacities c_ti and bound M, one person changes a gain by at most s / c_ti if it is a share,
-    and by at most s / M if it is a count. Shares lie in [0, `at_most`], counts divided by M in
-    [0, 1].
 
     Args:
         panel: a panel with the stream.

@@ -10,7 +10,8 @@ from typing import Annotated
 from pydantic import Field
 
 from dpol.core.settings import Label, Settings, Several
-from dpol.data.settings import THE_PAPERS, Dataset, Gain, Streams, TableFile
+from dpol.data.question import THE_PAPERS, Gain
+from dpol.data.settings import Dataset, Streams, TableFile
 from dpol.privacy.settings import Mu
 from dpol.studies.comparison.settings import System
 from dpol.studies.games.settings import Suites

@@ -25,6 +25,7 @@ from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.core.shipped import place_of
 from dpol.data.cleaning import clean_table
+from dpol.data.question import THE_PAPERS
 from dpol.data.stream import ZERO_OR_HIDDEN, GainStream, build_stream
 from dpol.experts.registry import make_members
 from dpol.noise import NO_NOISE, find_noise
@@ -60,7 +61,7 @@ def play_fillings(block: Fillings, point: RobustnessPoint, inputs: Inputs) -> pd
     """Play all suites at all levels; rows of local systems and of the columns of Table 2."""
     table, suites = filled(block.table, point.of, point.read_as), point.settings.suites
     panel = panel_of(table)
-    streams = [build_stream(panel, label, 1.0, {}) for label in table.streams]
+    streams = [build_stream(panel, label, 1.0, {}, gain=THE_PAPERS) for label in table.streams]
     played = (
         play_suite(
             stream,
