@@ -157,7 +157,12 @@ def as_argument(key: Key) -> str:
 
 
 def _stream_of(
-    place: str, raw: dict[str, Any], label: str, moves: float | None, stay: int, frame: Any
+    place: str,
+    raw: dict[str, Any],
+    label: str,
+    moves: float | None,
+    stay: int,
+    frame: pd.DataFrame | None,
 ) -> GainStream:
     """Do what the jobs of a run do for a stream, on a frame if one is given.
 
