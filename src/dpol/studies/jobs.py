@@ -114,6 +114,8 @@ def collect(
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """Make the result tables of a study one by one, check them, and yield them by name.
 
+    A study without a `collect` of its own has the rows of its points, in the columns of the table.
+
     Args:
         study: the study.
         settings: its settings.
@@ -123,12 +125,14 @@ def collect(
     Raises:
         DataError: a table does not fit its schema.
     """
+    schemas = schemas_in(study.package)
     if own := getattr(import_module(study.collecting), "collect", None):
         frames = own(files, settings, facts)
     else:
         frames = {
-            name: read_points(paths) for name, paths in files.items() if name in study.results
+            name: read_points(paths).filter([*schemas[name].columns])
+            for name, paths in files.items()
+            if name in study.results
         }
-    schemas = schemas_in(study.package)
     for name, frame in frames.items() if isinstance(frames, Mapping) else frames:
         yield name, schemas[name].check(frame, f"{study.name}: {name}")

@@ -10,7 +10,7 @@ import pandas as pd
 from dpol.studies.robustness.settings import RobustnessPoint
 from dpol.studies.robustness.unmeasured import play_fillings, play_zeros
 from dpol.studies.robustness.worlds import play_worlds
-from dpol.studies.study import Inputs, schemas_in
+from dpol.studies.study import Inputs
 
 POINT = RobustnessPoint
 _PLAYS: Mapping[str, Callable[[Any, RobustnessPoint, Inputs], pd.DataFrame]] = {
@@ -21,8 +21,7 @@ _PLAYS: Mapping[str, Callable[[Any, RobustnessPoint, Inputs], pd.DataFrame]] = {
 
 
 def run(point: RobustnessPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Play the games of a point: the rows of the result table of its block."""
+    """Play the games of a point: the rows of the result table of its block, or more columns."""
     tables = {name: pd.DataFrame() for name in _PLAYS}
     (name,) = point.settings.model_fields_set.intersection(_PLAYS)
-    rows = _PLAYS[name](getattr(point.settings, name), point, inputs)
-    return tables | {name: rows[[*schemas_in(__package__)[name].columns]]}
+    return tables | {name: _PLAYS[name](getattr(point.settings, name), point, inputs)}

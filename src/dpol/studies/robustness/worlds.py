@@ -150,7 +150,7 @@ def play_worlds(block: Part, point: RobustnessPoint, inputs: Inputs) -> pd.DataF
         lead = ahead.mean(axis=0)
         half = half_width(ahead, point.confidence, len(WORLDS) * len(block.mus) * (len(rows) - 1))
         tables.append(
-            rows.assign(
+            rows.drop(columns="member").assign(
                 gain_share=shares.mean(axis=1),
                 strongest=strongest,
                 to_ours=lead,
