@@ -89,7 +89,7 @@ def test_a_light_install_is_small_and_holds_the_library_alone(light: Path) -> No
 
 
 def test_commands_of_the_library_run_without_the_pipeline(light: Path, tmp_path: Path) -> None:
-    assert "Experiments:" in succeed(dpol(light, tmp_path, "--help"))
+    assert "commands:" in succeed(dpol(light, tmp_path, "--help"))
     assert "59.9%" in succeed(dpol(light, tmp_path, "account", "--mu", "0.5"))
 
 
