@@ -26,18 +26,6 @@ def test_version_is_the_same_everywhere() -> None:
     assert named == {dpol.__version__}
 
 
-def test_the_citation_says_what_the_package_says() -> None:
-    """The field of its licence cannot say "and", so the abstract names the other one."""
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    code, table = PROJECT["license"].split(" AND ")
-    assert cited["license"] == code
-    assert re.findall(r"under (\S+?)[;.](?:\s|$)", cited["abstract"]) == [code, table]
-    assert cited["title"].removeprefix("dpol: ").lower() in PROJECT["description"].lower()
-    assert cited["abstract"].startswith(PROJECT["description"].partition(":")[0])
-    assert set(cited["keywords"]) <= {*PROJECT["keywords"]}
-    assert [each["name"] for each in cited["authors"]] == [it["name"] for it in PROJECT["authors"]]
-
-
 def test_conda_has_the_python_of_the_package() -> None:
     """Not above what has wheels of all locked packages (workflow/envs/dpol.yaml)."""
     files = ROOT / "environment.yml", ROOT / "environment-dev.yml", conda_env.FILE
