@@ -50,8 +50,7 @@ def panel_of(table: Table) -> pd.DataFrame:
     source = table.dataset.source
     if source.kind != "local":
         raise ConfigError(f"a table of robustness must be local, not {source.kind}; name its file")
-    gains = [*table.gains.values()]
-    return clean_table(place_of(source.file), table.dataset, table.streams, gains)[0]
+    return clean_table(place_of(source.file), table.dataset, table.streams, table.gains.values())[0]
 
 
 # ---- fillings ------------------------------------------------------------------------------------
@@ -208,8 +207,7 @@ def summed_up(
 def play_zeros(block: Zeros, point: RobustnessPoint, inputs: Inputs) -> pd.DataFrame:
     """Play a question at a level; a row for each share of hidden zeros and state, and the mean."""
     table = block.tables[point.of]
-    assert table.dataset.columns is not None
-    known = hidden_averages(place_of(block.told_by), str(table.dataset.columns.count))
+    known = hidden_averages(place_of(block.told_by), table.dataset.needed_columns.count)
     gain = table.gains[point.question]
     rows_of = {str(it): rows for it, rows in panel_of(table).groupby("stream", sort=False)}
 

@@ -12,6 +12,7 @@ import pandas as pd
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import GainStream
+from dpol.noise import find_noise
 from dpol.noise.noisy_gains import NoisyGains, privatize
 from dpol.studies.comparison.standings import OUR_METHOD, strongest
 from dpol.studies.robustness.settings import Part, RobustnessPoint
@@ -128,11 +129,13 @@ def streams_of(world: str, n_streams: int) -> tuple[GainStream, Floats]:
 def noisy_world(world: str, mu: float, n_streams: int, noise: str = "capacity") -> NoisyGains:
     """Return the noisy gains of a world: a run is a stream."""
     empty, gains = streams_of(world, n_streams)
+    noisy = privatize(empty, noise, mu, seed=SEED, replicates=n_streams)
+    if find_noise(noise).mechanism is None:  # noise by its scale does not depend on gains
+        return dataclasses.replace(noisy, gains=noisy.gains + gains)
     own = [
         privatize(dataclasses.replace(empty, gains=raw), noise, mu, seed=SEED, replicates=[run])
         for run, raw in enumerate(gains)
     ]
-    noisy = privatize(empty, noise, mu, seed=SEED, replicates=n_streams)
     return dataclasses.replace(noisy, gains=np.concatenate([each.gains for each in own]))
 
 
