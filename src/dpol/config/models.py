@@ -64,7 +64,7 @@ class Privacy(Settings):
 
     Above 1 if a person is counted several times, or for a cautious reading of cleaned data.
     Required where counts are added: `dataset.periods.of` or `dataset.cleaning.several_rows` is
-    `sum`, or `dataset.cleaning.cumulative` is given."""
+    `sum`."""
     unit: Unit = Unit()
     """Unit of privacy of the levels."""
     memory: MemoryName = "designed"
@@ -148,7 +148,7 @@ class Config(Settings):
         """Whether gains, data columns and privacy are defined as in the first paper."""
         (*others, gain) = self.gains.values()
         once = self.privacy.count_sensitivity == 1 == self.privacy.unit.weeks
-        return not others and gain.untitled == THE_PAPERS and once and self.dataset.is_papers
+        return not others and gain.is_papers and once and self.dataset.is_papers
 
     @property
     def left_out(self) -> list[str]:
