@@ -72,11 +72,12 @@ def _sections() -> Iterator[Mapping[str, object]]:
     tables |= {
         name: _rows("", models[name], models, separate) for name in places if name in separate
     }
+    places[""] = ["Top level"]
     said = {meaning for rows in tables.values() for *_, meaning in rows}
     for name, rows in tables.items():
         about = _begin(models[name]["description"]) if name else ""
         about = "" if about in said else about
-        yield {"places": _outer(places.get(name, ["Top level"])), "about": about, "rows": rows}
+        yield {"places": _outer(places[name]), "about": about, "rows": rows}
 
 
 def _outer(places: Sequence[str]) -> list[str]:

@@ -292,8 +292,6 @@ def test_a_run_that_plays_the_paper_begins_with_what_is_reproduced(folder: Path)
 
 # ---- data and provenance -------------------------------------------------------------------------
 
-NOTE = Note(asked="", read={}, wrote={}, began=0, ended=1)
-
 
 def test_the_data_have_what_to_check_in_the_table(tmp_path: Path) -> None:
     write_json(tmp_path / "data/cleaning.json", CLEANING)

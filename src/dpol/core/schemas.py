@@ -112,7 +112,7 @@ def read_schemas(path: Path) -> Mapping[str, Schema]:
         ValueError: the kind of a column is unknown.
         KeyError: a group of shared columns is unknown.
     """
-    shared = shared_columns()
+    shared = _load(Path(__file__).with_name("shared_columns.yaml"))
     schemas = {}
     for name, table in _load(path).items():
         columns: dict[str, ResultColumn] = {}
@@ -122,11 +122,6 @@ def read_schemas(path: Path) -> Mapping[str, Schema]:
         empty = table.get("may_be_empty", False)
         schemas[name] = Schema(name, table["about"].strip(), columns, empty)
     return schemas
-
-
-def shared_columns() -> dict[str, dict[str, list[str]]]:
-    """Read the groups of shared columns: the kind, meaning and optional unit of each column."""
-    return _load(Path(__file__).with_name("shared_columns.yaml"))
 
 
 def _load(path: Path) -> dict[str, Any]:
