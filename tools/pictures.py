@@ -13,7 +13,6 @@ from PIL import Image
 IMAGES = Path(__file__).parents[1] / "docs/images"
 FIGURES = {
     "central-texas": ("figure-1", "figure-2", "labels-risk"),
-    "flu": ("promises",),
     "mine": ("figure-2",),
     "states": ("privacy-utility",),
 }

@@ -20,8 +20,8 @@ from dpol.show.entries import noise_entry
 
 NAMES = [noise.name for noise in EVENT_STREAMS]
 EACH = pytest.mark.parametrize("name", NAMES)
-SCALED = [name for name in NAMES if name != "staircase" and not name.startswith("budget")]
-"""Mechanisms whose noise is a multiple of a draw; `test_draws.py` has what budgets spend."""
+SCALED = [name for name in NAMES if name not in ("staircase", "budget-absorption")]
+"""Mechanisms whose noise is a multiple of a draw; `test_draws.py` has budget absorption."""
 BEDS = 100.0
 EXACT = {
     "laplace-uniform": lambda stay: 2 * stay,
@@ -59,10 +59,8 @@ def sampled_by_fast(counts, draws, epsilon, stay):
     [
         ("laplace-uniform", [3, 5], [[1], [-2]], [4, 3]),
         ("laplace-sample", [3, 5, 7], [[1], [9], [-1]], [3.5, 3.5, 6.5]),
-        # A publication needs a move of more than 1 / budget: 2, then 4, then 2 again.
-        ("budget-distribution", [3, 8, 8], [[0, 1]] * 3, [5, 5, 10]),
         # The decision's noise of scale 2 keeps the first count back; the budget is left for later.
-        ("budget-distribution", [3, 3], [[-0.6, 1], [0, 1]], [0, 5]),
+        ("budget-absorption", [3, 3], [[-0.6, 1], [0, 1]], [0, 4]),
         # Two rounds of budget make the scale 1 in round 2, which voids round 3.
         ("budget-absorption", [1, 3, 99, 99], [[0, 1]] * 4, [0, 4, 4, 101]),
         # At most w rounds are absorbed.
@@ -216,7 +214,7 @@ def stream(random_stream):
     return random_stream(12, 4)
 
 
-ONE_PLACE = "budget-distribution", "budget-absorption", "fast"
+ONE_PLACE = "budget-absorption", "fast"
 """Mechanisms whose dear rounds depend on the data: those of several holders could add up."""
 
 

@@ -68,7 +68,6 @@ def test_numbers_are_never_too_small_and_hardly_too_large(name):
 @pytest.mark.parametrize(
     ("name", "mu", "epsilon"),
     [
-        ("budget-distribution", 1.0, 0.73587),
         ("budget-absorption", 1.0, 0.73587),
         ("pegasus", 1.0, 2.0707),
         ("budget-absorption", 0.25, 0.16517),

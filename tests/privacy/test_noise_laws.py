@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpol.privacy.losses import Promise, pure
-from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE, LAWS, STAIRCASE, UNIFORM, Law, staircase
+from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE, LAWS, STAIRCASE, Law, staircase
 
 SLACK, SLACK_OF_GUESS = 1e-3, 1e-4
 """Stated largest relative excess of a delta; and of mu, and of delta at epsilon = 0."""
@@ -205,15 +205,10 @@ def test_pure_epsilon_is_divided_among_the_releases(law):
     assert law.largest(Promise(epsilon=1.0), 16) == 1 / 16
 
 
-def test_gaussian_and_uniform_noise_in_closed_form():
+def test_gaussian_noise_in_closed_form():
     assert GAUSSIAN.deviation(GAUSSIAN.largest(Promise(mu=0.25), 2)) == pytest.approx(32**0.5)
     guess = GAUSSIAN.largest(Promise(delta=0.2), 4)
     assert GAUSSIAN.loss(guess, 4).delta(0.0) == pytest.approx(0.2)
     small = Promise(epsilon=1.0, delta=1e-6)
     assert GAUSSIAN.loss(GAUSSIAN.largest(small, 8), 8).delta(1.0) == pytest.approx(1e-6)
     assert GAUSSIAN.largest(Promise(epsilon=1.0), 2) == 0
-    # Two intervals of length 10 each keep the secret with probability .9.
-    assert UNIFORM.largest(Promise(delta=0.19), 2) == pytest.approx(0.1)
-    assert UNIFORM.deviation(0.1) == pytest.approx(10 / math.sqrt(12))
-    assert UNIFORM.loss(0.1, 2).delta(3.0) == pytest.approx(0.19)
-    assert UNIFORM.loss(0.1, 2).mu == math.inf

@@ -2,16 +2,16 @@
 
 A window of w rounds spends at most epsilon, so a person who stays up to w rounds at one holder has
 epsilon there. Two Laplace releases with e1 and e2 lose at most as much as one with e1 + e2, even if
-the first decides e2: so a window of the two budgets loses at most one Laplace release of epsilon.
+the first decides e2: so a window of budget absorption loses at most one release of epsilon.
 The groups of PeGaSus add their pure epsilon to the Laplace noise of every round.
 
 Every mechanism maps the counts (T, n) of n holders, in units of what one person can change, to R
 replicates of their releases. A holder's releases use its own counts, its own draws (standard
 Laplace, (T, k, R, n)) and public numbers only. `staircase` is `uniform` with other noise.
 
-Sources: uniform, sample, budget distribution and budget absorption are from Kellaris, Papadopoulos,
-Xiao and Papadias, "Differentially Private Event Sequences over Infinite Streams" (VLDB 2014); FAST
-is from Fan and Xiong, "Adaptively Sharing Time-Series with Differential Privacy" (arXiv
+Sources: uniform, sample and budget absorption are from Kellaris, Papadopoulos, Xiao and Papadias,
+"Differentially Private Event Sequences over Infinite Streams" (VLDB 2014); FAST is from Fan and
+Xiong, "Adaptively Sharing Time-Series with Differential Privacy" (arXiv
 1202.3461); PeGaSus from Chen, Machanavajjhala, Hay and Miklau, "PeGaSus: Data-Adaptive
 Differentially Private Stream Processing" (CCS 2017). The first release of all is 0.
 """
@@ -126,47 +126,25 @@ def sample(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int
     return np.asarray((x[:, None] + draws[:, 0] / epsilon)[rounds - rounds % stay])
 
 
-def budget_distribution(
-    x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int
-) -> Floats:
-    """Publish with half of what the window has left, if the count has moved by more than the noise.
-
-    Half of epsilon decides whether to publish, by the noisy distance to the last publication.
-    """
-    counts, spent = np.zeros((2, *draws[:, 0].shape))
-    for t in range(len(x)):
-        left = epsilon / 2 - spent[max(t - stay + 1, 0) : t].sum(axis=0)
-        publish, counts[t] = _published(t, x, counts, draws, left / 2, epsilon / (2 * stay))
-        spent[t] = np.where(publish, left / 2, 0.0)
-    return np.asarray(counts)
-
-
 def budget_absorption(
     x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int
 ) -> Floats:
     """Publish with the budget of all rounds since the last publication, at most w of them.
 
     A publication that absorbed k rounds is followed by k - 1 rounds without one. Half of epsilon
-    decides whether to publish, as in `budget_distribution`.
+    decides whether to publish: if the noisy distance to the last publication is above the noise.
     """
     each = epsilon / (2 * stay)
     counts = np.zeros_like(draws[:, 0])
     used = np.full(counts.shape[1:], -1.0)  # the last round whose budget is used or void
     for t in range(len(x)):
         rounds = np.clip(t - used, 0, stay)
-        publish, counts[t] = _published(t, x, counts, draws, each * rounds, each)
+        last = counts[t - 1] if t else np.zeros_like(counts[0])
+        error = 1 / np.maximum(each * rounds, 1e-300)  # no publication without a budget
+        publish = np.abs(x[t] - last) + draws[t, 0] / each > error
+        counts[t] = np.where(publish, x[t] + draws[t, 1] * error, last)
         used = np.where(publish, t + rounds - 1, used)
     return counts
-
-
-def _published(
-    t: int, x: Floats, counts: Floats, draws: Floats, budget: Floats, decide: float
-) -> tuple[Floats, Floats]:
-    """Return where round t is published with its budget, and the (R, n) releases of the round."""
-    last = counts[t - 1] if t else np.zeros_like(counts[0])
-    error = 1 / np.maximum(budget, 1e-300)  # no publication without a budget
-    publish = np.abs(x[t] - last) + draws[t, 0] / decide > error
-    return publish, np.where(publish, x[t] + draws[t, 1] * error, last)
 
 
 def fast(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Floats:
@@ -256,15 +234,6 @@ OF_ITS_OWN = replace(EVERY_ROUND, adapts=True, repeats=True)
 """Releases when the mechanism decides."""
 
 
-def _budgets(epsilon: float, stay: int) -> Loss:
-    """Return the loss of Laplace releases that together have epsilon at each of two holders.
-
-    Two Laplace releases of strengths a and b lose less than one of a + b, also if b depends on the
-    first, so any number that spend epsilon lose less than one that spends it at once.
-    """
-    return LAPLACE.loss(epsilon, 2)
-
-
 def _groups(e: float, rounds: int) -> Loss:
     """Return the loss of PeGaSus: Laplace noise in every round, and pure epsilon of the groups."""
     groups = pure((1 - PERTURBED_SHARE) * e * rounds)
@@ -288,19 +257,12 @@ MECHANISMS = {
         most=lambda stay: 1.0,
         repeats=True,
     ),
-    "budget-distribution": replace(
-        OF_ITS_OWN,
-        title="a release when the count has moved, with half of the ε left (Kellaris et al.)",
-        release=budget_distribution,
-        of_window=_budgets,
-        draws=2,
-        most=lambda stay: 1 / 4 + 1 / (2 * stay),
-    ),
     "budget-absorption": replace(
         OF_ITS_OWN,
-        title="a release when the count has moved, with the ε of the rounds without one (the same)",
+        title="a release when the count has moved, with the ε of the rounds without one (Kellaris"
+        " et al.)",
         release=budget_absorption,
-        of_window=_budgets,
+        of_window=lambda epsilon, stay: LAPLACE.loss(epsilon, 2),
         draws=2,
         most=lambda stay: 1 / 2 + 1 / (2 * stay),
     ),

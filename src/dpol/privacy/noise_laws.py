@@ -177,13 +177,5 @@ STAIRCASE = Law(
     loss_of=_staircase,
     noise_of=staircase,
 )
-# A release of uniform noise on an interval of length 1 / e gives the person away for certain with
-# probability e, and says nothing otherwise.
-UNIFORM = Law(
-    name="uniform",
-    deviation_of=lambda e: 1 / (math.sqrt(12) * e),
-    loss_of=lambda e: Loss(told=min(e, 1.0)),
-    largest_of=lambda promise, releases: -math.expm1(math.log1p(-promise.delta) / releases),
-)
 LAWS = {law.name: law for law in (GAUSSIAN, LAPLACE, STAIRCASE)}
 """The laws that dpol draws, by name."""

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
-import pytest
-from scipy.stats import norm
 
-from dpol.privacy.account import best_guess
-from dpol.studies.answer.promises import draw_promises, promises_table
+from dpol.studies.answer.promises import promises_table
 from dpol.studies.study import Facts
-from legible import assert_legible
 from tables_by_hand import lines
 
 SUMMARY = pd.DataFrame(
@@ -24,7 +19,6 @@ GAMES = [
     *(("staircase", "random-effects", same, 16.0, 15.0) for same in ("mu", "guess", "pure")),
     ("fast", "persistence", "pure", 12.0, 10.0),
 ]
-LAWS = {"staircase": "staircase", "fast": "Laplace"}
 MUS = {"staircase": 0.7}
 GUESSES = {"capacity-memory": 0.5901, "capacity": 0.5987, "staircase": 0.6234, "fast": 0.55}
 MEMORY = pd.DataFrame(
@@ -33,9 +27,7 @@ MEMORY = pd.DataFrame(
             **{"stream": stream, "level": 0.5, "weeks": 2, "noise": noise, "algorithm": reader},
             **{"same": same, "mean_gain": gain, "ci_half_width": half},
             **{"gaussian": noise.startswith("capacity"), "every_week": noise != "fast"},
-            **{"law": LAWS.get(noise, "Gaussian"), "best_guess": GUESSES[noise]},
-            **{"guaranteed_mu": MUS.get(noise, 0.5)},
-            **{"noise_memory": "a = 0, b = 0.2" if noise == "capacity-memory" else ""},
+            **{"best_guess": GUESSES[noise], "guaranteed_mu": MUS.get(noise, 0.5)},
             **{"replicates": 5, "confidence": 0.9, "ci_comparisons": 12},
         }
         for noise, reader, same, *gains in GAMES
@@ -78,33 +70,3 @@ def test_cells_show_what_an_attacker_gains():
         "capacity noise": {"guess 59.9%", "μ 0.5"},
         "staircase noise in every round": {"guess 63.4%", "μ 0.7"},
     }
-
-
-def test_the_figure_shows_what_uniform_noise_gives_away_for_certain():
-    figure = draw_promises(FRAMES, FACTS)
-    curves, stay = figure.axes
-    starts = [line.get_ydata()[0] for line in curves.lines[1:]]
-    assert starts == pytest.approx([1, 1, 1, 2 - 2 * best_guess(0.5)], abs=1e-3)
-    x, gaussian = curves.lines[1].get_data()
-    np.testing.assert_allclose(gaussian, norm.cdf(norm.ppf(1 - x) - 0.5), atol=1e-3)
-    assert len(stay.containers) == 3
-    assert figure.get_label() == (
-        "For stays of 2 weeks, capacity correlated noise is clearly best for curve, guess and"
-        " (ε, δ); staircase noise in every round is clearly best for pure ε."
-    )
-    assert figure.get_label().count("2 weeks") == 1
-    staircase = next(it for it in stay.containers if it.get_label() == "staircase")
-    assert staircase.lines[0].get_color() == curves.lines[3].get_color()
-    independent, correlated = (
-        next(it for it in stay.containers if it.get_label() == name).lines[0].get_color()
-        for name in ("capacity", "capacity-memory")
-    )
-    assert independent == curves.lines[1].get_color() != correlated
-    assert_legible(figure)
-
-
-def test_no_noise_is_best_where_intervals_overlap():
-    wide = MEMORY.assign(ci_half_width=3 * MEMORY["ci_half_width"])
-    said = draw_promises({**FRAMES, "memory": wide}, FACTS).get_label()
-    assert said.startswith("For stays of 2 weeks, no noise is clearly best for curve and guess; ")
-    assert "capacity correlated noise is clearly best for (ε, δ)" in said

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from dpol.core.rounding import at_most, fixed
-from dpol.core.words import counted, listed
-from dpol.privacy.account import EPSILON, GUESS, PURE, SAME, best_guess, promises_of
+from dpol.core.words import counted
+from dpol.privacy.account import PURE, SAME, best_guess, promises_of
 from dpol.privacy.losses import Promise
-from dpol.privacy.noise_laws import LAWS, UNIFORM
-from dpol.show import footers, panels
-from dpol.show.entries import GREY, OUR_MARK, looks_of, marked, noise_entry
+from dpol.show import footers
+from dpol.show.entries import OUR_MARK, marked, noise_entry
 from dpol.show.table import Column, Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title, power
 from dpol.studies.study import Facts, Frames
 
 _KEY = ["level", "same", "weeks", "noise", "algorithm"]
-_SHORT = {SAME: "curve", GUESS: "guess", EPSILON: "(ε, δ)", PURE: "pure ε"}
-_OF_NOISE = ["gaussian", "every_week", "law", "noise_memory"]
+_OF_NOISE = ["gaussian", "every_week"]
 
 
 def shares_kept(memory: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
@@ -55,12 +51,6 @@ def shares_kept(memory: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     return shares.assign(half=shares["half"] ** 0.5 / shares["streams"]).reset_index()
 
 
-def _of_every_week(frames: Frames) -> pd.DataFrame:
-    """Return the shares of noises that release every week."""
-    shares = shares_kept(frames["memory"], frames["summary"])
-    return shares[shares["every_week"]]
-
-
 def promise_in_words(same: str, promise: Promise) -> str:
     """Return what a promise limits, in a few words."""
     if same == SAME and promise.mu is not None:
@@ -72,7 +62,8 @@ def promise_in_words(same: str, promise: Promise) -> str:
 
 def promises_table(frames: Frames, facts: Facts) -> Table:
     """Build the table: a section per level, a group per promise, a line per noise."""
-    shares = _of_every_week(frames)
+    shares = shares_kept(frames["memory"], frames["summary"])
+    shares = shares[shares["every_week"]]
     cells = {tuple(row[_KEY]): row for _, row in shares.iterrows()}
     noises, readers, levels, stays = (
         list(dict.fromkeys(shares[name])) for name in ("noise", "algorithm", "level", "weeks")
@@ -133,75 +124,3 @@ def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
     yield footers.describe_interval(row["confidence"], row["ci_comparisons"], behind)
     yield footers.describe_data(facts.simulated)
     yield f"{OUR_MARK}."
-
-
-def draw_promises(frames: Frames, facts: Facts) -> Figure:
-    """Draw what an attacker gains from noises with one best guess, and shares kept, by stay."""
-    shares = _of_every_week(frames)
-    mu, weeks = shares["level"].min(), list(dict.fromkeys(shares["weeks"]))
-    shares = shares[(shares["level"] == mu) & (shares["algorithm"] == shares["algorithm"].iloc[0])]
-    # A marker has the colour of the curve of its noise's law, which is for independent noise.
-    of_curve = shares["law"].where(shares["noise_memory"] == "", shares["noise"])
-    labels = dict(zip(shares["noise"], of_curve, strict=True))
-    laws = [*LAWS.values(), UNIFORM]
-    looks = looks_of([*(law.name for law in laws), *labels.values()])
-    with panels.panels(1 + len(weeks), 2, (3.3, 2.4), form=facts.form) as drawn:
-        # The smallest false negatives of any test against its false positives, for each law.
-        guess, releases, ax = Promise(delta=2 * best_guess(mu) - 1), 2 * min(weeks), drawn.axes[0]
-        panels.name_panel(ax, f"right at most {at_most(50 * (1 + guess.delta))}%")
-        positives, epsilons = np.linspace(0, 1, 401), np.linspace(0, 12, 241)
-        ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8)
-        for law in laws:
-            loss = law.loss(law.largest(guess, releases), releases)
-            kept = 1 - np.array([loss.delta(epsilon) for epsilon in epsilons])
-            odds = np.exp(epsilons)
-            lines = kept - odds * positives[:, None], (kept - positives[:, None]) / odds
-            negatives = np.maximum(np.max(lines, axis=(0, 2)), 0)
-            ax.plot(positives, negatives, color=looks[law.name].colour, linewidth=1.1)
-            drawn.name_line(ax, (positives[20], negatives[20]), law.name, looks[law.name].colour)
-        ax.set(xlabel="false positives", ylabel="false negatives", xlim=(0, 0.2), ylim=(0.6, 1))
-        panels.set_ticks(ax.xaxis, (0, 0.05, 0.1, 0.15, 0.2), "{:.0%}".format)
-        panels.set_percent(ax.yaxis)
-        for ax, stay in zip(drawn.axes[1:], weeks, strict=True):
-            panels.name_panel(ax, f"{counted(stay, 'week')}, {shares['algorithm'].iloc[0]}")
-            own = shares[shares["weeks"] == stay]
-            for place, (noise, label) in enumerate(labels.items()):
-                points = own[own["noise"] == noise]
-                beside = 0.12 * (place - (len(labels) - 1) / 2)
-                points = points.assign(x=points["same"].map([*_SHORT].index) + beside)
-                bars = points[["x", "share", "half"]]
-                panels.add_bars(ax, bars, looks[label], noise, joined=False)
-            ax.set_xticks(range(len(_SHORT)), [*_SHORT.values()])
-            ax.set_xlim(-0.5, len(_SHORT) - 0.5)
-            low, high = ax.get_ylim()
-            more = max(0.1 - (high - low), 0) / 2  # ten points at least: ticks are whole percents
-            ax.set_ylim(low - more, high + more)
-            ax.set_ylabel("share kept")
-            panels.set_percent(ax.yaxis)
-        drawn.caption(
-            f"{panels.data_title(facts.simulated)}, means over streams",
-            *(promise_in_words(*each) for each in promises_of(mu, facts.delta).items()),
-        )
-        drawn.find(_finding(shares))
-        drawn.legend(
-            [
-                panels.key(noise_entry(noise).long, **looks[it].points)
-                for noise, it in labels.items()
-            ]
-        )
-    return drawn.figure
-
-
-def _finding(shares: pd.DataFrame) -> str:
-    """Name the noise whose whole interval is above the others, for each promise and two stays."""
-    parts = []
-    for weeks in sorted({shares["weeks"].min(), shares["weeks"].max()}):
-        most = dict[str, list[str]]()
-        for same, own in shares[shares["weeks"] == weeks].groupby("same", sort=False):
-            best = own.loc[own["share"].idxmax()]
-            others = own["share"] + own["half"] >= best["share"] - best["half"]
-            alone = noise_entry(str(best["noise"])).long if others.sum() == 1 else "no noise"
-            most.setdefault(alone, []).append(_SHORT[str(same)])
-        each = (f"{noise} is clearly best for {listed(of, 4)}" for noise, of in most.items())
-        parts.append(f"For stays of {counted(weeks, 'week')}, {'; '.join(each)}.")
-    return " ".join(parts)

@@ -6,16 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import standard_error, student_factor
 from dpol.data.stream import MANY_UNMEASURED, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
 from dpol.noise import CAPACITY, MEMORY, find_noise
-from dpol.noise.noises import memory_of
 from dpol.privacy.account import SAME
-from dpol.privacy.chains import Chains
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.noise_laws import GAUSSIAN
 from dpol.studies.comparison.settings import MemoryPoint, NoiseMemories
@@ -47,22 +44,15 @@ def play_memories(point: MemoryPoint, inputs: Inputs) -> pd.DataFrame:
                 replicates=range(point.replicates),
             )
             noise = find_noise(name)
-            memory = memory_of(noise, stream, mu, "designed")
-            b = memory.b if isinstance(memory, Chains) else np.zeros(1)
             row = {
                 "stream": stream.label,
-                "n_experts": stream.n_experts,
-                "n_rounds": stream.n_rounds,
                 "weeks": point.weeks,
                 "unmeasured_share": unmeasured_of(stream)["share"],
                 "algorithm": played.label,
                 "noise": name,
-                "law": noise.law.name,
                 "gaussian": noise.law is GAUSSIAN,
                 "every_week": noise.memory != "releases",
                 "mu": played.mu,
-                "smallest_b": float(b.min()),
-                "largest_b": float(b.max()),
                 "best_guess": noise.best_guess(played.guarantee.mu, stream.stay),
                 **played.guarantee.as_columns(),
                 **played.guarantee.stay_columns(),

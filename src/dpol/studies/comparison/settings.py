@@ -59,8 +59,8 @@ class NoiseMemories(Settings):
     """Further noises, each with its reader, such as mechanisms for streams.
 
     Noise that is not Gaussian plays at each promise: μ itself, the same best guess of an attacker,
-    the same ε at `privacy.delta`, and this ε at δ = 0. For the two budgets and PeGaSus the guess is
-    a bound, and ε is at δ = 0; for the others all are accounted together."""
+    the same ε at `privacy.delta`, and this ε at δ = 0. For budget absorption and PeGaSus the guess
+    is a bound, and ε is at δ = 0; for the others all are accounted together."""
 
 
 class Comparison(Settings):

@@ -74,20 +74,6 @@ SECTIONS = (
         about="The same person can be promised different things. The promise decides which noise"
         " is the smallest, and how much of the possible gain is left.",
         results=("memory", "summary"),
-        figures=(
-            Exhibit(
-                name="promises",
-                made_by="dpol.studies.answer.promises:draw_promises",
-                title="Which noise for which promise",
-                description="Top left: for noises with the same best guess of an attacker, the"
-                " smallest false negatives of any test against its false positives; pure guessing"
-                " is the grey diagonal. A line that meets the left edge below 100% gives some"
-                " people away for certain. The other panels, one per longest stay: the share of the"
-                " possible gain that our reader keeps under the smallest noise of each kind that"
-                " keeps a promise. Bars are joint intervals of means over the streams; they cover"
-                " the noise on these streams.",
-            ),
-        ),
         tables=(
             Exhibit(
                 name="promises",
