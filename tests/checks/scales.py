@@ -15,7 +15,7 @@ from dpol.noise import CAPACITY, ISOTROPIC, Noise
 from dpol.noise.noises import CONSTANT
 from dpol.privacy.gaussian_dp import pure_epsilon
 from dpol.privacy.losses import Promise
-from dpol.privacy.noise_laws import LAPLACE, STAIRCASE
+from dpol.privacy.noise_laws import LAPLACE
 
 Scale = Callable[[GainStream, float], Floats]
 
@@ -25,14 +25,14 @@ def named(scale: Scale, base: Noise = CAPACITY, **facts: Any) -> Noise:
     return replace(base, name="theirs", origin="other", central=False, scale=scale, **facts)
 
 
-def of_law(law: Any, strength: Callable[[GainStream, float], float]) -> Noise:
-    """Return noise on counts of a law, of one strength."""
+def of_strength(strength: Callable[[GainStream, float], float]) -> Noise:
+    """Return Laplace noise on counts, of one strength."""
 
     def scale(stream: GainStream, mu: float) -> Floats:
-        deviation = law.deviation(strength(stream, mu)) * stream.count_sensitivity
+        deviation = LAPLACE.deviation(strength(stream, mu)) * stream.count_sensitivity
         return np.asarray(deviation / stream.capacity)
 
-    return named(scale, law_name=law.name)
+    return named(scale, law_name=LAPLACE.name)
 
 
 def beds(stream: GainStream) -> Floats:
@@ -96,12 +96,7 @@ HONEST = {
     "rounded up": named(
         lambda stream, mu: np.ceil(1e6 * ISOTROPIC.scale(stream, mu)) / 1e6, ISOTROPIC
     ),
-    **{
-        f"{law.name} by pure epsilon": of_law(
-            law, lambda stream, mu: pure_epsilon(mu) / (2 * stream.stay)
-        )
-        for law in (LAPLACE, STAIRCASE)
-    },
+    "Laplace by pure epsilon": of_strength(lambda stream, mu: pure_epsilon(mu) / (2 * stream.stay)),
 }
 """Scales with nothing wrong."""
 
@@ -120,8 +115,8 @@ WRONG = {
     "too small for given sensitivities": less(
         lambda stream, mu: stream.capacity is None, ISOTROPIC
     ),
-    "Laplace for one count": of_law(LAPLACE, lambda stream, mu: pure_epsilon(mu) / stream.stay),
-    "Laplace for one round": of_law(LAPLACE, lambda stream, mu: LAPLACE.largest(Promise(mu=mu), 2)),
+    "Laplace for one count": of_strength(lambda stream, mu: pure_epsilon(mu) / stream.stay),
+    "Laplace for one round": of_strength(lambda stream, mu: LAPLACE.largest(Promise(mu=mu), 2)),
     "by the largest sum of gains": twice(
         lambda stream, mu: place(stream, stream.gains.sum(axis=0).argmax())
     ),

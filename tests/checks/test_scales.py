@@ -11,9 +11,9 @@ import pytest
 
 from checks import scales
 from dpol.checks.check import check
-from dpol.noise import MEMORY, NOISES, find_noise, privatize
+from dpol.noise import MEMORY, NOISES, privatize
 from dpol.noise.noisy_gains import noise_scale
-from dpol.privacy.noise_laws import STAIRCASE
+from dpol.privacy.noise_laws import LAPLACE
 
 
 def refusals(name: str, seed: int) -> list[str]:
@@ -53,7 +53,7 @@ def test_whatever_draws_is_refused_in_words(monkeypatch, drawing):
 
 
 def test_a_law_is_one_of_dpol_and_other_laws_are_for_counts():
-    with pytest.raises(ValueError, match="law_name must be Gaussian or Laplace or staircase"):
+    with pytest.raises(ValueError, match="law_name must be Gaussian or Laplace"):
         dataclasses.replace(MEMORY, law_name="uniform")
     with pytest.raises(ValueError, match="Laplace noise is noise on counts; set needs_capacities"):
         dataclasses.replace(NOISES["isotropic"], law_name="Laplace")
@@ -67,25 +67,17 @@ def test_a_scale_sees_no_gains_where_noise_is_drawn(random_stream):
     np.testing.assert_array_equal(noise_scale(stream, name, 1.0), noise_scale(blank, name, 1.0))
 
 
-@pytest.mark.parametrize("law", ["Laplace by pure epsilon", "staircase by pure epsilon"])
 @pytest.mark.parametrize("mu", [0.5, 4.0])
-def test_noise_of_a_law_has_the_deviation_and_the_record_of_its_scale(random_stream, law, mu):
+def test_laplace_noise_has_the_deviation_and_the_record_of_its_scale(random_stream, mu):
     """The mean square of 160,000 draws within 5 standard errors."""
     stream = dataclasses.replace(random_stream(4, 4), stay=2)
-    name = f"checks.scales:HONEST_{[*scales.HONEST].index(law)}"
+    name = f"checks.scales:HONEST_{[*scales.HONEST].index('Laplace by pure epsilon')}"
     noisy = privatize(stream, name, mu, seed=1, replicates=10_000)
     squares = ((noisy.gains - stream.gains) / noisy.noise_scale) ** 2
     assert abs(squares.mean() - 1) < 5 * squares.std() / math.sqrt(squares.size)
     first = (noisy.initial / noisy.noise_scale[0]) ** 2
     assert abs(first.mean() - 1) < 5 * first.std() / math.sqrt(first.size)
-    made = find_noise(name).law
-    e = made.strength(float((noisy.noise_scale * stream.capacity)[0, 0]))
-    assert noisy.guarantee.mu == pytest.approx(made.loss(e, 4).mu, rel=1e-6)
-    assert noisy.guarantee.of_rounds(1).mu == pytest.approx(made.loss(e, 2).mu, rel=1e-6)
-    assert f"{made.words} on counts" in noisy.guarantee.mechanism
-
-
-@pytest.mark.parametrize("e", [1e-3, 0.3, 2.0, 30.0])
-def test_a_strength_has_its_deviation(e):
-    assert STAIRCASE.strength(STAIRCASE.deviation(e)) == pytest.approx(e, rel=1e-9)
-    assert STAIRCASE.strength(0.0) == math.inf
+    e = math.sqrt(2) / float((noisy.noise_scale * stream.capacity)[0, 0])
+    assert noisy.guarantee.mu == pytest.approx(LAPLACE.loss(e, 4).mu, rel=1e-6)
+    assert noisy.guarantee.of_rounds(1).mu == pytest.approx(LAPLACE.loss(e, 2).mu, rel=1e-6)
+    assert "Laplace noise on counts" in noisy.guarantee.mechanism

@@ -31,9 +31,9 @@ def test_a_suite_has_every_algorithm_of_its_model(label):
 
 
 def test_every_noise_that_an_experiment_needs_is_played_by_a_local_system():
-    """`isotropic-worst-case` and `staircase` are for single comparisons."""
+    """`isotropic-worst-case` is for single comparisons."""
     noises = {noise for own, _ in played("local") for noise in own}
-    assert {*NOISES} - noises == {"isotropic-worst-case", "staircase"}
+    assert {*NOISES} - noises == {"isotropic-worst-case"}
 
 
 def test_what_a_suite_shows_is_played():

@@ -20,12 +20,11 @@ from dpol.show.entries import noise_entry
 
 NAMES = [noise.name for noise in EVENT_STREAMS]
 EACH = pytest.mark.parametrize("name", NAMES)
-SCALED = [name for name in NAMES if name not in ("staircase", "budget-absorption")]
+SCALED = [name for name in NAMES if name != "budget-absorption"]
 """Mechanisms whose noise is a multiple of a draw; `test_draws.py` has budget absorption."""
 BEDS = 100.0
 EXACT = {
     "laplace-uniform": lambda stay: 2 * stay,
-    "staircase": lambda stay: 2 * stay,
     "laplace-sample": lambda stay: 2,
     "fast": lambda stay: 2 * math.ceil(0.15 * stay),
 }
@@ -222,7 +221,7 @@ def window_of(name, mu, stay):
     """Return the epsilon of a window at one holder, by the releases that it is made of."""
     if name in EXACT:
         count = EXACT[name](stay)
-        return count / 2 * NOISES[name].mechanism.law.largest(Promise(mu=mu), count)
+        return count / 2 * LAPLACE.largest(Promise(mu=mu), count)
     if name != "pegasus":  # a window is one release for epsilon at each of two holders
         return LAPLACE.largest(Promise(mu=mu), 2)
     epsilon = stay * NOISES[name].mechanism.dearest(Promise(mu=mu), stay)
@@ -236,7 +235,7 @@ def rounds_of(name, epsilon, stay, rounds):
     most = epsilon * NOISES[name].mechanism.most(stay)
     if name == "pegasus":  # a fifth of epsilon decides on groups, which all rounds are in
         return LAPLACE.loss(0.8 * most, 2 * rounds) + pure(0.2 * most * rounds).times(2)
-    return NOISES[name].mechanism.law.loss(most, 2 * rounds)
+    return LAPLACE.loss(most, 2 * rounds)
 
 
 @EACH
@@ -246,8 +245,7 @@ def test_the_record_says_what_is_protected(stream, name, stay):
     record = privatize(staying, name, 0.5, seed=1, replicates=1).guarantee
     assert 0.5 * (1 - 1e-9) <= record.mu <= 0.5 * (1 + 1e-9)
     assert (record.sensitivity, record.sensitivity_unit) == (4.0, "L1, counts")
-    law = "staircase" if name == "staircase" else "Laplace"
-    assert record.mechanism == f"{name}, {law} noise on counts"
+    assert record.mechanism == f"{name}, Laplace noise on counts"
     # A person in any v rounds, at any places, costs at most the dearest round v times.
     epsilon, rounds = window_of(name, 0.5, stay), (1, 2, 4, 8, 3, 30)
     expected = [rounds_of(name, epsilon, stay, v).mu for v in rounds]
@@ -291,7 +289,7 @@ def test_a_best_guess_is_that_of_the_releases(random_stream, name):
     for level in (mu, mechanism.level(guess, stay)):
         noisy = privatize(stream, name, level, seed=1, replicates=RUNS)
         noise = (noisy.gains - stream.gains) * stream.capacity
-        if name not in ("laplace-uniform", "staircase"):  # of four rounds only the first has news
+        if name != "laplace-uniform":  # of four rounds only the first has news
             noise = noise[:, :1]
         odds = (np.abs(noise + np.array([1, -1])) - np.abs(noise)).sum(axis=(1, 2)).round(9)
         shares.append((odds > 0).mean() + (odds == 0).mean() / 2)

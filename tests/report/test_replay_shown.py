@@ -53,15 +53,12 @@ def test_the_data_of_the_page_equal_the_table() -> None:
 def test_noise_and_its_whiskers_equal_the_table() -> None:
     """They are the quantile of their law; noise that repeats has none."""
     levels, laws = (math.inf, 1.0, 0.25), {"laplace-uniform": laplace(scale=0.5**0.5)}
-    noises = "isotropic", "capacity", "capacity-memory", *laws, "staircase", "pegasus"
+    noises = "isotropic", "capacity", "capacity-memory", *laws, "pegasus"
     stream = stream_of(6, 3)
     frame = replay_of(stream, games(stream, noises, levels=levels), levels=levels)
     data = data_of(frame, privacy={"levels": [*levels]})
     groups = frame.groupby(["noise", "mu"], sort=False)
-    bare = {
-        "pegasus": "No bar is drawn: this noise may repeat an older release.",
-        "staircase": "No bar is drawn for staircase noise.",
-    }
+    bare = {"pegasus": "No bar is drawn: this noise may repeat an older release."}
     for setting, ((noise, mu), own) in zip(data["settings"], groups, strict=True):
         if mu == math.inf:
             assert (setting["noisy"], setting["halves"]) == (None, None)

@@ -7,13 +7,13 @@ The groups of PeGaSus add their pure epsilon to the Laplace noise of every round
 
 Every mechanism maps the counts (T, n) of n holders, in units of what one person can change, to R
 replicates of their releases. A holder's releases use its own counts, its own draws (standard
-Laplace, (T, k, R, n)) and public numbers only. `staircase` is `uniform` with other noise.
+Laplace, (T, k, R, n)) and public numbers only.
 
 Sources: uniform, sample and budget absorption are from Kellaris, Papadopoulos, Xiao and Papadias,
 "Differentially Private Event Sequences over Infinite Streams" (VLDB 2014); FAST is from Fan and
-Xiong, "Adaptively Sharing Time-Series with Differential Privacy" (arXiv
-1202.3461); PeGaSus from Chen, Machanavajjhala, Hay and Miklau, "PeGaSus: Data-Adaptive
-Differentially Private Stream Processing" (CCS 2017). The first release of all is 0.
+Xiong, "Adaptively Sharing Time-Series with Differential Privacy" (arXiv 1202.3461); PeGaSus from
+Chen, Machanavajjhala, Hay and Miklau, "PeGaSus: Data-Adaptive Differentially Private Stream
+Processing" (CCS 2017). The first release of all is 0.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import numpy as np
 from dpol.core.randomness import Floats
 from dpol.core.rounding import at_least
 from dpol.privacy.losses import Loss, Promise, largest, pure
-from dpol.privacy.noise_laws import LAPLACE, STAIRCASE, Law, staircase
+from dpol.privacy.noise_laws import LAPLACE
 
 CHANGE = 0.05
 """Standard deviation of a holder's change in a round that FAST assumes, over its capacity.
@@ -51,11 +51,10 @@ Of 5, 30, 100 and 300, 100 and 300 did best on these 20 weeks.
 
 @dataclass(frozen=True, kw_only=True)
 class Mechanism:
-    """A mechanism for streams.
+    """A mechanism for streams, which adds Laplace noise to counts.
 
     Args:
         title: its noise in words and symbols, as in `Noise`.
-        law: law of the noise that it adds to counts.
         release: maps counts (T, n), capacities (n,), draws (T, k, R, n), epsilon and w to released
             counts (T, R, n).
         draws: k, number of draws of a holder in a round.
@@ -71,7 +70,6 @@ class Mechanism:
     """
 
     title: str
-    law: Law
     release: Callable[[Floats, Floats, Floats, float, int], Floats]
     draws: int = 1
     most: Callable[[int], float]
@@ -113,11 +111,6 @@ def _dearest(mechanism: Mechanism, promise: Promise, stay: int) -> float:
 def uniform(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Floats:
     """Release every round with noise for epsilon / w."""
     return x[:, None] + draws[:, 0] * (stay / epsilon)
-
-
-def stairs(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Floats:
-    """Release every round with staircase noise for epsilon / w."""
-    return x[:, None] + staircase(epsilon / stay, draws[:, 0])
 
 
 def sample(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Floats:
@@ -222,7 +215,6 @@ def _median(group: Floats) -> Floats:
 EVERY_ROUND = Mechanism(
     title="√2 / (ε · capacity of i): Laplace noise in every round, with the largest ε for which a"
     " unit of rounds has μ",
-    law=LAPLACE,
     of_rounds=lambda e, rounds: LAPLACE.loss(e, 2 * rounds),
     release=uniform,
     most=lambda stay: 1 / stay,
@@ -242,14 +234,6 @@ def _groups(e: float, rounds: int) -> Loss:
 
 MECHANISMS = {
     "laplace-uniform": EVERY_ROUND,
-    "staircase": replace(
-        EVERY_ROUND,
-        title="as `laplace-uniform`, with staircase noise, the smallest for pure ε (Geng and"
-        " Viswanath)",
-        law=STAIRCASE,
-        of_rounds=lambda e, rounds: STAIRCASE.loss(e, 2 * rounds),
-        release=stairs,
-    ),
     "laplace-sample": replace(
         EVERY_ROUND,
         title="Laplace noise on one release in w rounds, repeated until the next",

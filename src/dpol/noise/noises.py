@@ -29,7 +29,7 @@ from dpol.privacy.account import best_guess
 from dpol.privacy.chains import Chains, MemoryKind, designed
 from dpol.privacy.guarantee import NO_NOISE, Origin
 from dpol.privacy.losses import Promise
-from dpol.privacy.noise_laws import GAUSSIAN, LAWS, Law
+from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE, LAWS, Law
 
 MemoryChoice = Literal["designed", "none"] | tuple[float, float]
 """Memory of the noise `capacity-memory`: made by `designed`, none, or (a, b) for all entities."""
@@ -77,7 +77,7 @@ class Noise:
         memory: dependence on earlier noise: `none`, `chains` or `releases`.
         law_name: name of the law; laws other than `Gaussian` are for noise on counts.
         mechanism: mechanism that releases counts; then `scale` is that of a release in every round
-            with an equal part of epsilon. `noise_of` makes its noise.
+            with an equal part of epsilon.
     """
 
     name: str
@@ -147,21 +147,7 @@ def _capacity(stream: GainStream, mu: float) -> Floats:
 def _on_counts(mechanism: Mechanism, stream: GainStream, mu: float) -> Floats:
     each = mechanism.epsilon(Promise(mu=mu), stream.stay) / stream.stay
     capacity = stream.capacities_for("noise on counts")
-    return np.asarray(mechanism.law.deviation(each) * stream.count_sensitivity / capacity)
-
-
-def noise_of(name: str, mechanism: Mechanism, origin: Origin = "standard") -> Noise:
-    """Return the noise of a mechanism for streams that every holder runs alone."""
-    return Noise(
-        name=name,
-        title=mechanism.title,
-        origin=origin,
-        scale=partial(_on_counts, mechanism),
-        needs_capacities=True,
-        memory="releases" if mechanism.repeats else "none",
-        law_name=mechanism.law.name,
-        mechanism=mechanism,
-    )
+    return np.asarray(LAPLACE.deviation(each) * stream.count_sensitivity / capacity)
 
 
 def memory_of(noise: Noise, stream: GainStream, mu: float, choice: MemoryChoice) -> Chains | None:
@@ -217,7 +203,19 @@ MEMORY = replace(
     central=False,
     memory="chains",
 )
-EVENT_STREAMS = tuple(noise_of(name, mechanism) for name, mechanism in MECHANISMS.items())
+EVENT_STREAMS = tuple(
+    Noise(
+        name=name,
+        title=mechanism.title,
+        origin="standard",
+        scale=partial(_on_counts, mechanism),
+        needs_capacities=True,
+        memory="releases" if mechanism.repeats else "none",
+        law_name=LAPLACE.name,
+        mechanism=mechanism,
+    )
+    for name, mechanism in MECHANISMS.items()
+)
 """Mechanisms for streams, each run by every holder alone."""
 
 NOISES: dict[str, Noise] = {

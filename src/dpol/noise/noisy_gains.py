@@ -31,7 +31,7 @@ from dpol.privacy.chains import Chains, MemoryKind
 from dpol.privacy.gaussian_dp import worst_two
 from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
 from dpol.privacy.losses import Loss, Promise
-from dpol.privacy.noise_laws import GAUSSIAN, Law
+from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays
 
 
@@ -243,13 +243,13 @@ def privatize(
     )
     fresh, kept = _scale_and_memory(stream, noise, mu, memory)
     made = find_noise(noise)
-    mechanism, law = made.mechanism, made.law
+    mechanism = made.mechanism
     if mechanism is not None and mu < math.inf:
         gains = released(stream, mechanism, mu, seeds.local_noise())
         initial = np.zeros_like(gains[0])
-    elif law.noise_of is not None and mu < math.inf:
-        strengths = _strengths(stream, law, fresh)
-        initial, gains = _draw_on_counts(stream, law.noise_of, strengths, seeds.local_noise())
+    elif made.law is LAPLACE and mu < math.inf:
+        strengths = _strengths(stream, fresh)
+        initial, gains = _draw_on_counts(stream, strengths, seeds.local_noise())
     else:
         initial, gains = _draw(stream.gains, fresh, kept, seeds.local_noise())
     return NoisyGains(
@@ -311,18 +311,12 @@ def _draw(
 
 
 def _draw_on_counts(
-    stream: GainStream,
-    noise_of: Callable[[float, Floats], Floats],
-    strengths: Floats,
-    generators: ReplicateGenerators,
+    stream: GainStream, strengths: Floats, generators: ReplicateGenerators
 ) -> tuple[Floats, Floats]:
-    """Draw the (R, n) initial noise and the (T, R, n) noisy gains of a law for counts."""
+    """Draw the (R, n) initial noise and the (T, R, n) noisy gains of Laplace noise on counts."""
     strengths = _with_initial(strengths)
     draws = [generator.laplace(size=strengths.shape) for generator in generators.generators]
-    noise = np.stack(draws, axis=1)
-    for e in np.unique(strengths):
-        t, i = np.nonzero(strengths == e)
-        noise[t, :, i] = noise_of(float(e), noise[t, :, i])
+    noise = np.stack(draws, axis=1) / strengths[:, None]
     noise *= _with_initial(_of_one(stream))[:, None]
     return noise[0], stream.gains[:, None] + noise[1:]
 
@@ -337,15 +331,15 @@ def _of_one(stream: GainStream) -> Floats:
     return np.asarray(stream.count_sensitivity / stream.capacities_for("noise on counts"))
 
 
-def _strengths(stream: GainStream, law: Law, scale: Floats) -> Floats:
-    """Return the (T, n) strengths of a law for counts, for the (T, n) deviations of gains.
+def _strengths(stream: GainStream, scale: Floats) -> Floats:
+    """Return the (T, n) strengths of Laplace noise on counts, for the (T, n) deviations of gains.
 
     Deviations are rounded down to 12 digits, so that cells which are to be alike are.
     """
     deviations = scale / _of_one(stream)
     digit = 10 ** (np.floor(np.log10(np.where(deviations > 0, deviations, 1.0))) - 11)
-    values, at = np.unique(np.floor(deviations / digit) * digit, return_inverse=True)
-    return np.array([law.strength(it) for it in values.tolist()])[at].reshape(scale.shape)
+    with np.errstate(divide="ignore"):
+        return np.asarray(LAPLACE.deviation_of_one / (np.floor(deviations / digit) * digit))
 
 
 def released(
@@ -391,13 +385,13 @@ def _guarantee(
         loss = mechanism.window(stream.stay, dearest)
         if stream.stay > 1 and mechanism.adapts:
             near = replace(near, adjacency=near.adjacency + AT_ONE_PLACE)
-    elif made.law is not GAUSSIAN:
+    elif made.law is LAPLACE:
         said, remembered = f"{noise}, {made.law.words} on counts", ""
         # A person moves two counts in a round, at most those with the least noise.
-        worst = worst_two(_strengths(stream, made.law, fresh))
-        in_rounds = partial(_of_worst_rounds, made.law, worst)
+        worst = worst_two(_strengths(stream, fresh))
+        in_rounds = partial(_of_worst_rounds, worst)
         windows = np.sort(sliding_window_view(worst, stream.stay, axis=0), axis=2)
-        loss = _of_strengths(made.law, windows.max(axis=0))
+        loss = _of_strengths(windows.max(axis=0))
     else:
         said, remembered = f"{noise} {made.law.words} on every gain vector", _remembered(memory)
         # It holds public numbers only, as the record leaves with the noisy gains.
@@ -416,15 +410,15 @@ def _guarantee(
     )
 
 
-def _of_worst_rounds(law: Law, worst: Floats, rounds: int) -> Loss:
+def _of_worst_rounds(worst: Floats, rounds: int) -> Loss:
     """Return the loss of a person counted in `rounds` of the rounds, for (T, 2) strengths."""
-    return _of_strengths(law, np.sort(worst, axis=0)[-rounds:])
+    return _of_strengths(np.sort(worst, axis=0)[-rounds:])
 
 
-def _of_strengths(law: Law, strengths: Floats) -> Loss:
+def _of_strengths(strengths: Floats) -> Loss:
     """Return the loss of a release at each strength."""
     counts = Counter(strengths.ravel().tolist())
-    return sum((law.loss(e, count) for e, count in counts.items()), Loss())
+    return sum((LAPLACE.loss(e, count) for e, count in counts.items()), Loss())
 
 
 def _remembered(memory: Chains | None) -> str:

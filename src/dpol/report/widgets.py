@@ -280,8 +280,7 @@ def _bar_of(name: str) -> tuple[float, str]:
     noise = find_noise(name)
     if noise.memory == "releases":
         return 0.0, "No bar is drawn: this noise may repeat an older release."
-    if not (factor := _BARS.get(noise.law.name)):
-        return 0.0, f"No bar is drawn for {noise.law.words}."
+    factor = _BARS[noise.law_name]
     size = f"±{factor:.2f} standard deviations of the noise, which are public"
     return factor, f"{size}: the truth lies within them 95 times in 100."
 

@@ -16,11 +16,11 @@ GAMES = [
     ("capacity-memory", "random-effects", "", 17.0, 20.0),
     ("capacity", "random-effects", "mu", 15.0, 10.0),
     ("capacity", "discounted-mean", "mu", 14.0, 5.0),
-    *(("staircase", "random-effects", same, 16.0, 15.0) for same in ("mu", "guess", "pure")),
+    *(("laplace-uniform", "random-effects", same, 16.0, 15.0) for same in ("mu", "guess", "pure")),
     ("fast", "persistence", "pure", 12.0, 10.0),
 ]
-MUS = {"staircase": 0.7}
-GUESSES = {"capacity-memory": 0.5901, "capacity": 0.5987, "staircase": 0.6234, "fast": 0.55}
+MUS = {"laplace-uniform": 0.7}
+GUESSES = {"capacity-memory": 0.5901, "capacity": 0.5987, "laplace-uniform": 0.6234, "fast": 0.55}
 MEMORY = pd.DataFrame(
     [
         {
@@ -50,14 +50,15 @@ def test_the_table_has_means_over_streams_and_says_which_noise_cannot_keep_a_pro
         assert shown[kept, "capacity noise"] == ["35.0 ± 2.5", "25.0 ± 2.5"]
     assert shown[whole, "capacity correlated noise"] == ["55.0 ± 2.5", "—"]
     assert shown[pure, "capacity noise"] == ["cannot", "cannot"]
-    assert shown[pure, "staircase noise in every round"] == ["45.0 ± 2.5", "—"]
+    assert shown[pure, "Laplace noise in every round"] == ["45.0 ± 2.5", "—"]
     assert not any("FAST" in label for _, label in shown), "it does not release every week"
 
 
 def test_cells_show_what_an_attacker_gains():
     """The largest guess of all streams, from the table of games, and mu, rounded up."""
     memory = MEMORY.copy()
-    memory.loc[(memory["noise"] == "staircase") & (memory["stream"] == "b"), "best_guess"] += 0.01
+    at = (memory["noise"] == "laplace-uniform") & (memory["stream"] == "b")
+    memory.loc[at, "best_guess"] += 0.01
     table = promises_table({**FRAMES, "memory": memory}, FACTS)
     cells = [cell for _, _, own in lines(table) for cell in own]
     assert all(bool(cell.notes) == (cell.order is not None) for cell in cells)
@@ -68,5 +69,5 @@ def test_cells_show_what_an_attacker_gains():
     assert notes == {
         "capacity correlated noise": {"guess 59.1%", "μ 0.5"},
         "capacity noise": {"guess 59.9%", "μ 0.5"},
-        "staircase noise in every round": {"guess 63.4%", "μ 0.7"},
+        "Laplace noise in every round": {"guess 63.4%", "μ 0.7"},
     }
