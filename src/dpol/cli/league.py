@@ -30,7 +30,6 @@ def add(commands: Commands) -> None:
     parser.add_argument("--on", default="central-texas", metavar="CONFIG,...", help=words)
     words = "number of cores (default: all)"
     parser.add_argument("--cores", default="all", metavar="N", help=words)
-    parser.add_argument("--all", action="store_true", help="print all systems")
     parser.set_defaults(run=_league)
 
 
@@ -51,9 +50,7 @@ def _league(options: argparse.Namespace) -> int:
         if code := subprocess.run(words, check=False).returncode:
             return code
         mine = {member.label for member in make_members(entry)}
-        for line in league_of_run(Run(results, read_crate(results))).in_text(
-            mine, every=options.all
-        ):
+        for line in league_of_run(Run(results, read_crate(results))).in_text(mine):
             print(printable(line))
         print(f"All systems: league.csv, league.md and league.tex in {results}/tables.")
         print(f"{league} is its config.")

@@ -54,13 +54,11 @@ class League:
         table = replace(table, footers=(*table.footers, *filter(None, [self.warning])))
         return render(table, ".fragment.html")
 
-    def in_text(self, mine: Collection[str], *, every: bool = False) -> Iterator[str]:
-        """Yield the lines of the table for a terminal.
+    def in_text(self, mine: Collection[str]) -> Iterator[str]:
+        """Yield lines for a terminal: the best of each guarantee, and `mine` with neighbours.
 
         Args:
             mine: labels of the algorithms that get a star.
-            every: whether all systems are shown; otherwise only the best of each guarantee, those
-                with a star, and their neighbours.
         """
         table = league_table(vars(self), self.facts)
         yield "What each system keeps of the possible gain, and its rank among those with the same"
@@ -77,10 +75,10 @@ class League:
                 for place in np.flatnonzero(starred).tolist()
                 for step in range(-_AROUND, _AROUND + 1)
             }
-            shown = rows if every else rows.iloc[sorted(near & {*range(len(rows))})]
+            shown = rows.iloc[sorted(near & {*range(len(rows))})]
             yield from ("", f"{section.title}: {group.title}", *shown.to_string().splitlines())
             if len(shown) < len(rows):
-                yield f"{len(shown)} of {len(rows)} systems; --all prints all."
+                yield f"{len(shown)} of {len(rows)} systems."
         yield from ("", *filter(None, [self.warning]))
 
     def plot(self) -> Figure:
