@@ -23,16 +23,9 @@ QUESTIONS = {"share": {}, "patients": {"of": "count", "bound": 100}}
 REFUSED = [
     ({}, """
 replicats = 3: unknown key; did you mean replicates?
-points_per_job = 8: delete it: each job plays one suite at one level on one stream
-audits.mu = 1: delete it: every audited mechanism has mu = 1
-audits.delta = 1e-06: delete it: private WMA has delta = 1e-06
-labels.n_hypotheses = 4: delete it: the base has 4 hypotheses; sweeps.hypotheses tries others
-labels.n_labels = 100: delete it: the base has 100 labels; sweeps.labels tries others
-labels.delta = 1e-06: delete it: private WMA has delta = 1e-06
 suites.noisy.algorithms[2] = {'algorithm': 'mf-window', 'label': 'mf-window-8', 'window': 9}: label 'mf-window-8' says 8, to which no parameter is set here; without a label it is mf-window-9
 streams.both.groups = 'A': must be a list, such as [a, b]
 privacy.levels = 1: must be a list, such as [a, b]
-privacy.levels = {'mu-1': 1, 'half': 0.5}: must be a list of numbers, from which dpol makes the labels: write [1, 0.5]
 streams.both.groups[0] = -1: must be text; put it in quotes
 replicates = 2.5: must be a whole number
 privacy.levels[1] = None: must be a number
@@ -63,8 +56,6 @@ dataset.source.simulated = 'perhaps': must be true or false
 dataset.source.file = 'table}.csv': must have no braces; rename the file
 """),
     (STUDIED, "batching.mus[0] = True: must be a number"),
-    ({"lazy": {"n_rounds": [9], "n_experts": [2], "epsilons": [1]}}, "lazy.delta = 1e-06: delete it: every guarantee has delta = 1e-06"),
-    ({"convex": {"n_rounds": [9], "dimensions": [2], "epsilons": [1]}}, "convex.delta = 1e-06: delete it: every guarantee has delta = 1e-06"),
     (GAINS, """
 dataset.source.sensitivity = 0: must be a number above 0, or the name of a column
 privacy.count_sensitivity = 2.0: must not be given because dataset.source.kind is gains: use dataset.source.sensitivity

@@ -7,13 +7,11 @@ schema takes whole descriptions, the manual first paragraphs. Rules across keys 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import Field, create_model
 
 from dpol.core.settings import Label, Settings, Several
 from dpol.core.shipped import place_of
@@ -41,20 +39,10 @@ class Unit(Settings):
     (a larger mu)."""
 
 
-def _without_labels(levels: object) -> object:
-    """Return the levels of a config. Raises ValueError for numbers with labels."""
-    if isinstance(levels, Mapping):
-        numbers = ", ".join(".inf" if mu == math.inf else str(mu) for mu in levels.values())
-        raise ValueError(
-            f"must be a list of numbers, from which dpol makes the labels: write [{numbers}]"
-        )
-    return levels
-
-
 class Privacy(Settings):
     """Privacy levels, and what they protect: one person in one period, or one round of gains."""
 
-    levels: Annotated[Several[Mu], BeforeValidator(_without_labels)]
+    levels: Several[Mu]
     """Gaussian-DP parameter mu of each level; `.inf` means no privacy. In names of files, 0.5 is
     `mu-0.5`."""
     delta: Annotated[float, Field(gt=0, lt=1)] = DELTA
@@ -93,11 +81,6 @@ class Game:
 
 class Config(Settings):
     """One experiment; `WHOLE` adds a block for each study."""
-
-    LEFT = {
-        "points_per_job": "each job plays one suite at one level on one stream",
-        "job_memory_mb": "games need little memory; a profile reserves that of jobs (mem_mb)",
-    }
 
     run: Label
     """Name of the run; its results are in `results/<run>/`."""
