@@ -15,9 +15,9 @@ import pytest
 
 from dpol.core.errors import DpolError
 from dpol.core.files import write_json
+from dpol.report.crate import commit_of, source_facts, versions_of
 from dpol.report.door import read_crate, read_fragment
-from dpol.report.page import write_report
-from dpol.report.parts import commit_of, data_part, provenance_of, source_facts
+from dpol.report.page import data_part, write_report
 from dpol.reruns.notes import Note, checksums, digest, loaded_versions, write_note
 from dpol.studies.paper1.table_2 import Verdict
 from dpol.studies.study import Section
@@ -225,7 +225,10 @@ def test_a_page_comes_with_a_crate_of_its_files(copy: Path) -> None:
     write_note(log, Note(asked=digest({}), read={}, wrote=checksums(copy, files), began=0, ended=1))
     write_report(
         copy / "report/index.html",
-        PROVENANCE.params,
+        config_name=PROVENANCE.config_name,
+        config_text=PROVENANCE.config_text,
+        snakefile="rule all:\n",
+        packages=[("adalg", "0.1")],
         files=map(str, files),
         logs=log.parent,
         checkout=copy,
@@ -364,17 +367,15 @@ def test_the_commit_belongs_to_the_folder_itself(tmp_path: Path) -> None:
     assert commit_of(tmp_path / "below") is None
 
 
-def test_all_versions_of_the_jobs_are_listed(tmp_path: Path) -> None:
+def test_all_versions_of_the_jobs_are_listed() -> None:
     """Two jobs before an upgrade, and one after it."""
     before = {"Python": "3.11.2", "dpol": "0.1.0", "numpy": "2.1.0"}
     jobs = [
         Note(asked="", read={}, wrote={}, began=began, ended=began + 1, versions=versions)
         for began, versions in enumerate((before | {"numpy": "2.2.0"}, before, before))
     ]
-    provenance = provenance_of(PROVENANCE.params, jobs, tmp_path)
     versions = {"Python": "3.11.2", "dpol": "0.1.0", "numpy": "2.1.0 and 2.2.0"}
-    assert provenance.by_package == versions
-    assert (provenance.began, provenance.ended) == (0, 3)
+    assert replace(PROVENANCE, versions=versions_of(jobs)).by_package == versions
 
 
 def test_a_job_records_the_versions_of_the_packages_it_loaded() -> None:

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import laplace, norm
 
-from dpol.report.parts import Widget
-from dpol.report.widgets import replay_intro, replay_widget
+from dpol.report.widgets import Widget, replay_intro, replay_widget
 from dpol.studies.games.replay import _experts_drawn
 from replays import games, replay_of, stream_of
 from report.run_by_hand import config, replay

@@ -18,7 +18,6 @@ from dpol.noise import find_noise
 from dpol.privacy.account import best_guess
 from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE
 from dpol.privacy.settings import ordered_levels
-from dpol.report.parts import Widget
 from dpol.show.entries import looks_of, noise_entry
 from dpol.show.rendering import load_template
 from dpol.show.style import text_colour
@@ -35,6 +34,10 @@ from dpol.studies.answer.systems import (
     share_text,
 )
 from dpol.studies.study import Facts, Frames
+
+Widget = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""An interactive figure: what its script reads, as plain values, and the `widget` of its section,
+perhaps with another `title` and `intro`."""
 
 
 def answer_widget(frames: Frames, facts: Facts) -> Widget:
