@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from pathlib import Path
 
@@ -82,10 +81,10 @@ def test_the_command_prints_a_line_for_each_check_and_sets_its_exit_code(capsys)
     printed = capsys.readouterr()
     assert printed.out.count(": holds\n") == 3
     assert printed.err == ""
-    assert main(["check", "checks.scales:WRONG_0", "--json"]) == 1
-    checks = json.loads(capsys.readouterr().out)["checks"]
-    assert [check["holds"] for check in checks] == [True, True, False]
-    assert "its scale is too small for its level in" in checks[2]["counterexample"]
+    assert main(["check", "checks.scales:WRONG_0"]) == 1
+    *others, last = capsys.readouterr().out.splitlines()
+    assert [line.endswith(": holds") for line in others] == [True, True]
+    assert "its scale is too small for its level in" in last
     assert main(["check", "checks.sound:Nothing"]) == 2
     assert "has no attribute 'Nothing'" in capsys.readouterr().err
 

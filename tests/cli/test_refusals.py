@@ -35,7 +35,6 @@ TAKEN = "random-effects", "fixed-share", "capacity-memory"
     [
         (2, "leagu one", "argument COMMAND: 'leagu' is unknown; did you mean league?; see dpol"),
         (2, "config chek a", "'chek' is unknown; did you mean check?"),
-        (2, "check --quiet --json a", "argument --json: not allowed with argument --quiet"),
         (1, "verify state", "not a finished run; name another folder"),
         (1, "config check nope.yaml", "cannot be read (No such file or directory); check the path"),
         (1, "config check state", "cannot be read (Is a directory); check the path"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpol.core.safe_text import escape_markdown, spreadsheet_text
+from dpol.core.words import escape_markdown, spreadsheet_text
 from dpol.show.rendering import render, to_csv, write_table
 from dpol.show.table import Column, Group, Table, TableCell, TableSection, number, one_section
 

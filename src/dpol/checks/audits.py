@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpol.checks import CheckError
-from dpol.core.rounding import at_least
+from dpol.core.words import at_least
 from dpol.studies.ledger.audits.actions import AuditedGames, Play, Setting, played
 from dpol.studies.ledger.audits.core import verdicts
 

@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from dpol.cli import Commands, add_command, path
 from dpol.core.errors import ConfigError, OutputError, UsageError
 from dpol.core.files import write_text
-from dpol.core.options import Commands, add_command, path
 from dpol.core.shipped import known_configs, shipped_configs
 from dpol.core.words import did_you_mean
 

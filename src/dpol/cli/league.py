@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from dpol.cli import Commands, add_command
 from dpol.cli.pipeline import config_named, snakemake_words
-from dpol.core.options import Commands, add_command
-from dpol.core.safe_text import printable
+from dpol.core.words import printable
 
 _LEAGUE = """\
 Play an algorithm among all those of a config, and print the league: every system at every privacy

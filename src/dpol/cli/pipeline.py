@@ -10,12 +10,11 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from dpol.cli import Commands, add_command, path
 from dpol.core.errors import OutputError, UsageError
 from dpol.core.files import check_writable
-from dpol.core.options import Commands, add_command, path
-from dpol.core.safe_text import printable
 from dpol.core.shipped import known_configs, pipeline, shipped_configs
-from dpol.core.words import did_you_mean
+from dpol.core.words import did_you_mean, printable
 
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
 --cores 2 uses two cores (default: all). dpol run CONFIG --help lists \

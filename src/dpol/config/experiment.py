@@ -16,8 +16,7 @@ from dpol.config.models import WHOLE, Config
 from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
 from dpol.core.errors import ConfigError, Key
 from dpol.core.plugins import refuse_taken
-from dpol.core.refusals import inside, problems_of, refusal
-from dpol.core.settings import MISSING, Problem
+from dpol.core.settings import MISSING, Problem, inside, problems_of, refusal
 from dpol.core.shipped import place_of, way_back
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member

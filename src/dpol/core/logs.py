@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from dpol.core.errors import DpolError
-from dpol.core.extras import missing
+from dpol.core.errors import DpolError, missing
 from dpol.core.files import output_error
 
 LOGGER = logging.getLogger("dpol")

@@ -18,8 +18,8 @@ from dpol.data.stream import COMPUTED, GainStream, warning_of
 from dpol.experts.games import Entry, members_of
 from dpol.noise import NO_NOISE
 from dpol.report.run import Run
+from dpol.show.panels import write_below
 from dpol.show.rendering import render
-from dpol.show.style import write_below
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import draw_privacy_utility
 from dpol.studies.comparison.compute import rank

@@ -17,7 +17,7 @@ from dpol.core.schemas import readable
 from dpol.core.words import counted, listed, nearest, short_repr
 from dpol.data.stream import COMPUTED, PUBLIC, GainStream, read_stream, warning_of
 from dpol.report.door import CONFIG, RunFiles, disagreements, read_config, read_crate
-from dpol.show.style import write_below
+from dpol.show.panels import write_below
 from dpol.studies.showing import frames_of
 
 if TYPE_CHECKING:

@@ -12,15 +12,14 @@ import pandas as pd
 
 from dpol.config.models import Config
 from dpol.core.intervals import NORMAL_95
-from dpol.core.rounding import at_most
-from dpol.core.words import counted
+from dpol.core.words import at_most, counted
 from dpol.noise import find_noise
 from dpol.privacy.account import best_guess
 from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE
 from dpol.privacy.settings import ordered_levels
 from dpol.show.entries import looks_of, noise_entry
+from dpol.show.panels import text_colour
 from dpol.show.rendering import load_template
-from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
 from dpol.studies.answer.privacy import guesses_title
 from dpol.studies.answer.privacy_utility import level_title

@@ -12,7 +12,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from dpol.core.files import write_text
-from dpol.core.safe_text import escape_markdown, spreadsheet_text
+from dpol.core.words import escape_markdown, spreadsheet_text
 from dpol.show.table import Column, Group, Line, Table, TableSection
 from dpol.show.words import raise_and_lower, typeset
 

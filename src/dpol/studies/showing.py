@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dpol.core.schemas import read_frame
+from dpol.show.panels import save_figure
 from dpol.show.rendering import write_table
-from dpol.show.style import save_figure
 from dpol.studies.registry import EVERY_RUN, PACKAGES
 from dpol.studies.study import Facts, Frames, schemas_in, sections_in
 
