@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from dpol.config.experiment import load_experiment
-from dpol.config.league import write_league
 from dpol.core.errors import ConfigError, DpolError, UsageError
+from dpol.report.league import write_league
 from pipeline import ROOT
 from small_config import changed
 
@@ -45,7 +45,7 @@ def test_a_league_has_the_games_of_its_config_and_the_algorithm(base: Path, leag
     kept = {"seed", "dataset", "streams", "privacy"}
     assert {*raw} == {"run", "suites", "comparison"} | kept
     assert all(raw[key] == asked[key] for key in kept)
-    made, known = load_experiment(league).config, load_experiment(base).config
+    made, known = load_experiment(league), load_experiment(base)
     assert made.facts.streams == known.facts.streams
     assert made.replicates == known.replicates
 
@@ -87,7 +87,7 @@ def test_an_algorithm_plays_with_noises_that_it_can_read(
     league.unlink()
     # Its table has further readings, which need a method to compare.
     write_league(ROOT / "config/states.yaml", {"algorithm": entry, "label": "mine"}, league)
-    assert load_experiment(league).config.comparison.ours
+    assert load_experiment(league).comparison.ours
 
 
 @pytest.mark.parametrize(

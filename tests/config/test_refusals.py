@@ -198,7 +198,7 @@ def test_rules_across_keys_are_listed_together_too():
 
 def test_levels_may_be_texts_as_from_the_command_line():
     """Snakemake reads --config 'privacy={levels: [.inf, 1]}' as texts."""
-    config = parse_experiment(changed({"privacy.levels": [".inf", "1"]}), "my.yaml").config
+    config = parse_experiment(changed({"privacy.levels": [".inf", "1"]}), "my.yaml")
     assert config.privacy.levels == [math.inf, 1.0]
     (line,) = problems({"privacy.levels": ["inf", 1]})
     assert line.startswith("privacy.levels[0] = 'inf': must be from 0.001 to 1000, or .inf")

@@ -82,7 +82,7 @@ def made() -> dict[str, set[str]]:
     """Return the figures and tables that each config makes, by the name of its run."""
     made = {}
     for path in (ROOT / "config").glob("*.yaml"):
-        config = load_experiment(path).config
+        config = load_experiment(path)
         for study, block in config.studies():
             for section in study.sections_of(block, config.facts):
                 names = {f"figures/{it.name}" for it in section.figures}

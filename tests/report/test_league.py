@@ -67,7 +67,7 @@ def test_the_command_ranks_the_best_first_and_stars_the_algorithm_that_it_was_gi
     mine = rows[rows["algorithm"] == "ridge-w8-weak"].assign(noise="capacity")
     write_frame(pd.concat([rows, mine]), run / "standings.parquet")
     record(run)
-    monkeypatch.setattr("dpol.config.league.write_league", lambda *_: "hand")
+    monkeypatch.setattr("dpol.report.league.write_league", lambda *_: "hand")
     monkeypatch.setattr("subprocess.run", lambda words, check: SimpleNamespace(returncode=0))
     code, out, _ = command("league", STARRED, "--on", "shelters")
     lines = [line.partition(",")[0] for line in out.splitlines() if " noise " in line]

@@ -71,7 +71,7 @@ def test_every_output_of_a_run_exists(whole: Path) -> None:
     base = whole / BASE
     wanted = ["report/index.html", "provenance/Snakefile", "provenance/config.yaml"]
     wanted += ["data/cleaning.md", "data/cleaning.json", "data/rows.parquet"]
-    config = parse_experiment(WHOLE, "small.yaml").config
+    config = parse_experiment(WHOLE, "small.yaml")
     for study, block in config.studies():
         wanted += [f"{name}.parquet" for name in study.results_of(block, config.facts)]
         for section in study.sections_of(block, config.facts):
@@ -121,7 +121,7 @@ def unread(study: Study, base: Path) -> set[str]:
     Raises:
         AttributeError: it reads a fact that it does not name.
     """
-    config = parse_experiment(WHOLE, "small.yaml").config
+    config = parse_experiment(WHOLE, "small.yaml")
     facts, block = config.facts, config.block(study.name)
     jobs = study.jobs(block, facts)
     files = {

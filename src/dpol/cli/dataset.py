@@ -105,7 +105,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     try:
         keys = {key: _value(key, text) for key, text in sets.items()}
         raw, found = _config(table, file.stem, said, keys)
-        config = parse_experiment(raw, file.name).config
+        config = parse_experiment(raw, file.name)
         dataset, unit = config.dataset, config.privacy.unit
         moves = config.privacy.model_dump(exclude_unset=True).get("count_sensitivity")
         facts = provenance_of_table(table, simulated=dataset.simulated)

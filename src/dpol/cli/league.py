@@ -34,11 +34,10 @@ def add(commands: Commands) -> None:
 
 
 def _league(options: argparse.Namespace) -> int:
-    from dpol.config.league import write_league
     from dpol.core.yaml_files import parse_yaml
     from dpol.experts.registry import make_members
     from dpol.report.door import read_crate
-    from dpol.report.league import league_of_run
+    from dpol.report.league import league_of_run, write_league
     from dpol.report.run import Run
 
     entry: Any = parse_yaml(options.name, "NAME")

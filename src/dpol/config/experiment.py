@@ -1,4 +1,4 @@
-"""A checked config with its algorithms.
+"""A config that obeys all rules.
 
 Only this module knows both the models of a config and the registry of algorithms.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -27,15 +26,7 @@ from dpol.noise.noises import NOISE_GROUP
 from dpol.show.entries import refuse_unnamed
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """A config that obeys all rules, and the algorithms of its suites."""
-
-    config: Config
-    members: Mapping[str, tuple[Member, ...]]
-
-
-def load_experiment(path: Path | str) -> Experiment:
+def load_experiment(path: Path | str) -> Config:
     """Read and check a config file.
 
     Args:
@@ -44,8 +35,8 @@ def load_experiment(path: Path | str) -> Experiment:
     Raises:
         ConfigError: the file cannot be read or breaks rules; the text lists every broken rule.
 
-    >>> experiment = load_experiment("config/config.yaml")  # in the project's folder
-    >>> experiment.config.run, list(experiment.members)
+    >>> config = load_experiment("config/config.yaml")  # in the project's folder
+    >>> config.run, list(config.suites)
     ('central-texas', ['local', 'central', 'non-private'])
     """
     path = Path(path)
@@ -67,7 +58,7 @@ def check_local_table(config: Config) -> None:
         raise ConfigError(f"dataset.source.file = {source.file}: no such file; {remedy}")
 
 
-def parse_experiment(raw: object, place: str) -> Experiment:
+def parse_experiment(raw: object, place: str) -> Config:
     """Check a config.
 
     Args:
@@ -95,7 +86,7 @@ def parse_experiment(raw: object, place: str) -> Experiment:
     problems += [problem for rule in rules for problem in rule(config, members)]
     if problems:
         raise refusal(place, [_as_written(it, raw) for it in problems])
-    return Experiment(config, members)
+    return config
 
 
 def _as_written(problem: Problem, raw: Mapping[str, object]) -> Problem:

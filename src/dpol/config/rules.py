@@ -201,6 +201,12 @@ def unfit_noises(made: Sequence[Member], noises: Sequence[str]) -> Iterator[str]
         yield f"must be [{ISOTROPIC.name}] because {', '.join(unscaled)} has its own noise"
 
 
+def noises_to_play(member: Member) -> list[str]:
+    """Return the paper's noise and ours, or the first noise that the algorithm can read."""
+    fit = [it for it in NOISES if not [*unfit_noises([member], [it])]]
+    return [it for it in (ISOTROPIC.name, CAPACITY.name) if it in fit] or fit[:1]
+
+
 def labels(config: Config, members: Members) -> Iterator[Problem]:
     """Require a different label for each algorithm, other than the names of references."""
     taken = dict.fromkeys([BEST_LINEAR, *REFERENCE_TOTALS], "the name of a reference")

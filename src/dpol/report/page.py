@@ -111,7 +111,7 @@ def write_report(
     folder = page.parents[1]
     there = RunFiles(folder=folder, files=checksums(folder, files))
     made = made_as_asked(logs.parent, jobs).values()
-    config = parse_experiment(yaml.safe_load(config_text), config_name).config
+    config = parse_experiment(yaml.safe_load(config_text), config_name)
     provenance = Provenance(
         config_name=config_name,
         config_text=config_text,

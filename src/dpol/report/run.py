@@ -88,7 +88,7 @@ class Run:
             ConfigError: the config of the run is not one of this release.
             DataError: the run has no such figure, or a table has changed since or cannot be read.
         """
-        config = parse_experiment(self.config, str(self.folder / CONFIG)).config
+        config = parse_experiment(self.config, str(self.folder / CONFIG))
         style, facts = config.report, config.facts
         titled = style.titles if titles is None else titles
         figures = {
