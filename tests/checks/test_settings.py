@@ -7,11 +7,11 @@ import math
 
 import pytest
 
-from dpol.checks.settings import settings
+from dpol.checks.audits import long_settings
 from dpol.privacy.guarantee import AT_ONE_PLACE, NO_PRIVACY
 from dpol.privacy.losses import Loss
 
-FIRST = next(settings(stays=False))
+FIRST = next(long_settings(stays=False))
 RECORD = dataclasses.replace(
     NO_PRIVACY,
     loss=Loss(gaussian=3.5),
