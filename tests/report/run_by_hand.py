@@ -22,7 +22,6 @@ from dpol.report.crate import WORKFLOW, Provenance, build_crate
 from dpol.report.door import CONFIG, CRATE, RunFiles
 from dpol.report.lead import Answer, answer_of
 from dpol.report.page import build_page
-from dpol.reruns.code_hashes import code_of_results
 from dpol.reruns.notes import Note, checksums, write_note
 from dpol.show.rendering import render
 from dpol.show.table import Group, Table, TableCell, TableSection
@@ -133,7 +132,6 @@ ASKED = config().model_dump(mode="json", exclude_none=True)
 PROVENANCE = Provenance(
     config_name="config.yaml",
     config_text=f"# {ODD}\n{yaml.safe_dump(ASKED)}",
-    code=code_of_results(),
     versions=(("Python", "3.11.0"), ("dpol", "0.1.0")),
     commit="0123abc",
     began=10**18 - 20_500_000_000,

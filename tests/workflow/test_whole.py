@@ -82,7 +82,6 @@ def test_every_output_of_a_run_exists(whole: Path) -> None:
     assert [name for name in wanted if not (base / name).stat().st_size] == []
     named = {entity["@id"] for entity in checked_crate(base)}
     assert set(wanted) <= named
-    assert "#hash-of-the-code-of-dpol" in named
 
 
 def test_the_report_of_snakemake_shows_every_figure_and_table_without_a_warning(

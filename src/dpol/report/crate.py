@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
@@ -43,7 +42,6 @@ class Provenance:
     Args:
         config_name: names of the config files.
         config_text: the config as YAML.
-        code: hash of the code of dpol that computed the results.
         versions: versions of the packages that made the results; several where jobs differ.
         commit: commit of the checkout, in words; None if there is none.
         began: when its first job began, in nanoseconds since 1970.
@@ -52,7 +50,6 @@ class Provenance:
 
     config_name: str
     config_text: str
-    code: str
     versions: Sequence[tuple[str, str]]
     commit: str | None
     began: int
@@ -150,11 +147,9 @@ def build_crate(
     workflow = _add_workflow(crate, folder, provenance)
     source = read_source(RunFiles(folder=folder, files=outputs), config)
     data = _add_data(crate, dict(source_facts(source, config.dataset)))
-    code = {"hash of the code of dpol": provenance.code}
-    known = {"seed": config.seed, "commit": provenance.commit, **code}
     values = [
-        _add(crate, f"#{quote(name.replace(' ', '-'))}", "PropertyValue", name=name, value=value)
-        for name, value in known.items()
+        _add(crate, f"#{name}", "PropertyValue", name=name, value=value)
+        for name, value in (("seed", config.seed), ("commit", provenance.commit))
         if value is not None
     ]
     inputs = [_add_file(crate, folder, CONFIG, sha256(folder / CONFIG)), data, *values]

@@ -10,14 +10,13 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-from dpol.core.errors import ConfigError, DataError
+from dpol.core.errors import DataError
 from dpol.core.files import read_json, sha256
-from dpol.core.schemas import readable, unreadable
-from dpol.core.yaml_files import parse_yaml
+from dpol.core.schemas import readable
 from dpol.reruns.notes import (
     Checksums,
     checksums,
@@ -87,20 +86,6 @@ def read_crate(folder: Path) -> RunFiles:
         told = "".join(it.get("abstract", "") for it in nodes if it["@id"] == "./")
         noted = noted_sums(read_notes(folder)).get(CRATE) or sha256(crate)
         return RunFiles(folder=folder, files={CRATE: noted, **listed}, answer=told.splitlines())
-
-
-def read_config(folder: Path) -> dict[str, Any]:
-    """Read the config of a run as plain values.
-
-    Raises:
-        DataError: it cannot be read.
-    """
-    path = folder / CONFIG
-    try:
-        with readable(path):
-            return dict(cast(Any, parse_yaml(path.read_text(encoding="utf-8"), CONFIG)))
-    except ConfigError as error:
-        raise unreadable(path, str(error).partition("\n")[0]) from None
 
 
 def disagreements(folder: Path) -> list[tuple[str, str]]:

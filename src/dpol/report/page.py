@@ -32,7 +32,6 @@ from dpol.report.crate import (
 from dpol.report.door import CONFIG, CRATE, RunFiles, read_fragment, read_image
 from dpol.report.lead import Answer, answer_of, game_of
 from dpol.report.widgets import answer_widget, replay_widget
-from dpol.reruns.code_hashes import code_of_results
 from dpol.reruns.notes import checksums, made_as_asked
 from dpol.show.rendering import load_template
 from dpol.show.words import ARXIV, DISTRIBUTIONS, EXPERTS, LAZY, cited
@@ -115,7 +114,6 @@ def write_report(
     provenance = Provenance(
         config_name=config_name,
         config_text=config_text,
-        code=code_of_results(),
         versions=[*versions_of(made), *packages],
         commit=commit_of(checkout),
         began=min(job.began for job in made),

@@ -15,8 +15,9 @@ from dpol.config.experiment import parse_experiment
 from dpol.core.errors import DataError
 from dpol.core.schemas import readable
 from dpol.core.words import counted, listed, nearest, short_repr
+from dpol.core.yaml_files import read_yaml
 from dpol.data.stream import COMPUTED, PUBLIC, GainStream, read_stream, warning_of
-from dpol.report.door import CONFIG, RunFiles, disagreements, read_config, read_crate
+from dpol.report.door import CONFIG, RunFiles, disagreements, read_crate
 from dpol.show.panels import write_below
 from dpol.studies.showing import frames_of
 
@@ -43,8 +44,9 @@ class Run:
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """Config of the run. Raises DataError if it cannot be read."""
-        return read_config(self.folder)
+        """Config of the run. Raises ConfigError if it cannot be read."""
+        raw: Any = read_yaml(self.folder / CONFIG)
+        return dict(raw)
 
     def stream(self, label: str) -> GainStream:
         """Read a gain stream. Raises DataError if the run has none with this label."""

@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpol.config.models import Config
 from dpol.core.intervals import NORMAL_95
-from dpol.core.words import at_most, counted
+from dpol.core.words import at_most
 from dpol.noise import find_noise
 from dpol.privacy.account import best_guess
 from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE
@@ -162,18 +162,7 @@ def replay_intro(
         )
     if rounds < own["n_rounds"]:
         parts.append(f"The replay covers the first {rounds} of {own['n_rounds']} {period}s.")
-    if missing := _missing(replay["period"]):
-        parts.append(
-            f"Dates jump where the table has no row for a {period}:"
-            f" {counted(missing, period)} {'is' if missing == 1 else 'are'} missing."
-        )
     return " ".join(parts)
-
-
-def _missing(periods: pd.Series) -> int:
-    """Count the dated periods missing between the first and the last one."""
-    steps = periods.dropna().drop_duplicates().sort_values().diff().dropna()
-    return int((steps / steps.min()).round().sub(1).sum()) if len(steps) else 0
 
 
 def _data(
@@ -280,10 +269,9 @@ def _bar_of(name: str) -> tuple[float, str]:
     Noise that may repeat a release has errors beside the noise, so it has none.
     """
     noise = find_noise(name)
-    if noise.memory == "releases":
-        return 0.0, "No bar is drawn: this noise may repeat an older release."
-    if not (factor := _BARS.get(noise.law.name)):
-        return 0.0, f"No bar is drawn for {noise.law.words}."
+    factor = 0.0 if noise.memory == "releases" else _BARS.get(noise.law.name, 0.0)
+    if not factor:
+        return 0.0, "No bar is drawn for this noise."
     size = f"±{factor:.2f} standard deviations of the noise, which are public"
     return factor, f"{size}: the truth lies within them 95 times in 100."
 
