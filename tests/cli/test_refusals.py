@@ -1,7 +1,8 @@
-"""Refusals of every command: one line that names the remedy, the exit code, and no traceback."""
+"""Every command: its help has an example; a refusal is one line with the remedy."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import re
@@ -9,10 +10,12 @@ import resource
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from dpol import cli
 from dpol.cli import main
 from dpol.core.shipped import shipped_configs
 from in_process import command
@@ -108,3 +111,20 @@ def test_signs_that_control_a_terminal_are_not_printed() -> None:
     assert code == 1
     assert "\n  ?lla = 1: unknown key; " in err
     assert all(line.isprintable() for line in err.split("\n"))
+
+
+def every_parser(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield the parsers of all commands, and of their actions."""
+    kinds = (it.choices for it in parser._actions if isinstance(it, argparse._SubParsersAction))
+    for one in (one for choices in kinds for one in choices.values()):
+        yield from (one, *every_parser(one))
+
+
+@pytest.mark.parametrize(
+    "parser", [*every_parser(cli.parser_of_commands())], ids=lambda parser: parser.prog
+)
+def test_every_help_has_an_example_that_is_understood(parser: argparse.ArgumentParser) -> None:
+    assert parser.epilog.startswith(f"Example: {parser.prog}")
+    _, *words = parser.epilog.removeprefix("Example: ").split()
+    cli.parser_of_commands().parse_args(words)
+    assert parser.epilog.split()[-1] in parser.format_help()

@@ -106,18 +106,15 @@ def test_everything_is_inside_the_figure_and_nothing_overlaps(number: int) -> No
     assert all(own.get_window_extent().y0 > below for own in (*figure.legends, *figure.axes))
 
 
-def test_a_figure_of_one_column_is_as_wide_as_asked_and_as_legible() -> None:
-    figure = draw(width=2.7)
+def test_a_figure_for_a_paper_has_the_width_of_a_column_and_no_title() -> None:
+    """Its finding stays its alternative text."""
+    figure, titled = draw(width=2.7, titled=False), draw(width=2.7)
     assert figure.get_figwidth() == 2.7
     assert len({ax.get_position().x0 for ax in figure.axes}) == 1, "panels stand below each other"
+    assert (figure.get_suptitle(), figure.get_label()) == ("", FINDING)
+    assert figure.get_figheight() < titled.get_figheight()
     assert_legible(figure)
-
-
-def test_a_figure_for_a_paper_keeps_its_finding_as_alternative_text_only() -> None:
-    bare, titled = draw(titled=False), draw()
-    assert (bare.get_suptitle(), bare.get_label()) == ("", FINDING)
-    assert bare.get_figheight() < titled.get_figheight()
-    assert_legible(bare)
+    assert_legible(titled)
 
 
 def test_finite_intervals_are_drawn() -> None:
@@ -128,12 +125,6 @@ def test_finite_intervals_are_drawn() -> None:
     assert points(lines(ax)["band"]) == [(0, 2.0), (1, 3.0), (2, 3.0)]
     band = ax.collections[-1].get_paths()[0].vertices
     assert {(0.0, 1.5), (0.0, 2.5), (1.0, 3.0), (2.0, 2.75), (2.0, 3.25)} == set(map(tuple, band))
-
-
-def test_shares_are_written_in_percent() -> None:
-    ax = Figure().subplots()
-    panels.set_percent(ax.yaxis)
-    assert ax.yaxis.get_major_formatter()(0.25, 0) == "25%"
 
 
 def test_levels_are_side_by_side_and_no_privacy_is_shaded() -> None:
