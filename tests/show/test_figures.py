@@ -130,6 +130,8 @@ def test_finite_intervals_are_drawn() -> None:
 def test_levels_are_side_by_side_and_no_privacy_is_shaded() -> None:
     (ax,) = draw(1).axes
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["none", "69.1%", "55%"]
+    panels.set_percent(ax.yaxis)
+    assert ax.yaxis.get_major_formatter()(0.25, 0) == "25%"
     (shade,) = ax.patches
     ends = shade.get_extents().transformed(ax.transData.inverted()).intervalx
     assert ends == pytest.approx([-0.5, 0.5])
