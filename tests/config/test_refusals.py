@@ -168,31 +168,21 @@ def test_a_key_that_yaml_reads_as_no_text_is_named(key, block):
     assert f"  {place}: {remedy}" in str(caught.value).splitlines()
 
 
+def keys_of(lines):
+    """The keys that messages name, in their order."""
+    return [re.split(r"[ :]", line)[0] for line in lines]
+
+
 def test_all_mistakes_are_listed_at_once():
     lines = problems(
         {"replicats": 10, "seed": -1, "dataset.cleaning.max_cary": 3, "streams.both.groups": []},
         {"privacy.levels[1]": 0, "suites.trusted.algorithms[0]": "tree-ftpl-min-nose"},
     )
-    assert sorted(line.split(" = ")[0] for line in lines) == [
-        "dataset.cleaning.max_cary",
-        "privacy.levels[1]",
-        "replicats",
-        "seed",
-        "streams.both.groups",
-        "suites.trusted.algorithms[0]",
-    ]
-    keys = {re.split(r"[ :]", line)[0] for line in problems(dict.fromkeys(SMALL, DELETED))}
-    assert keys == {"run", "seed", "dataset", "streams", "privacy", "suites"}
-
-
-def test_rules_across_keys_are_listed_together_too():
-    broken = {
-        "privacy.unit": {"weeks": 2},
-        "privacy.memory": [0.9, 0.3],
-        "streams.one.groups": ["A", "C"],
-    }
-    lines = problems(broken, {"suites.noisy.algorithms[0]": "rw-fptl"})
-    keys = [line.split(" = ")[0] for line in lines]
+    wrong = "dataset.cleaning.max_cary", "privacy.levels[1]", "replicats", "seed"
+    assert sorted(keys_of(lines)) == [*wrong, "streams.both.groups", "suites.trusted.algorithms[0]"]
+    assert {*keys_of(problems(dict.fromkeys(SMALL, DELETED)))} == {*SMALL} - {"report"}
+    broken = {"privacy.unit.weeks": 2, "privacy.memory": [0.9, 0.3], "streams.one.groups": ["C"]}
+    keys = keys_of(problems(broken, {"suites.noisy.algorithms[0]": "rw-fptl"}))
     assert keys == ["suites.noisy.algorithms[0]", "streams.one.groups", "privacy.memory"]
 
 
@@ -211,22 +201,15 @@ def test_a_label_unfit_for_a_file_name_is_refused(label):
     assert f" = {label!r}: must" in line, "the value that is wrong is the label itself"
 
 
-def test_a_key_named_like_the_kind_of_source_does_not_confuse_the_places():
-    lines = problems({"dataset.source": {"kind": "simulated", "simulated": "table.csv"}})
-    keys = {re.split(r"[ :]", line)[0] for line in lines}
-    assert keys == {f"dataset.source.{key}" for key in ("hospitals", "weeks", "simulated")}
-
-
 @pytest.mark.parametrize("label", ["groups", "algorithms", "kind"])
-def test_a_label_named_like_a_key_does_not_confuse_the_places(label):
+def test_a_name_like_a_key_does_not_confuse_the_places(label):
     lines = problems(
         {("streams", label): {"groups": ["A"], "titel": "x"}},
         {("suites", label): {"algorithms": ["rw-meta"], "noizes": []}},
     )
-    assert sorted(lines) == [
-        f"streams.{label}.titel = 'x': unknown key; did you mean title?",
-        f"suites.{label}.noizes = []: unknown key; did you mean noises?",
-    ]
+    assert sorted(keys_of(lines)) == [f"streams.{label}.titel", f"suites.{label}.noizes"]
+    keys = keys_of(problems({"dataset.source": {"kind": "simulated", "simulated": "table.csv"}}))
+    assert {*keys} == {f"dataset.source.{key}" for key in ("hospitals", "weeks", "simulated")}
 
 
 def test_keys_that_left_are_refused_together_each_with_what_to_do_instead():
