@@ -6,10 +6,7 @@ import argparse
 import contextlib
 import io
 import re
-import resource
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,22 +62,6 @@ def test_the_configs_that_come_with_dpol_are_listed_each_with_a_title() -> None:
     assert titles["states"] == "The cost of privacy depends on the question"
     assert all(10 < len(title) < 110 for title in titles.values())
     assert how == "Run one: dpol run NAME. Copy one, to change it: dpol config copy NAME\n"
-
-
-def test_a_file_that_may_not_become_so_large_is_named() -> None:
-    """The system lets a process write 600 bytes to a file."""
-    Path("shelters.yaml").unlink()
-    done = subprocess.run(
-        [sys.executable, "-m", "dpol", "config", "copy", "shelters"],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600)),
-    )
-    said = "the file exceeds the limit on file size; raise it (ulimit -f) and run again"
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"error: cannot write shelters.yaml: {said}\n"
 
 
 def test_an_error_of_the_system_that_no_command_foresees_is_told_in_one_line(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -53,22 +52,18 @@ def test_a_cache_that_cannot_be_written_moves_to_the_working_folder(
     started: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in a home on a read-only disk."""
+    (tmp_path / "file").touch()
+    # Root may write the second, but nobody can make it.
+    for home in (str(tmp_path / "file"), "/proc/none/home"):
+        monkeypatch.setenv("HOME", home)
+        monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+        main(["run", "shelters"])
+        assert os.environ["XDG_CACHE_HOME"] == str(tmp_path / ".snakemake/cache")
+    monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     main(["run", "shelters"])
     assert "XDG_CACHE_HOME" not in os.environ
-    shutil.rmtree(tmp_path / "home")
-    (tmp_path / "home").touch()
-    main(["run", "shelters"])
-    assert os.environ["XDG_CACHE_HOME"] == str(tmp_path / ".snakemake/cache")
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", "/proc/none/home")  # which root may write, but nobody make
-    main(["run", "shelters"])
-    assert os.environ["XDG_CACHE_HOME"] == str(tmp_path / ".snakemake/cache")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
-    main(["run", "shelters"])
-    assert os.environ["XDG_CACHE_HOME"] == str(tmp_path / "mine")
-    assert len(started) == 4
+    assert len(started) == 3
 
 
 @pytest.mark.parametrize(
