@@ -136,12 +136,8 @@ class Config(Settings):
     @property
     def left_out(self) -> list[str]:
         """Exhibits of the first paper that a run of its question lacks, with the reason."""
-        lacks = self._lacks_of_table_2 if self.asks_the_papers else ""
+        lacks = lacks_of_table_2(self.suites.values()) if self.asks_the_papers else ""
         return [f"no Table 2 and no Figure 2: {lacks}"] if lacks else []
-
-    @property
-    def _lacks_of_table_2(self) -> str:
-        return lacks_of_table_2(self.suites.values())
 
     @property
     def played(self) -> dict[str, Game]:
@@ -175,13 +171,6 @@ class Config(Settings):
         return place_of(source.file)
 
     @property
-    def reported(self) -> dict[str, Any]:
-        """What the paper says of its table, for the streams that are its states."""
-        from dpol.show.reported import paper_table
-
-        return paper_table({label: stream.reported_as for label, stream in self.streams.items()})
-
-    @property
     def facts(self) -> Facts:
         """What studies and their jobs know about the run."""
         return Facts(
@@ -206,7 +195,7 @@ class Config(Settings):
             report=self.report,
             memory=self.privacy.memory,
             seed=self.seed,
-            plays_table_2=not self._lacks_of_table_2,
+            plays_table_2=not lacks_of_table_2(self.suites.values()),
             beside=self._beside_the_papers,
         )
 

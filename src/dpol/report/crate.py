@@ -146,7 +146,19 @@ def build_crate(
     crate.metadata.extra_contexts.append("https://w3id.org/ro/terms/workflow-run/context")
     workflow = _add_workflow(crate, folder, provenance)
     source = read_source(RunFiles(folder=folder, files=outputs), config)
-    data = _add_data(crate, dict(source_facts(source, config.dataset)))
+    facts = dict(source_facts(source, config.dataset))
+    data = _add(  # the raw table, which is not in the crate, with its checksum and terms
+        crate,
+        "#data-0",
+        "CreativeWork",
+        name=facts["table"],
+        description=facts["data"],
+        sha256=facts["SHA-256"],
+        url=facts.get("address"),
+        dateModified=facts.get("retrieved"),
+        license=facts.get("licence"),
+        citation=facts.get("citation"),
+    )
     values = [
         _add(crate, f"#{name}", "PropertyValue", name=name, value=value)
         for name, value in (("seed", config.seed), ("commit", provenance.commit))
@@ -219,22 +231,6 @@ def _add_workflow(crate: ROCrate, folder: Path, provenance: Provenance) -> Any:
             "version": provenance.by_package.get("dpol", ""),
             "softwareRequirements": software,
         },
-    )
-
-
-def _add_data(crate: ROCrate, facts: Mapping[str, str]) -> ContextEntity:
-    """Add the raw table, which is not in the crate, with its checksum and terms."""
-    return _add(
-        crate,
-        "#data-0",
-        "CreativeWork",
-        name=facts["table"],
-        description=facts["data"],
-        sha256=facts["SHA-256"],
-        url=facts.get("address"),
-        dateModified=facts.get("retrieved"),
-        license=facts.get("licence"),
-        citation=facts.get("citation"),
     )
 
 
