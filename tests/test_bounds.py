@@ -10,7 +10,7 @@ import pytest
 from matplotlib import pyplot
 
 from dpol.cli import main
-from dpol.core.rounding import at_least, at_most
+from dpol.core.words import at_least, at_most
 from dpol.privacy.losses import Promise
 from dpol.report.lead import answer_of
 from dpol.report.widgets import answer_widget

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpol.config.experiment import Experiment, load_experiment
+from dpol.config.experiment import load_experiment
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import write_stream
 from dpol.studies.games.compute import play_suite
@@ -82,18 +82,18 @@ MEMORY = {"weeks": [2, 3], "mus": [0.5, 1]}
 
 
 @pytest.fixture(scope="module")
-def experiment():
+def config():
     """Simulated hospitals, and a comparison of correlated noise."""
     loaded = load_experiment(CONFIG)
     more = {"seed": SEED, "replicates": 4}
     more |= {"comparison": {"ours": SYSTEM, "memory": MEMORY}}
-    return Experiment(changed(loaded.config, more), loaded.members)
+    return changed(loaded, more)
 
 
 @pytest.fixture(scope="module")
-def recorded(experiment, whole_ledger, random_stream, tmp_path_factory):
+def recorded(config, whole_ledger, random_stream, tmp_path_factory):
     """Seeds of everything that the config asks for."""
-    config, folder = experiment.config, tmp_path_factory.mktemp("run")
+    folder = tmp_path_factory.mktemp("run")
     uses = defaultdict(list, {seed: list(users) for seed, users in whole_ledger[1].items()})
     for label in config.streams:
         write_stream(random_stream(12, 3, label=label), folder / f"streams/{label}.parquet")
@@ -126,13 +126,12 @@ def test_no_seed_feeds_two_mechanisms_or_purposes(recorded):
     assert clashes(recorded) == {}
 
 
-def test_everything_that_the_config_asks_for_was_recorded(recorded, experiment):
+def test_everything_that_the_config_asks_for_was_recorded(recorded, config):
     uses = [use for all_uses in recorded.values() for use in all_uses]
     assert len(recorded) > 1000
     assert {study for study, _, _ in uses} == {"suites", "simulator", "claims", *SMALL}
     played = {purpose for study, purpose, _ in uses if study == "suites"}
-    config = experiment.config
-    labels = {member.label for members in experiment.members.values() for member in members}
+    labels = {member.label for suite in config.suites.values() for member in suite.members}
     labels.add(config.block("comparison").memory.algorithm)
     assert played == {"local noise", *(f"algorithm {label}" for label in labels)}
     streams = {key[0] for study, _, key in uses if study == "suites"}
@@ -140,19 +139,19 @@ def test_everything_that_the_config_asks_for_was_recorded(recorded, experiment):
     assert streams == longer | set(config.streams)
 
 
-def test_seeds_have_the_root_of_the_config(recorded, experiment):
+def test_seeds_have_the_root_of_the_config(recorded, config):
     """The exception is noise drawn only for its scale, and thrown away."""
-    root = experiment.config.seed
+    root = config.seed
     others = {key for (seed, _), uses in recorded.items() if seed != root for _, _, key in uses}
     of_scale = re.compile(r"synthetic: (all-zero|claims: zeros), n = |unused$")
     assert all(of_scale.match(key[0]) for key in others)
 
 
-def test_jobs_share_local_noise_but_nothing_else(experiment, make_stream):
+def test_jobs_share_local_noise_but_nothing_else(config, make_stream):
     """Two suites with one noise draw the same noise, once each; other draws differ."""
     stream, recorded = make_stream(np.full((3, 2), 0.5), label="NM"), defaultdict(list)
     for suite in ("local", "variants"):
-        play(recorded, stream, experiment.members[suite])
+        play(recorded, stream, config.suites[suite].members)
     shared = {use[1] for uses in recorded.values() if len(uses) > 1 for use in uses}
     assert shared == {"local noise"}
 
@@ -171,8 +170,8 @@ def test_a_clash_is_found(uses):
     assert clashes({(1, (1,)): uses[:1]}) == {}
 
 
-def test_a_stream_named_like_one_of_a_study_has_its_own_noise(recorded, experiment, make_stream):
+def test_a_stream_named_like_one_of_a_study_has_its_own_noise(recorded, config, make_stream):
     stream = make_stream(np.full((3, 2), 0.5), label="all-zero")
     together = defaultdict(list, {seed: list(uses) for seed, uses in recorded.items()})
-    play(together, stream, experiment.members["variants"], seed=experiment.config.seed)
+    play(together, stream, config.suites["variants"].members, seed=config.seed)
     assert clashes(together) == {}

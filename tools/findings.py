@@ -14,7 +14,7 @@ import pandas as pd
 from manual import TEMPLATES
 from tables import minus, read, table
 
-from dpol.core.rounding import at_most
+from dpol.core.words import at_most
 from dpol.privacy.account import account, best_guess
 from dpol.show.entries import noise_entry
 from dpol.show.reported import FILLINGS

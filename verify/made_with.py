@@ -26,7 +26,7 @@ MADE_WITH = FOLDER / "runs" / "made-with.yaml"
 
 def read_config(run: str) -> dict[str, Any]:
     """Return the config of a run, with all that it takes from other configs and suites."""
-    return load_experiment(file_of(run)).config.whole()
+    return load_experiment(file_of(run)).whole()
 
 
 def file_of(run: str) -> Path:

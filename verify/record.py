@@ -224,7 +224,7 @@ def later_weeks(base: Path) -> pd.DataFrame:
     mean over these states of its share of what is possible in the later weeks, played again, and
     its mean share over all states.
     """
-    config = load_experiment(base / PROVENANCE).config
+    config = load_experiment(base / PROVENANCE)
     members = {member.label: member for _, member in systems_of(config.whole())}
     every = pd.read_parquet(base / "standings.parquet")
     means = every[(every["stream"] == "") & (every["question"] == every["question"].iloc[0])]
@@ -305,7 +305,7 @@ def plays(config: dict[str, Any]) -> dict[str, Any]:
 
 def main(base: Path) -> None:
     """Write the recorded columns of a run's results, what made them, and how long it took."""
-    made, now = (load_experiment(it).config for it in (base / PROVENANCE, file_of(base.name)))
+    made, now = (load_experiment(it) for it in (base / PROVENANCE, file_of(base.name)))
     assert made == now, "another config"
     note(base.name, plays(now.whole()))
     record_size(base)

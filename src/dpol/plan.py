@@ -202,7 +202,7 @@ def make_plan(
     if len(texts) == 1 and isinstance(texts[0], dict):
         over = [str(key) for key in raw if raw[key] != texts[0].get(key)]
         place += f" with --config {', '.join(over)}" * bool(over)
-    config = parse_experiment(raw, place).config
+    config = parse_experiment(raw, place)
     if not module:  # a rule of an importing workflow may make the table
         check_local_table(config)
     check_writable(f"results/{config.run}")

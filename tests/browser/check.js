@@ -36,9 +36,6 @@ found.figures = await tab.evaluate(() =>
     const image = it.querySelector("img");
     return [it.clientWidth, it.scrollWidth, image.getBoundingClientRect().width, image.naturalWidth, it.tabIndex, it.matches(".more")];
   }));
-// Whether each figure that has an image for phones shows it.
-found.narrow = await tab.evaluate(() =>
-  [...document.querySelectorAll("source + img")].map((it) => it.currentSrc === it.previousElementSibling.srcset));
 // Each header of a table, in the middle of which the page is scrolled to, is above all rows.
 found.covered = await tab.evaluate(() =>
   [...document.querySelectorAll(".block table")].filter((it) => it.checkVisibility()).flatMap((table) => {

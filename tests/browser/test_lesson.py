@@ -17,7 +17,7 @@ from game_tables import joined, suite
 
 ROOT = Path(__file__).parents[2]
 TEACH = (ROOT / "docs/teach.md").read_text(encoding="utf-8")
-BEYOND = load_experiment(ROOT / "config/beyond.yaml").config
+BEYOND = load_experiment(ROOT / "config/beyond.yaml")
 MUS = 1.0, 0.25
 PLAYERS = "tree-ftpl-min-noise", "rw-meta"
 AMG = "ALBUQUERQUE - AMG SPECIALTY HOSPITAL, LLC"

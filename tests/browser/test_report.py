@@ -78,10 +78,6 @@ def test_on_a_phone_figures_are_whole_and_keys_reach_them(report: Path) -> None:
         assert (place, more) == (0, False)
 
 
-def test_figure_2_has_another_image_on_a_phone(report: Path) -> None:
-    assert [look(report, width, "light")["narrow"] for width in (400, 1300)] == [[True], [False]]
-
-
 @pytest.mark.parametrize("width", [1300, 1920])
 def test_on_a_screen_no_figure_scrolls(report: Path, width: int) -> None:
     for box, inner, *_ in look(report, width, "light")["figures"]:

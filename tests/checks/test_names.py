@@ -1,7 +1,8 @@
-"""The names that `dpol check` takes."""
+"""The names that `dpol check` takes, and a foreign algorithm whose proof is in zCDP."""
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -61,3 +62,17 @@ def test_a_module_of_the_working_folder_is_checked_with_a_word_on_runs(tmp_path)
         " algorithm NAME writes one) and pip install it\n"
     )
     assert "No module named 'quiet'" in fail(checked(tmp_path.parent, "quiet:WellKnown"))
+
+
+IN_ZCDP = {"algorithm": "checks.sound:InZcdp", "label": "mine"}
+
+
+def test_it_stands_among_those_of_its_level_and_its_mu_is_marked(random_stream):
+    league = dpol.league(
+        [IN_ZCDP, "tree-ftpl-min-noise"], random_stream(12, 3), levels=(1.0,), replicates=5
+    )
+    rows = league.standings.set_index("algorithm")
+    assert {*rows["guarantee"]} == {"raw"}
+    assert rows.loc["mine", "numerical"].all()
+    assert not rows.loc[["tree-ftpl-min-noise"], "numerical"].any()
+    assert re.search("mine, (capacity|isotropic) noise, numerical μ", league._repr_html_())

@@ -1,18 +1,18 @@
-"""Refusals of every command: one line that names the remedy, the exit code, and no traceback."""
+"""Every command: its help has an example; a refusal is one line with the remedy."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import re
-import resource
 import shutil
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from dpol import cli
 from dpol.cli import main
 from dpol.core.shipped import shipped_configs
 from in_process import command
@@ -35,7 +35,6 @@ TAKEN = "random-effects", "fixed-share", "capacity-memory"
     [
         (2, "leagu one", "argument COMMAND: 'leagu' is unknown; did you mean league?; see dpol"),
         (2, "config chek a", "'chek' is unknown; did you mean check?"),
-        (2, "check --quiet --json a", "argument --json: not allowed with argument --quiet"),
         (1, "verify state", "not a finished run; name another folder"),
         (1, "config check nope.yaml", "cannot be read (No such file or directory); check the path"),
         (1, "config check state", "cannot be read (Is a directory); check the path"),
@@ -63,22 +62,6 @@ def test_the_configs_that_come_with_dpol_are_listed_each_with_a_title() -> None:
     assert titles["states"] == "The cost of privacy depends on the question"
     assert all(10 < len(title) < 110 for title in titles.values())
     assert how == "Run one: dpol run NAME. Copy one, to change it: dpol config copy NAME\n"
-
-
-def test_a_file_that_may_not_become_so_large_is_named() -> None:
-    """The system lets a process write 600 bytes to a file."""
-    Path("shelters.yaml").unlink()
-    done = subprocess.run(
-        [sys.executable, "-m", "dpol", "config", "copy", "shelters"],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600)),
-    )
-    said = "the file exceeds the limit on file size; raise it (ulimit -f) and run again"
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"error: cannot write shelters.yaml: {said}\n"
 
 
 def test_an_error_of_the_system_that_no_command_foresees_is_told_in_one_line(
@@ -109,3 +92,20 @@ def test_signs_that_control_a_terminal_are_not_printed() -> None:
     assert code == 1
     assert "\n  ?lla = 1: unknown key; " in err
     assert all(line.isprintable() for line in err.split("\n"))
+
+
+def every_parser(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield the parsers of all commands, and of their actions."""
+    kinds = (it.choices for it in parser._actions if isinstance(it, argparse._SubParsersAction))
+    for one in (one for choices in kinds for one in choices.values()):
+        yield from (one, *every_parser(one))
+
+
+@pytest.mark.parametrize(
+    "parser", [*every_parser(cli.parser_of_commands())], ids=lambda parser: parser.prog
+)
+def test_every_help_has_an_example_that_is_understood(parser: argparse.ArgumentParser) -> None:
+    assert parser.epilog.startswith(f"Example: {parser.prog}")
+    _, *words = parser.epilog.removeprefix("Example: ").split()
+    cli.parser_of_commands().parse_args(words)
+    assert parser.epilog.split()[-1] in parser.format_help()

@@ -22,9 +22,9 @@ def parse(*changes):
 
 def test_a_table_of_gains_is_accepted():
     keys = {"period": "day", "sensitivity": "moves", "gain_range": 2}
-    config = parse(GAINS, {f"dataset.source.{key}": value for key, value in keys.items()}).config
+    config = parse(GAINS, {f"dataset.source.{key}": value for key, value in keys.items()})
     assert config.raw_file == "gains.parquet"
-    assert parse({"dataset.source": WEB}).config.raw_file == WEB["file"]
+    assert parse({"dataset.source": WEB}).raw_file == WEB["file"]
     with pytest.raises(ValueError, match=r"has no columns of counts"):
         _ = config.dataset.needed_columns
 
@@ -54,7 +54,7 @@ def test_every_block_is_frozen_and_refuses_unknown_keys():
 @pytest.mark.parametrize("changes", [{"dataset.source": LOCAL}, GAINS], ids=["local", "gains"])
 def test_a_local_table_that_is_not_there_is_refused(changes, tmp_path):
     path = tmp_path / "table.csv"
-    config = parse(changes, {"dataset.source.file": str(path)}).config
+    config = parse(changes, {"dataset.source.file": str(path)})
     with pytest.raises(ConfigError) as caught:
         check_local_table(config)
     assert str(caught.value) == (
@@ -63,20 +63,20 @@ def test_a_local_table_that_is_not_there_is_refused(changes, tmp_path):
     )
     path.write_text("a\n1\n")
     check_local_table(config)
-    check_local_table(parse({"dataset.source": WEB}).config)
+    check_local_table(parse({"dataset.source": WEB}))
 
 
 def test_a_table_of_dpol_that_was_deleted_is_named_with_the_way_to_restore_it():
     table = "data/hospitals/deleted.parquet"
     with pytest.raises(ConfigError, match="no such file; it comes with dpol: .* git restore") as it:
-        check_local_table(parse({"dataset.source": {"kind": "local", "file": table}}).config)
+        check_local_table(parse({"dataset.source": {"kind": "local", "file": table}}))
     assert str(it.value).count(table) == 2
 
 
 def test_a_table_that_comes_with_dpol_is_found_unless_the_folder_has_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = "data/examples/shelters.csv"
-    config = parse({"dataset.source": {"kind": "local", "file": table}}).config
+    config = parse({"dataset.source": {"kind": "local", "file": table}})
     check_local_table(config)
     assert Path(config.raw_file).samefile(Path(__file__).parents[2] / table)
     Path(table).parent.mkdir(parents=True)
@@ -140,16 +140,14 @@ def test_dates_in_a_file_need_no_quotes_and_must_exist(refused, tmp_path):
     assert "2021-02-30 is not a date" in told
     (tmp_path / "my.yaml").write_text(text)
     assert read_yaml(tmp_path / "my.yaml") == yaml.safe_load(text), "as Snakemake reads it"
-    periods = load_experiment(tmp_path / "my.yaml").config.dataset.periods
+    periods = load_experiment(tmp_path / "my.yaml").dataset.periods
     assert periods.first == datetime.date(2021, 2, 28)
 
 
 def test_cleaning_does_not_depend_on_where_a_table_comes_from_nor_on_titles():
     there = {**WEB["endpoints"][0], "version": "2024"}
     texts = [
-        parse_experiment(
-            changed({"dataset.source": WEB}, *more), "my.yaml"
-        ).config.dataset.of_stream("")
+        parse_experiment(changed({"dataset.source": WEB}, *more), "my.yaml").dataset.of_stream("")
         for more in (
             (),
             ({"dataset.source.endpoints[0]": there},),
@@ -181,7 +179,7 @@ RIDGE = {"algorithm": "ridge", "windows": [4]}
     ],
 )  # fmt: skip
 def test_what_the_report_does_not_say_follows_from_the_suites(changes, algorithms):
-    found = parse({"report": DELETED}, changes).config.games.report
+    found = parse({"report": DELETED}, changes).games.report
     shown = found.algorithms
     assert (shown[:1], shown[-1:]) == (algorithms[:1], algorithms[-1:])
     assert ... in algorithms or shown == algorithms
@@ -190,5 +188,5 @@ def test_what_the_report_does_not_say_follows_from_the_suites(changes, algorithm
 
 def test_null_stands_for_a_key_that_is_not_given():
     nulls = dict.fromkeys(["questions", "lazy", "dataset.columns.cases"])
-    assert parse(nulls).config == parse().config
-    assert "cases" not in parse(nulls).config.dataset.columns.model_fields_set
+    assert parse(nulls) == parse()
+    assert "cases" not in parse(nulls).dataset.columns.model_fields_set

@@ -90,7 +90,7 @@ def keys_by_base() -> dict[str, list[Place]]:
     found: dict[tuple[Place, object], str] = {}
     for base, changes in BASES.items():
         raw = changed(changes)
-        config = parse_experiment(raw, base).config
+        config = parse_experiment(raw, base)
         for path, block in blocks_in(config):
             for name in type(block).model_fields:
                 found.setdefault(((*path, name), type(block)), base)
@@ -136,7 +136,7 @@ def test_the_bases_hold_every_block():
     blocks = {
         type(block).__name__
         for changes in BASES.values()
-        for _, block in blocks_in(parse_experiment(changed(changes), "my.yaml").config)
+        for _, block in blocks_in(parse_experiment(changed(changes), "my.yaml"))
     }
     assert blocks - {"Config"} == set(WHOLE.model_json_schema()["$defs"])
 

@@ -47,7 +47,7 @@ def tiny(**changes):
 
 def jobs(made):
     """The jobs of games: stream, level, suite and block, each with its points."""
-    found = study.jobs(made.config.games, made.config.facts)
+    found = study.jobs(made.games, made.facts)
     return {tuple(place.split("/")): job for place, job in found.items()}
 
 
@@ -56,7 +56,7 @@ def test_every_shipped_config_is_good_and_has_jobs(path):
     """Ours has the same privacy as the baseline for every stay."""
     loaded = load_experiment(path)
     assert 0 < len(jobs(loaded)) < 2_000
-    ours = loaded.config.comparison.ours
+    ours = loaded.comparison.ours
     assert ours is None or find_noise(ours.noise).memory == "none"
 
 
@@ -72,13 +72,13 @@ def test_the_whole_config_that_is_shown_makes_the_same_run(path, capsys):
     main(["config", "show", str(path)])
     whole = yaml.safe_load(capsys.readouterr().out)
     assert "like" not in str(whole)
-    assert parse_experiment(whole, "shown").config == load_experiment(path).config
+    assert parse_experiment(whole, "shown") == load_experiment(path)
 
 
 def test_a_dataset_is_completed_from_that_of_another_config():
     own = {"like": "states", "cleaning": {"capacity_zero": "error"}, "readings": {}}
-    made = experiment(dataset=own, streams={"like": "states", "NM": {"title": "ours"}}).config
-    states = load_experiment(CONFIG / "states.yaml").config
+    made = experiment(dataset=own, streams={"like": "states", "NM": {"title": "ours"}})
+    states = load_experiment(CONFIG / "states.yaml")
     assert made.dataset.cleaning.capacity_zero == "error"
     assert made.dataset.cleaning.case_factor == states.dataset.cleaning.case_factor
     assert made.dataset.readings == {}
@@ -123,14 +123,13 @@ def test_each_stream_is_played_under_each_question():
     questions = {"share": {}, "large": {"min_capacity": 50, "title": "of the large"}}
     streams = {state: {"groups": [state], "reported_as": state} for state in ("NM", "PA")}
     made = tiny(streams=streams, questions=questions)
-    config = made.config
-    assert list(config.played) == ["NM-share", "NM-large", "PA-share", "PA-large"]
-    large = config.played["PA-large"]
+    assert list(made.played) == ["NM-share", "NM-large", "PA-share", "PA-large"]
+    large = made.played["PA-large"]
     assert (large.stream, large.title, large.gain.min_capacity) == ("PA", "PA, of the large", 50)
-    assert config.facts.reported == {"NM": "NM", "PA": "PA"}
-    assert not config.facts.asks_the_papers
-    assert {stream for stream, *_ in jobs(made)} == set(config.played)
-    assert list(tiny().config.played) == ["NM"]
+    assert made.facts.reported == {"NM": "NM", "PA": "PA"}
+    assert not made.facts.asks_the_papers
+    assert {stream for stream, *_ in jobs(made)} == set(made.played)
+    assert list(tiny().played) == ["NM"]
 
 
 PAPERS = yaml.safe_load((CONFIG / "paper.yaml").read_text(encoding="utf-8"))
@@ -138,7 +137,7 @@ PAPERS = yaml.safe_load((CONFIG / "paper.yaml").read_text(encoding="utf-8"))
 
 def papers_with(**changes):
     """The config of the paper's states, with other values at some places."""
-    return parse_experiment(changed(changes, of=PAPERS), "paper.yaml").config
+    return parse_experiment(changed(changes, of=PAPERS), "paper.yaml")
 
 
 @pytest.mark.parametrize(
@@ -166,7 +165,7 @@ def test_another_question_is_not_the_papers(changes):
 
 
 def test_a_suite_without_privacy_runs_once_at_the_level_without_noise():
-    suites = tiny().config.model_dump()["suites"]
+    suites = tiny().model_dump()["suites"]
     suites["open"]["noises"] = ["isotropic", "capacity"]
     levels = [2, math.inf, 0.5]
     played = jobs(tiny(privacy={"levels": levels}, suites=suites))

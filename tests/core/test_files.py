@@ -19,6 +19,7 @@ from dpol.core.files import atomic_path, check_writable, locked, write_json, wri
 REMEDIES = {
     errno.ENOSPC: "the disk is full; free some space and run again",
     errno.EROFS: "the file system is read-only; choose another folder",
+    errno.EFBIG: "the file exceeds the limit on file size; raise it (ulimit -f) and run again",
     errno.ENXIO: "No such device or address; choose another folder",  # as any other
 }
 

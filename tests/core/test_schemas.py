@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.core.schemas import ResultColumn, Schema, read_frame, write_frame
+from dpol.core.schemas import ResultColumn, Schema
 
 SCHEMA = Schema(
     "toy",
@@ -51,14 +51,3 @@ def test_columns_come_in_the_order_of_the_schema():
 def test_a_table_of_another_kind_is_refused(frame, message):
     with pytest.raises(DataError, match=f"^here: {message}.*; delete it and run snakemake again$"):
         SCHEMA.check(frame, "here")
-
-
-def test_a_table_is_read_as_it_was_written(tmp_path):
-    path = tmp_path / "toy.parquet"
-    with pytest.raises(DataError, match=r"toy\.parquet is missing; run snakemake again"):
-        read_frame(path, SCHEMA)
-    write_frame(FRAME, path)
-    pd.testing.assert_frame_equal(read_frame(path, SCHEMA), FRAME, check_dtype=False)
-    path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(DataError, match=r"toy\.parquet cannot be read .* delete it"):
-        read_frame(path, SCHEMA)

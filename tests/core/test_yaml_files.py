@@ -47,12 +47,6 @@ def test_a_whole_number_that_no_float_holds_is_a_number(tmp_path: Path) -> None:
     assert read(tmp_path, "9" * 400) == int("9" * 400)
 
 
-def test_a_decimal_comma_in_braces_is_refused_with_the_remedy(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="line 1: b: 0,25: .*; write a decimal point, as in 0.25"):
-        read(tmp_path, "{b: 0,25}")
-    assert read(tmp_path, "{b: 0, 25: x}") == {"b": 0, 25: "x"}
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text("0123456789:_+-.", min_size=1, max_size=6))
 def test_a_number_is_what_its_digits_say(tmp_path: Path, text: str) -> None:

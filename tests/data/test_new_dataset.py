@@ -69,7 +69,7 @@ def test_each_refusal_prints_the_command_that_goes_on() -> None:
     assert "'8.1.2024' in row 4 is Mon 8 Jan 2024; 4 periods of 7 days" in out
     text = Path("schools.yaml").read_text()
     assert shlex.split(text.splitlines()[0])[1:] == ["dpol", *words]
-    config = load_experiment("schools.yaml").config
+    config = load_experiment("schools.yaml")
     assert (config.dataset.columns.entity, config.dataset.periods.days) == ("school", 7)
 
 
@@ -195,7 +195,7 @@ def test_an_hhs_table_is_read_as_the_papers_config_reads_it() -> None:
     Path("hhs.parquet").write_bytes(HHS.read_bytes())
     code, _, err = command("new", "dataset", "hhs.parquet", "--set", "cleaning.min_total_cases=3")
     assert code == 0, err
-    config = load_experiment("hhs.yaml").config
+    config = load_experiment("hhs.yaml")
     own, _ = clean_table("hhs.parquet", config.dataset, config.streams)
     keys: Any = yaml.safe_load((ROOT / "config/paper.yaml").read_text())["dataset"]
     keys["cleaning"] |= {"min_total_cases": 3}

@@ -24,7 +24,7 @@ CARE = "data/elsewhere/intensive-care-germany-2020-05-01--2022-04-30.parquet"
 
 def cleaned(name: str, file: str) -> tuple[GainStream, pd.DataFrame, dict[str, Any]]:
     """Clean a table by its shipped config; return the only stream, the panel and the report."""
-    config = load_experiment(ROOT / f"config/{name}.yaml").config
+    config = load_experiment(ROOT / f"config/{name}.yaml")
     assert config.dataset.source.file == file
     panel, report = clean_table(ROOT / file, config.dataset, config.streams, config.gains.values())
     (label,) = config.streams
@@ -33,7 +33,7 @@ def cleaned(name: str, file: str) -> tuple[GainStream, pd.DataFrame, dict[str, A
 
 def test_every_real_table_has_a_licence_and_a_citation() -> None:
     for path in (ROOT / "config").glob("*.yaml"):
-        its = load_experiment(path).config.dataset
+        its = load_experiment(path).dataset
         assert its.simulated or (its.licence and its.citation), path.name
 
 

@@ -69,20 +69,12 @@ def test_every_config_is_in_the_list() -> None:
 
 # ---- results and rules ---------------------------------------------------------------------------
 
-NAMED = {
-    'f"{study.name}_point"': ["STUDY_point"],
-    "step": ["games_results", "games_shown", "STUDY_results"],
-}
-"""Words of the picture for rules whose names the workflow computes, by the code."""
-OF_OTHERS = {"data", "streams", "games", "results"}
-"""Rules that only name the outputs of others."""
-
 
 def made() -> dict[str, set[str]]:
     """Return the figures and tables that each config makes, by the name of its run."""
     made = {}
     for path in (ROOT / "config").glob("*.yaml"):
-        config = load_experiment(path).config
+        config = load_experiment(path)
         for study, block in config.studies():
             for section in study.sections_of(block, config.facts):
                 names = {f"figures/{it.name}" for it in section.figures}
@@ -97,19 +89,6 @@ def test_results_that_pages_name_are_made() -> None:
     of_configs = {each for each in found if each[1] in there}
     assert of_configs
     assert {each for each in of_configs if each[2] not in there[each[1]]} == set()
-
-
-def test_picture_of_the_workflow_has_every_rule() -> None:
-    """Of rules that the workflow names by code, it has the words of NAMED."""
-    text = "\n".join(it.read_text() for it in sorted((ROOT / "workflow").rglob("*.smk")))
-    text += (ROOT / "workflow/Snakefile").read_text()
-    coded = re.findall(r"^ *name:\n +(.+),?$", text, re.M)
-    rules = {name for code in coded for name in NAMED[code]}
-    rules |= set(re.findall(r"^ *rule (\w+):", text, re.M)) - OF_OTHERS
-    drawn = re.findall(
-        r'class="rules"[^>]*>([^<]*)<', (ROOT / "docs/images/workflow.svg").read_text()
-    )
-    assert sorted(", ".join(drawn).split(", ")) == sorted(rules)
 
 
 # ---- works: every arXiv number and DOI of the repository is in one list -------------------------

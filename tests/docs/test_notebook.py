@@ -6,7 +6,7 @@ import json
 import sys
 from typing import Any
 
-from dpol.core.extras import PIPELINE
+from dpol.core.errors import PIPELINE
 from pipeline import ROOT, run, succeed
 from run_notebook import read
 

@@ -49,7 +49,7 @@ def test_fast_equals_plain(draw_noisy, crowd, decay, caution):
 
 def test_the_defaults_are_the_best_of_their_grid_on_the_training_weeks():
     """As the docstring of `DiscountedMean` says."""
-    config = load_experiment(ROOT / "config/beyond.yaml").config
+    config = load_experiment(ROOT / "config/beyond.yaml")
     table, _ = clean_table(ROOT / config.dataset.source.file, config.dataset, config.streams)
     shares = np.zeros((len(CAUTIONS), len(DECAYS)))
     for state in config.streams:

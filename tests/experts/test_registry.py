@@ -15,7 +15,7 @@ import yaml
 from manual import algorithms
 
 from dpol.checks.algorithms import CHECKS, game, random_stream, source_for
-from dpol.checks.settings import stream_of
+from dpol.checks.audits import stream_of
 from dpol.experts import registry
 from dpol.experts.discounted_mean import DiscountedMean
 from dpol.experts.interface import can_read

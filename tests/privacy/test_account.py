@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from dpol.core.rounding import at_least, at_most
+from dpol.core.words import at_least, at_most
 from dpol.privacy.account import account, best_guess
 from dpol.privacy.losses import pure
 

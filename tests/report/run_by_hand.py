@@ -18,12 +18,10 @@ from dpol.core.files import write_json, write_text
 from dpol.core.schemas import Schema, write_frame
 from dpol.data.cleaning import IDLE
 from dpol.data.stream import write_stream
-from dpol.report.crate import WORKFLOW, build_crate
+from dpol.report.crate import WORKFLOW, Provenance, build_crate
 from dpol.report.door import CONFIG, CRATE, RunFiles
 from dpol.report.lead import Answer, answer_of
 from dpol.report.page import build_page
-from dpol.report.parts import Params, Provenance
-from dpol.reruns.code_hashes import code_of_results
 from dpol.reruns.notes import Note, checksums, write_note
 from dpol.show.rendering import render
 from dpol.show.table import Group, Table, TableCell, TableSection
@@ -131,14 +129,9 @@ def config(*studies: str, **changes: Any) -> Config:
 
 
 ASKED = config().model_dump(mode="json", exclude_none=True)
-PARAMS = Params(
+PROVENANCE = Provenance(
     config_name="config.yaml",
     config_text=f"# {ODD}\n{yaml.safe_dump(ASKED)}",
-    snakefile="rule all:\n",
-    code=code_of_results(),
-)
-PROVENANCE = Provenance(
-    params=PARAMS,
     versions=(("Python", "3.11.0"), ("dpol", "0.1.0")),
     commit="0123abc",
     began=10**18 - 20_500_000_000,
@@ -209,8 +202,6 @@ def write_run(folder: Path) -> None:
     shown = [section for study, block in studies for section in study.sections_of(block, facts)]
     for figure in (it for section in shown for it in section.figures):
         (folder / f"figures/{figure.name}.svg").write_text(SVG)
-        if figure.narrow:
-            (folder / f"figures/{figure.name}-narrow.svg").write_text(SVG.replace("72", "36"))
     group = Group("", (("μ = 1", (TableCell(ODD, ("note",)),)),))
     section = TableSection("New Mexico", "n = 2", (group,))
     tables = {
@@ -268,8 +259,8 @@ def record(
     (run / CRATE).unlink(missing_ok=True)
     shutil.rmtree(run / "logs", ignore_errors=True)
     made = sorted(it for it in run.rglob("*") if it.is_file() and it.parent.name != "provenance")
-    write_text(run / WORKFLOW, origin.params.snakefile)
-    write_text(run / CONFIG, origin.params.config_text)
+    write_text(run / WORKFLOW, "rule all:\n")
+    write_text(run / CONFIG, origin.config_text)
     crate = build_crate(run, config(**changes), origin, checksums(run, made), answer)
     write_json(run / CRATE, crate)
     for file in (*made, run / WORKFLOW, run / CONFIG, run / CRATE):

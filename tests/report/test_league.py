@@ -1,4 +1,4 @@
-"""A league in Python has the numbers of the games that it plays, and shows them."""
+"""A league has the numbers of its games and shows them; algorithms join its config one by one."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 import dpol
+from dpol.config.experiment import load_experiment
+from dpol.core.errors import ConfigError, DpolError, UsageError
 from dpol.core.schemas import write_frame
+from dpol.report.league import write_league
 from dpol.studies.comparison.standings import OUR_METHOD
 from in_process import command
+from pipeline import ROOT
 from report.run_by_hand import record
+from small_config import changed
 
 MINE = {"algorithm": "rw-ftpl", "label": "mine"}
 
@@ -67,9 +74,117 @@ def test_the_command_ranks_the_best_first_and_stars_the_algorithm_that_it_was_gi
     mine = rows[rows["algorithm"] == "ridge-w8-weak"].assign(noise="capacity")
     write_frame(pd.concat([rows, mine]), run / "standings.parquet")
     record(run)
-    monkeypatch.setattr("dpol.config.league.write_league", lambda *_: "hand")
+    monkeypatch.setattr("dpol.report.league.write_league", lambda *_: "hand")
     monkeypatch.setattr("subprocess.run", lambda words, check: SimpleNamespace(returncode=0))
     code, out, _ = command("league", STARRED, "--on", "shelters")
     lines = [line.partition(",")[0] for line in out.splitlines() if " noise " in line]
     names = ["ridge-w64-strong", *["* ridge-w8-weak"] * 2, "rw-meta", "tree-ftpl-min-noise"]
     assert (code, lines) == (0, names)
+
+
+# ---- the config of a league ----------------------------------------------------------------------
+
+ENTRY = {"algorithm": "persistence", "label": "mine"}
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    """A config with a name and settings that no game depends on."""
+    path = tmp_path / "small.yaml"
+    raw = changed({"report.replay": True, "keep_rounds": True, "audits": {"runs": 400}})
+    path.write_text(yaml.safe_dump(raw))
+    return path
+
+
+@pytest.fixture
+def league(tmp_path: Path) -> Path:
+    return tmp_path / "league-small.yaml"
+
+
+def read(path: Path) -> dict[str, Any]:
+    raw: dict[str, Any] = yaml.safe_load(path.read_text())
+    return raw
+
+
+def test_a_league_has_the_games_of_its_config_and_the_algorithm(base: Path, league: Path) -> None:
+    assert write_league(base, ENTRY, league) == "league-small"
+    raw, asked = read(league), read(base)
+    mine = {"noises": ["isotropic", "capacity"], "algorithms": [ENTRY]}
+    assert raw["suites"] == asked["suites"] | {"mine": mine}
+    assert raw["comparison"] == {"ours": {"algorithm": "mine", "noise": "capacity"}}
+    kept = {"seed", "dataset", "streams", "privacy"}
+    assert {*raw} == {"run", "suites", "comparison"} | kept
+    assert all(raw[key] == asked[key] for key in kept)
+    made, known = load_experiment(league), load_experiment(base)
+    assert made.facts.streams == known.facts.streams
+    assert made.replicates == known.replicates
+
+
+def test_another_algorithm_joins_and_the_suites_of_all_others_stay(
+    base: Path, league: Path
+) -> None:
+    """Suites that do not change are not played again; the last algorithm is the one compared."""
+    write_league(base, ENTRY, league)
+    before, bytes_of_base = read(league)["suites"], base.read_bytes()
+    assert write_league(base, "discounted-mean", league) == "league-small"
+    after = read(league)
+    assert {label: after["suites"][label] for label in before} == before
+    assert {*after["suites"]} - {*before} == {"discounted-mean"}
+    assert after["comparison"]["ours"] == {"algorithm": "discounted-mean", "noise": "capacity"}
+    write_league(base, ENTRY | {"caution": 0.5, "algorithm": "discounted-mean"}, league)
+    again = read(league)["suites"]
+    assert {*again} == {*after["suites"]}, "the same label again is a new version"
+    assert again["mine"]["algorithms"] == [ENTRY | {"caution": 0.5, "algorithm": "discounted-mean"}]
+    assert base.read_bytes() == bytes_of_base
+
+
+@pytest.mark.parametrize(
+    ("entry", "noises", "ours"),
+    [
+        ("rw-adabatch", ["isotropic-constant"], "isotropic-constant"),
+        ("noisy-max", ["isotropic", "capacity"], "capacity"),
+        ("l2p", ["isotropic"], "isotropic"),
+        ("multiplicative-weights", ["isotropic", "capacity"], None),
+    ],
+)
+def test_an_algorithm_plays_with_noises_that_it_can_read(
+    base: Path, league: Path, entry: str, noises: list[str], ours: str | None
+) -> None:
+    write_league(base, entry, league)
+    raw = read(league)
+    assert raw["suites"][entry]["noises"] == noises
+    assert raw.get("comparison", {}).get("ours", {}).get("noise") == ours
+    league.unlink()
+    # Its table has further readings, which need a method to compare.
+    write_league(ROOT / "config/states.yaml", {"algorithm": entry, "label": "mine"}, league)
+    assert load_experiment(league).comparison.ours
+
+
+@pytest.mark.parametrize(
+    ("entry", "error", "message"),
+    [
+        ("ridge", UsageError, "ridge stands for 12 algorithms; write a block whose parameters"),
+        ("persistense", UsageError, "persistense.*did you mean persistence"),
+        ({"algorithm": "persistence", "windo": 3}, UsageError, "windo"),
+        ("rw-ftpl", ConfigError, "'rw-ftpl': is already played by suite noisy; give it a label"),
+        (["persistence"], UsageError, "persistence"),
+        ({"algorithm": "persistence", "label": "open"}, UsageError, "has a suite open; give the"),
+    ],
+)
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_refusal_writes_nothing(
+    base: Path, league: Path, entry: Any, error: type[DpolError], message: str, exists: bool
+) -> None:
+    if exists:
+        write_league(base, ENTRY, league)
+    before = league.read_bytes() if exists else None
+    with pytest.raises(error, match=message):
+        write_league(base, entry, league)
+    assert (league.read_bytes() if league.exists() else None) == before
+
+
+def test_a_league_that_is_no_config_any_more_is_refused_and_kept(base: Path, league: Path) -> None:
+    league.write_text("run: league-small\nsuites: []\n")
+    with pytest.raises(ConfigError, match="league-small"):
+        write_league(base, ENTRY, league)
+    assert league.read_text() == "run: league-small\nsuites: []\n"

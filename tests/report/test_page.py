@@ -15,9 +15,9 @@ import pytest
 
 from dpol.core.errors import DpolError
 from dpol.core.files import write_json
+from dpol.report.crate import commit_of, source_facts, versions_of
 from dpol.report.door import read_crate, read_fragment
-from dpol.report.page import write_report
-from dpol.report.parts import commit_of, data_part, provenance_of, source_facts
+from dpol.report.page import data_part, write_report
 from dpol.reruns.notes import Note, checksums, digest, loaded_versions, write_note
 from dpol.studies.paper1.table_2 import Verdict
 from dpol.studies.study import Section
@@ -225,7 +225,10 @@ def test_a_page_comes_with_a_crate_of_its_files(copy: Path) -> None:
     write_note(log, Note(asked=digest({}), read={}, wrote=checksums(copy, files), began=0, ended=1))
     write_report(
         copy / "report/index.html",
-        PROVENANCE.params,
+        config_name=PROVENANCE.config_name,
+        config_text=PROVENANCE.config_text,
+        snakefile="rule all:\n",
+        packages=[("adalg", "0.1")],
         files=map(str, files),
         logs=log.parent,
         checkout=copy,
@@ -293,54 +296,41 @@ def test_a_run_that_plays_the_paper_begins_with_what_is_reproduced(folder: Path)
 # ---- data and provenance -------------------------------------------------------------------------
 
 
-def test_the_data_have_what_to_check_in_the_table(tmp_path: Path) -> None:
-    write_json(tmp_path / "data/cleaning.json", CLEANING)
+def test_the_data_have_their_source_and_what_to_check_in_the_table(tmp_path: Path) -> None:
+    (stream,) = CLEANING["streams"]
+    hidden = stream | {"unmeasured": stream["unmeasured"] | {"zero_share": 0.19}}
+    write_json(tmp_path / "data/cleaning.json", CLEANING | {"streams": [stream, hidden]})
     (tmp_path / "data/understood.svg").write_text(SVG)
-    files = files_of(tmp_path)
-    told = {"files": files, "dataset": config().dataset}
-    part = data_part(**told, provenance=CLEANING["provenance"], shown=False)
-    assert part.widget == "", "a private table is only linked"
-    assert part.files["heat map of what plays"] == "../data/understood.svg"
-    part = data_part(**told, provenance=CLEANING["provenance"], shown=True)
+    dataset = config().dataset.model_copy(update={"caveat": "Zeros may hide counts."})
+    told = files_of(tmp_path), dataset, CLEANING["provenance"]
+    part, private = (data_part(*told, shown=shown) for shown in (True, False))
+    assert private.widget == "", "a private table is only linked"
+    assert private.files["heat map of what plays"] == "../data/understood.svg"
     assert 'alt="12 of 34 &lt;b&gt; hold."' in part.widget
     assert part.intro.startswith("4,000 rows read, 12 of them outside the chosen groups")
-    best = "weeks in which nobody measured the best number"
-    assert (best, "nm: 13 of 148 (9% of the possible gain)") in part.facts
+    *_, (_, caveat), (best, said), left, check = part.facts
+    assert caveat == "Zeros may hide counts."
+    assert best == "weeks in which nobody measured the best number"
+    share = "nm: 13 of 148 (9% of the possible gain"
+    assert said == f"{share}); {share}; with 19%, a zero would be the best if it hid a count)"
     idle = "Bedless (H8): a count above 0 beside a capacity of 0 or less in 2 periods"
-    assert [text for term, text in part.facts if term == "left out"] == [idle], "and no other"
+    assert left == ("left out", idle), "once, and no other"
     text = "stream nm: periods missing: 1 between 2021-01-15 and 2021-01-29"
-    assert part.facts[-1] == ("check in the table", text)
-
-
-def test_the_data_say_what_zeros_may_hide(tmp_path: Path) -> None:
-    (stream,) = CLEANING["streams"]
-    found = stream["unmeasured"] | {"zero_share": 0.19}
-    hides = CLEANING | {"streams": [stream | {"unmeasured": found}]}
-    write_json(tmp_path / "data/cleaning.json", hides)
-    dataset = config().dataset.model_copy(update={"caveat": "Zeros may hide counts."})
-    part = data_part(files_of(tmp_path), dataset, hides["provenance"], shown=False)
-    said = "9% of the possible gain; with 19%, a zero would be the best if it hid a count"
-    assert f"nm: 13 of 148 ({said})" in dict(part.facts).values()
-    assert ("what to know", "Zeros may hide counts.") in part.facts
+    assert check == ("check in the table", text)
 
 
 def test_the_source_has_only_recorded_facts() -> None:
     dataset = config().dataset
-    assert [term for term, _ in source_facts(CLEANING["provenance"], dataset)] == [
-        *("table", "data", "SHA-256", "retrieved", "address"),
-    ]
     local = {"file": "t.csv", "sha256": "00", "simulated": True}
-    assert source_facts(local, dataset) == (
-        ("table", "t.csv"),
-        ("data", "simulated, not measured"),
-        ("SHA-256", "00"),
-    )
-    stated = {**local, "fetched": {"licence": "of the endpoint"}}
-    assert dict(source_facts(stated, dataset)).items() >= {("licence", "of the endpoint")}
+    facts = ("table", "t.csv"), ("data", "simulated, not measured"), ("SHA-256", "00")
+    assert source_facts(local, dataset) == facts
+    fetched = {"retrieved": "today", "url": "u", "licence": "of the endpoint"}
+    terms = *("table", "data", "SHA-256", "retrieved", "address"), "licence"
+    stated = source_facts({**local, "fetched": fetched}, dataset)
+    assert tuple(term for term, _ in stated) == terms
+    assert stated[-1][1] == "of the endpoint"
     own = dataset.model_copy(update={"licence": "CC0", "citation": "By us"})
-    assert dict(source_facts(stated, own)).items() >= {
-        *(("licence", "CC0"), ("citation", "By us")),
-    }
+    assert source_facts(local, own) == (*facts, ("licence", "CC0"), ("citation", "By us"))
 
 
 def test_the_commit_belongs_to_the_folder_itself(tmp_path: Path) -> None:
@@ -364,20 +354,15 @@ def test_the_commit_belongs_to_the_folder_itself(tmp_path: Path) -> None:
     assert commit_of(tmp_path / "below") is None
 
 
-def test_all_versions_of_the_jobs_are_listed(tmp_path: Path) -> None:
+def test_all_versions_of_the_jobs_are_listed() -> None:
     """Two jobs before an upgrade, and one after it."""
+    loaded = loaded_versions()
+    assert list(loaded)[:2] == ["Python", "dpol"]
+    assert loaded["numpy"] == __import__("numpy").__version__
     before = {"Python": "3.11.2", "dpol": "0.1.0", "numpy": "2.1.0"}
     jobs = [
-        Note(asked="", read={}, wrote={}, began=began, ended=began + 1, versions=versions)
-        for began, versions in enumerate((before | {"numpy": "2.2.0"}, before, before))
+        Note(asked="", read={}, wrote={}, began=0, ended=1, versions=versions)
+        for versions in (before | {"numpy": "2.2.0"}, before, before)
     ]
-    provenance = provenance_of(PROVENANCE.params, jobs, tmp_path)
-    versions = {"Python": "3.11.2", "dpol": "0.1.0", "numpy": "2.1.0 and 2.2.0"}
-    assert provenance.by_package == versions
-    assert (provenance.began, provenance.ended) == (0, 3)
-
-
-def test_a_job_records_the_versions_of_the_packages_it_loaded() -> None:
-    versions = loaded_versions()
-    assert list(versions)[:2] == ["Python", "dpol"]
-    assert versions["numpy"] == __import__("numpy").__version__
+    words = before | {"numpy": "2.1.0 and 2.2.0"}
+    assert replace(PROVENANCE, versions=versions_of(jobs)).by_package == words

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import laplace, norm
 
-from dpol.report.parts import Widget
-from dpol.report.widgets import replay_intro, replay_widget
+from dpol.report.widgets import Widget, replay_intro, replay_widget
 from dpol.studies.games.replay import _experts_drawn
 from replays import games, replay_of, stream_of
 from report.run_by_hand import config, replay
@@ -58,14 +57,14 @@ def test_noise_and_its_whiskers_equal_the_table() -> None:
     frame = replay_of(stream, games(stream, noises, levels=levels), levels=levels)
     data = data_of(frame, privacy={"levels": [*levels]})
     groups = frame.groupby(["noise", "mu"], sort=False)
-    bare = {"pegasus": "No bar is drawn: this noise may repeat an older release."}
     for setting, ((noise, mu), own) in zip(data["settings"], groups, strict=True):
         if mu == math.inf:
             assert (setting["noisy"], setting["halves"]) == (None, None)
             continue
         assert setting["noisy"] == np.rint(1000 * own["noisy_gain"]).tolist()
-        if noise in bare:
-            assert (setting["halves"], setting["bar"]) == (None, bare[noise])
+        if noise == "pegasus":
+            told = "No bar is drawn: this noise may repeat an older release."
+            assert (setting["halves"], setting["bar"]) == (None, told)
             continue
         factor = laws.get(noise, norm).ppf(0.975)
         half = np.array(setting["halves"]).reshape(6, -1)
@@ -108,20 +107,6 @@ def test_the_data_of_many_experts_and_rounds_stay_small() -> None:
     assert told.startswith("New Mexico, first of 100 runs.")
     assert "40 of 343 es have a row" in told
     assert "The replay covers the first 200 of 250 weeks." in told
-
-
-def test_the_reader_is_told_why_dates_jump() -> None:
-    frame = replay()
-    days = 7 * (frame["round"] - 1)
-    start = pd.Timestamp("2021-01-01")
-    whole = frame.assign(period=start + pd.to_timedelta(days, unit="D"))
-    late = start + pd.to_timedelta(days + 14 * (frame["round"] > 3), unit="D")
-    assert "Dates jump" not in replay_intro(whole, summary(), WORDS, TITLES)
-    assert replay_intro(whole.assign(period=late), summary(), WORDS, TITLES).endswith(
-        "Dates jump where the table has no row for a week: 2 weeks are missing."
-    )
-    undated = whole.assign(period=whole["period"].where(whole["round"] < 0))
-    assert "Dates jump" not in replay_intro(undated, summary(), WORDS, TITLES)
 
 
 def test_a_table_of_gains_has_gains_and_rounds() -> None:

@@ -17,17 +17,18 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from dpol.experts.registry import REGISTRY
 from dpol.labels.registry import LEARNERS, SELECTORS
 from dpol.noise import NOISES
-from dpol.show import entries, panels, style
+from dpol.show import entries, panels
 from dpol.show.entries import (
     ALGORITHMS,
     DASHED,
+    ENTRIES,
     LABEL_LEARNERS,
     OTHERS,
     Look,
     looks_of,
-    refuse_unnamed,
 )
 from dpol.show.heat_map import least_usual
 from legible import assert_legible, legend_texts, lines, plain, points
@@ -69,7 +70,7 @@ def test_last_digits_of_the_layout_are_in_no_file(tmp_path, monkeypatch) -> None
 
         monkeypatch.setattr(panels.ConstrainedLayoutEngine, "execute", moved)
         paths = [tmp_path / f"{apart}{suffix}" for suffix in SUFFIXES]
-        style.save_figure(figure := draw(), paths)
+        panels.save_figure(figure := draw(), paths)
         places = [
             (ax.get_position().bounds, *map(Text.get_position, ax.texts)) for ax in figure.axes
         ]
@@ -105,18 +106,15 @@ def test_everything_is_inside_the_figure_and_nothing_overlaps(number: int) -> No
     assert all(own.get_window_extent().y0 > below for own in (*figure.legends, *figure.axes))
 
 
-def test_a_figure_of_one_column_is_as_wide_as_asked_and_as_legible() -> None:
-    figure = draw(width=2.7)
+def test_a_figure_for_a_paper_has_the_width_of_a_column_and_no_title() -> None:
+    """Its finding stays its alternative text."""
+    figure, titled = draw(width=2.7, titled=False), draw(width=2.7)
     assert figure.get_figwidth() == 2.7
     assert len({ax.get_position().x0 for ax in figure.axes}) == 1, "panels stand below each other"
+    assert (figure.get_suptitle(), figure.get_label()) == ("", FINDING)
+    assert figure.get_figheight() < titled.get_figheight()
     assert_legible(figure)
-
-
-def test_a_figure_for_a_paper_keeps_its_finding_as_alternative_text_only() -> None:
-    bare, titled = draw(titled=False), draw()
-    assert (bare.get_suptitle(), bare.get_label()) == ("", FINDING)
-    assert bare.get_figheight() < titled.get_figheight()
-    assert_legible(bare)
+    assert_legible(titled)
 
 
 def test_finite_intervals_are_drawn() -> None:
@@ -129,15 +127,11 @@ def test_finite_intervals_are_drawn() -> None:
     assert {(0.0, 1.5), (0.0, 2.5), (1.0, 3.0), (2.0, 2.75), (2.0, 3.25)} == set(map(tuple, band))
 
 
-def test_shares_are_written_in_percent() -> None:
-    ax = Figure().subplots()
-    panels.set_percent(ax.yaxis)
-    assert ax.yaxis.get_major_formatter()(0.25, 0) == "25%"
-
-
 def test_levels_are_side_by_side_and_no_privacy_is_shaded() -> None:
     (ax,) = draw(1).axes
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["none", "69.1%", "55%"]
+    panels.set_percent(ax.yaxis)
+    assert ax.yaxis.get_major_formatter()(0.25, 0) == "25%"
     (shade,) = ax.patches
     ends = shade.get_extents().transformed(ax.transData.inverted()).intervalx
     assert ends == pytest.approx([-0.5, 0.5])
@@ -145,16 +139,16 @@ def test_levels_are_side_by_side_and_no_privacy_is_shaded() -> None:
 
 def test_equal_figures_give_equal_files_whatever_the_user_s_settings(tmp_path: Path) -> None:
     one, two = ([tmp_path / f"{name}{suffix}" for suffix in SUFFIXES] for name in ("one", "two"))
-    style.save_figure(draw(), one)
+    panels.save_figure(draw(), one)
     with matplotlib.rc_context({"lines.linewidth": 9, "font.size": 30, "savefig.dpi": 7}):
         before = dict(matplotlib.rcParams)
-        style.save_figure(draw(), two[::-1])
+        panels.save_figure(draw(), two[::-1])
         assert dict(matplotlib.rcParams) == before
     for first, second in zip(one, two, strict=True):
         assert first.read_bytes() == second.read_bytes()
         # Both may have been written in the same second.
         assert not any(date in first.read_bytes() for date in (b"CreationDate", b"dc:date"))
-    style.save_figure(draw(named=2), two[:1])
+    panels.save_figure(draw(named=2), two[:1])
     assert one[0].read_bytes() != two[0].read_bytes()
 
 
@@ -190,9 +184,13 @@ def test_looks_of_one_figure_differ_and_do_not_depend_on_their_order() -> None:
 
 
 def test_every_name_of_a_registry_has_an_entry() -> None:
-    refuse_unnamed({"label_learners": [*LEARNERS, *SELECTORS]})
-    with pytest.raises(ValueError, match="mine has no entry in src/dpol/show/entries.yaml; add"):
-        refuse_unnamed({"noises": [*NOISES, "mine"]})
+    registered = {
+        "algorithms": REGISTRY,
+        "noises": NOISES,
+        "label_learners": {**LEARNERS, **SELECTORS},
+    }
+    lost = [name for kind, names in registered.items() for name in {*names} - {*ENTRIES[kind]}]
+    assert lost == [], "add `NAME: {}` to src/dpol/show/entries.yaml"
 
 
 # ---- heat maps -----------------------------------------------------------------------------------

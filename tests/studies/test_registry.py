@@ -22,8 +22,8 @@ from dpol.studies.registry import EVERY_RUN, STUDIES, load_studies, load_study
 from dpol.studies.study import Facts, schemas_in
 
 ROOT = Path(__file__).parents[2]
-CONFIGS = [load_experiment(ROOT / "config/beyond.yaml").config]
-CONFIGS += [load_experiment(path).config for path in sorted(ROOT.glob("config/*.yaml"))]
+CONFIGS = [load_experiment(ROOT / "config/beyond.yaml")]
+CONFIGS += [load_experiment(path) for path in sorted(ROOT.glob("config/*.yaml"))]
 ASKED = {
     name: next(config for config in CONFIGS if config.block(name) is not None) for name in STUDIES
 }

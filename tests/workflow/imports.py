@@ -33,7 +33,7 @@ def import_it(folder: Path, rest: str = "", **configs: Mapping[str, Any]) -> Pat
 def plan_pages(folder: Path, rest: str = "", **configs: Mapping[str, Any]) -> None:
     """Plan the pages of all configs, whose runs have their names, in one dry run."""
     for name, raw in configs.items():
-        config = parse_experiment(raw, name).config
+        config = parse_experiment(raw, name)
         if config.dataset.source.kind in ("local", "gains"):
             (folder / config.raw_file).parent.mkdir(parents=True, exist_ok=True)
             (folder / config.raw_file).touch()

@@ -41,7 +41,7 @@ def texts(number: int) -> Iterator[object]:
 def braced(base: str) -> tuple[dict[str, Any], set[Place]]:
     """Return a good config with braces wherever a text may have them, and these places."""
     raw, taken = changed(BASES[base]), set[Place]()
-    blocks = blocks_in(parse_experiment(raw, base).config)
+    blocks = blocks_in(parse_experiment(raw, base))
     keys = ((*path, name) for path, block in blocks for name in type(block).model_fields)
     for number, place in enumerate(dict.fromkeys([*keys, *places_in(raw)])):
         for text in texts(number):

@@ -18,7 +18,7 @@ import yaml
 from moto.server import ThreadedMotoServer
 
 import dpol
-from dpol.show.style import save_figure
+from dpol.show.panels import save_figure
 from pipeline import ROOT, Done, fail, run, succeed, write_config
 from workflow.imports import SNAKEFILE, import_it
 

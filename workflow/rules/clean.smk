@@ -83,7 +83,7 @@ else:
             code=code_of_job("report_cleaning"),
             sources=sources("report_cleaning"),
             columns=settings.dataset.columns.model_dump(mode="json"),
-            reported=settings.reported,
+            reported=paper_table(settings.facts.reported),
         message:
             "Joining the cleaning reports"
         script:

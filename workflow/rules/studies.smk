@@ -114,12 +114,10 @@ for study, block in plan.studies:
                 for it in rendered
             },
         }
-        narrow = [it.name for part in shows for it in part.figures if it.narrow]
         files = [
             *expand(
                 f"{RESULTS}/figures/{{name}}.{{of}}", name=figures, of=["svg", "png", "pdf"]
             ),
-            *expand(f"{RESULTS}/figures/{{name}}-narrow.svg", name=narrow),
             *expand(
                 f"{RESULTS}/tables/{{name}}.{{of}}",
                 name=rendered,

@@ -7,7 +7,7 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
 
     from dpol.data.panel import read_panel
     from dpol.show.heat_map import heat_map
-    from dpol.show.style import save_figure
+    from dpol.show.panels import save_figure
 
     panels = pd.concat([read_panel(path) for path in snakemake.input.panels], ignore_index=True)
     save_figure(heat_map(panels, *snakemake.params.shown), [Path(snakemake.output.picture)])

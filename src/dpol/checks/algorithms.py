@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpol.checks import CheckError
-from dpol.checks.audits import audit
-from dpol.checks.settings import LEVELS, settings, short_settings, stream_of
+from dpol.checks.audits import LEVELS, audit, long_settings, short_settings, stream_of
 from dpol.core.randomness import Floats, ReplicateGenerators, seed_sequence
 from dpol.data.stream import GainStream
 from dpol.experts.games import play, seeds_of
@@ -266,7 +265,7 @@ def actions_do_not_refute_the_record(member: Member, seed: int = SEED) -> str:
     cannot see.
     """
     stays = not member.algorithm.one_round
-    asked = [*settings(stays=stays)], [*short_settings(stays=stays)]
+    asked = [*long_settings(stays=stays)], [*short_settings(stays=stays)]
     return audit(_audited(member.algorithm), *asked, seed=seed)
 
 

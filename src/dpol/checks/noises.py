@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpol.checks import CheckError
-from dpol.checks.settings import stream_of
+from dpol.checks.audits import stream_of
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import GainStream
 from dpol.noise import Noise

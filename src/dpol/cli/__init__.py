@@ -1,4 +1,4 @@
-"""The command dpol, with a module for each group of commands."""
+"""The command dpol, with a module for each group of commands, and what these share."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
 from importlib import import_module
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn, TypeAlias
 
 from dpol import __version__
-from dpol.core.errors import ConfigError, DpolError, UsageError
-from dpol.core.extras import missing
-from dpol.core.options import drop_output
-from dpol.core.safe_text import printable
-from dpol.core.words import nearest
+from dpol.core.errors import ConfigError, DpolError, UsageError, missing
+from dpol.core.words import nearest, printable
 
 # Commands import what takes time when they run, so Ctrl-C gives one line from the start.
 
@@ -57,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(code or 0)
     except BrokenPipeError:
         # The reader of the output has closed it; drop the rest.
-        drop_output()
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except DpolError as error:
         # Only errors in settings and options have several lines.
         several = isinstance(error, (ConfigError, UsageError))
@@ -93,3 +94,63 @@ def parser_of_commands() -> argparse.ArgumentParser:
     for name in _COMMANDS:
         import_module(f"dpol.cli.{name}").add(commands)
     return parser
+
+
+# ---- commands and options ------------------------------------------------------------------------
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+"""The parser's object to which a module adds its commands."""
+
+
+def add_command(
+    commands: Commands,
+    name: str,
+    *,
+    words: str,
+    description: str = "",
+    example: str = "",
+    **more: Any,
+) -> argparse.ArgumentParser:
+    """Add a command, or an action of one.
+
+    Args:
+        commands: the object to which it is added.
+        name: what users type.
+        words: its line in the help.
+        description: the text above its options; by default the words.
+        example: a whole command, below its options.
+        more: options of `argparse.ArgumentParser`.
+    """
+    more |= {"description": description or words, "epilog": example and f"Example: {example}"}
+    return commands.add_parser(name, help=words, allow_abbrev=False, **more)
+
+
+def given(text: str) -> str:
+    """Parse a text that is not empty."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("must not be empty")
+    return text
+
+
+def path(text: str) -> Path:
+    """Parse a path; an empty one, which would mean this folder, is refused."""
+    return Path(given(text))
+
+
+def between(low: float, high: float, *, whole: bool = False) -> Callable[[str], float]:
+    """Return a parser of numbers in a range; whole numbers become int."""
+
+    def inside(text: str) -> float:
+        try:
+            value = Decimal(text)
+        except InvalidOperation:
+            raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
+        # Compared as a float, since the float nearest to a limit like 1e-100 is not equal to it.
+        good = value.is_finite() and low <= float(value) <= high
+        if not good or (whole and value % 1):
+            kind = "be a whole number" if whole else "lie"
+            wrong = f"must {kind} from {low:g} to {high:g}, got {text!r}"
+            raise argparse.ArgumentTypeError(wrong)
+        return float(value) if value % 1 else int(value)
+
+    return inside

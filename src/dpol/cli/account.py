@@ -6,9 +6,9 @@ import argparse
 import math
 from collections.abc import Iterator, Sequence
 
+from dpol.cli import Commands, add_command, between
 from dpol.core.errors import UsageError
-from dpol.core.options import Commands, add_answer_options, add_command, answer, between
-from dpol.core.rounding import at_least, at_most
+from dpol.core.words import at_least, at_most
 
 
 def add(commands: Commands) -> None:
@@ -29,7 +29,6 @@ def add(commands: Commands) -> None:
     parser.add_argument("--memory", type=memory, nargs=2, metavar=("A", "B"), help=words)
     words = "delta at which epsilon is given (default: 1e-6)"
     parser.add_argument("--delta", type=between(1e-100, 0.999), default=1e-6, help=words)
-    add_answer_options(parser)
     parser.set_defaults(run=_account)
 
 
@@ -76,8 +75,7 @@ def _account(options: argparse.Namespace) -> None:
         "Right guesses: how often, at most, someone who knows everybody else's data guesses",
         "correctly whether the person was counted. Without the release: 50%.",
     )
-    facts = {"mu": mu, "delta": delta, "memory": memory}
-    answer(options, lines, {**facts, "weeks": list(map(vars, rows))})
+    print(*lines, sep="\n")
 
 
 def _table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> Iterator[str]:

@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from dpol.cli import Commands, add_command, path
 from dpol.core.errors import ConfigError, OutputError, UsageError
 from dpol.core.files import write_text
-from dpol.core.options import Commands, add_command, path
 from dpol.core.shipped import known_configs, shipped_configs
 from dpol.core.words import did_you_mean
 
@@ -83,7 +83,7 @@ def _show(options: argparse.Namespace) -> None:
         if not isinstance(raw, dict):
             raise ConfigError(f"{file}: has no keys; config/config.yaml is an example")
         update_config(merged, raw)
-    config = parse_experiment(merged, " + ".join(map(str, options.files))).config
+    config = parse_experiment(merged, " + ".join(map(str, options.files)))
     print(yaml.safe_dump(config.whole(), sort_keys=False, allow_unicode=True), end="")
 
 
@@ -92,7 +92,7 @@ def _check(options: argparse.Namespace) -> None:
     from dpol.studies.games.study import jobs
 
     for file in options.files:
-        config = load_experiment(file).config
+        config = load_experiment(file)
         count = len(jobs(config.games, config.facts))
         print(f"{file}: good (run {config.run}, {count} jobs of games)")
         for line in config.left_out:

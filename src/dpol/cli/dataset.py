@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpol.cli import Commands, add_command, given
 from dpol.core.errors import ConfigError, DpolError, Key, OutputError, UsageError, in_words
 from dpol.core.files import write_text
-from dpol.core.options import Commands, add_command, given
 
 if TYPE_CHECKING:
     from dpol.data.table import Table
@@ -105,7 +105,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     try:
         keys = {key: _value(key, text) for key, text in sets.items()}
         raw, found = _config(table, file.stem, said, keys)
-        config = parse_experiment(raw, file.name).config
+        config = parse_experiment(raw, file.name)
         dataset, unit = config.dataset, config.privacy.unit
         moves = config.privacy.model_dump(exclude_unset=True).get("count_sensitivity")
         facts = provenance_of_table(table, simulated=dataset.simulated)
@@ -122,7 +122,7 @@ def new_dataset(options: argparse.Namespace) -> None:
         command = " ".join([_command(table, said, sets), *more])
         raise UsageError(f"{told}\nComplete and run: {command}") from None
     from dpol.show.heat_map import heat_map
-    from dpol.show.style import save_figure
+    from dpol.show.panels import save_figure
 
     lines = [f"warning: {text}" for text in report["warnings"]]
     for stream in report["streams"]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
-from dpol.cli import dataset
+from dpol.cli import Commands, add_command, between, dataset
 from dpol.core.errors import OutputError, UsageError
 from dpol.core.files import write_text
-from dpol.core.options import Commands, add_answer_options, add_command, answer, between
-from dpol.core.safe_text import printable
+from dpol.core.words import printable
 
 _CHECK = """\
 Run the conformance checks on an algorithm, a bank of learners or a noise, with default parameters.
@@ -38,7 +36,6 @@ def add(commands: Commands) -> None:
     words = "root seed of the games and of drawn settings (default: 1)"
     seeds = between(0, 2**63, whole=True)
     check.add_argument("--seed", type=seeds, default=1, metavar="SEED", help=words)
-    add_answer_options(check)
     check.set_defaults(run=_check)
 
     words = "start a package for an algorithm, learner or noise, or a config for a table"
@@ -62,9 +59,8 @@ def _check(options: argparse.Namespace) -> int:
         verdicts = check(options.name, seed=options.seed)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    rows = [{**asdict(each), "holds": each.holds} for each in verdicts]
-    lines = [f"{verdict.check}: {verdict.counterexample or verdict.found}" for verdict in verdicts]
-    answer(options, lines, {"name": options.name, "seed": options.seed, "checks": rows})
+    for verdict in verdicts:
+        print(printable(f"{verdict.check}: {verdict.counterexample or verdict.found}"))
     top = module.partition(".")[0]
     if named and not is_installed(top):
         said = f"{top} is only in this folder, where no run finds it; make it a package"

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from dpol.cli import Commands, add_command
 from dpol.cli.pipeline import config_named, snakemake_words
-from dpol.core.options import Commands, add_command
-from dpol.core.safe_text import printable
+from dpol.core.words import printable
 
 _LEAGUE = """\
 Play an algorithm among all those of a config, and print the league: every system at every privacy
@@ -30,16 +30,14 @@ def add(commands: Commands) -> None:
     parser.add_argument("--on", default="central-texas", metavar="CONFIG,...", help=words)
     words = "number of cores (default: all)"
     parser.add_argument("--cores", default="all", metavar="N", help=words)
-    parser.add_argument("--all", action="store_true", help="print all systems")
     parser.set_defaults(run=_league)
 
 
 def _league(options: argparse.Namespace) -> int:
-    from dpol.config.league import write_league
     from dpol.core.yaml_files import parse_yaml
     from dpol.experts.registry import make_members
     from dpol.report.door import read_crate
-    from dpol.report.league import league_of_run
+    from dpol.report.league import league_of_run, write_league
     from dpol.report.run import Run
 
     entry: Any = parse_yaml(options.name, "NAME")
@@ -51,9 +49,7 @@ def _league(options: argparse.Namespace) -> int:
         if code := subprocess.run(words, check=False).returncode:
             return code
         mine = {member.label for member in make_members(entry)}
-        for line in league_of_run(Run(results, read_crate(results))).in_text(
-            mine, every=options.all
-        ):
+        for line in league_of_run(Run(results, read_crate(results))).in_text(mine):
             print(printable(line))
         print(f"All systems: league.csv, league.md and league.tex in {results}/tables.")
         print(f"{league} is its config.")

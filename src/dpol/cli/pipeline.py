@@ -10,12 +10,11 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from dpol.cli import Commands, add_command, path
 from dpol.core.errors import OutputError, UsageError
 from dpol.core.files import check_writable
-from dpol.core.options import Commands, add_command, path
-from dpol.core.safe_text import printable
 from dpol.core.shipped import known_configs, pipeline, shipped_configs
-from dpol.core.words import did_you_mean
+from dpol.core.words import did_you_mean, printable
 
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
 --cores 2 uses two cores (default: all). dpol run CONFIG --help lists \
@@ -104,13 +103,11 @@ def snakemake_words(config: Path, flags: list[str]) -> list[str]:
 
     Raises:
         ModuleNotFoundError: Snakemake is not installed.
-        UsageError: the flags leave no core, and Snakemake would wait for one; or they name a
-            profile that does not exist, and Snakemake would run without it.
+        UsageError: the flags name a profile that does not exist, and Snakemake would run without
+            it.
     """
     if find_spec("snakemake") is None:
         raise ModuleNotFoundError(name="snakemake")
-    if found := re.search(r"(?<!\S)(--(cores|jobs)|-\w*[cj])[ =]?0+(?!\S)", " ".join(flags)):
-        raise UsageError(f"{found[0]} leaves no core to run on; write --cores 1, or more")
     found = re.search(r"(?<!\S)--workflow-profile[ =](\S*/\S*)", " ".join(flags))
     if found and not Path(found[1]).exists():
         raise UsageError(f"{found[0]}: no such folder; give the path of a profile, or none")

@@ -1,13 +1,12 @@
-"""A checked config with its algorithms.
+"""A config that obeys all rules.
 
 Only this module knows both the models of a config and the registry of algorithms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -16,27 +15,16 @@ from dpol.config.models import WHOLE, Config
 from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
 from dpol.core.errors import ConfigError, Key
 from dpol.core.plugins import refuse_taken
-from dpol.core.refusals import inside, problems_of, refusal
-from dpol.core.settings import MISSING, Problem
+from dpol.core.settings import MISSING, Problem, inside, problems_of, refusal
 from dpol.core.shipped import place_of, way_back
 from dpol.core.yaml_files import read_yaml
-from dpol.experts.interface import Member
 from dpol.experts.registry import ALGORITHM_GROUP, LEARNER_GROUP, LEARNERS, REGISTRY, make_members
 from dpol.experts.suites import by_label
 from dpol.noise import NOISES
 from dpol.noise.noises import NOISE_GROUP
-from dpol.show.entries import refuse_unnamed
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """A config that obeys all rules, and the algorithms of its suites."""
-
-    config: Config
-    members: Mapping[str, tuple[Member, ...]]
-
-
-def load_experiment(path: Path | str) -> Experiment:
+def load_experiment(path: Path | str) -> Config:
     """Read and check a config file.
 
     Args:
@@ -45,8 +33,8 @@ def load_experiment(path: Path | str) -> Experiment:
     Raises:
         ConfigError: the file cannot be read or breaks rules; the text lists every broken rule.
 
-    >>> experiment = load_experiment("config/config.yaml")  # in the project's folder
-    >>> experiment.config.run, list(experiment.members)
+    >>> config = load_experiment("config/config.yaml")  # in the project's folder
+    >>> config.run, list(config.suites)
     ('central-texas', ['local', 'central', 'non-private'])
     """
     path = Path(path)
@@ -68,7 +56,7 @@ def check_local_table(config: Config) -> None:
         raise ConfigError(f"dataset.source.file = {source.file}: no such file; {remedy}")
 
 
-def parse_experiment(raw: object, place: str) -> Experiment:
+def parse_experiment(raw: object, place: str) -> Config:
     """Check a config.
 
     Args:
@@ -82,8 +70,7 @@ def parse_experiment(raw: object, place: str) -> Experiment:
         raise ConfigError(f"{place}: has no keys; config/config.yaml is an example")
     try:
         refuse_taken({ALGORITHM_GROUP: REGISTRY, LEARNER_GROUP: LEARNERS, NOISE_GROUP: NOISES})
-        refuse_unnamed({"algorithms": REGISTRY, "noises": NOISES})
-        members, problems = _members(raw.get("suites"))
+        problems = [*wrong_algorithms(raw.get("suites"))]
         config = WHOLE.model_validate(raw)
     except ValidationError as error:
         problems = [*problems_of(error, WHOLE, raw), *problems]
@@ -93,46 +80,32 @@ def parse_experiment(raw: object, place: str) -> Experiment:
     if not problems:
         config = config.model_copy(update={"report": config.report.resolved(config.suites)})
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
-    problems += [problem for rule in rules for problem in rule(config, members)]
+    problems += [problem for rule in rules for problem in rule(config)]
     if problems:
         raise refusal(place, [_as_written(it, raw) for it in problems])
-    return Experiment(config, members)
+    return config
 
 
-def _as_written(problem: Problem, raw: Mapping[str, object]) -> Problem:
+def _as_written(problem: Problem, raw: object) -> Problem:
     """Return the problem at a key that is in the file; the value of any other key is a default."""
-    location = problem.location
-    depth = _depth(raw, location)
-    if problem.value is MISSING or depth in (0, len(location)):
+    location, values, written = problem.location, inside(raw), 0
+    while written < len(location) and (key := str(location[written])) in values:
+        values = inside(values[key])
+        written += 1
+    if problem.value is MISSING or written in (0, len(location)):
         return problem
-    unwritten = f"{Key(location[depth:])} is not given, so it is {problem.shown}: "
-    return Problem(location[:depth], MISSING, (unwritten, problem.allowed))
+    unwritten = f"{Key(location[written:])} is not given, so it is {problem.shown}: "
+    return Problem(location[:written], MISSING, (unwritten, problem.allowed))
 
 
-def _depth(raw: object, location: tuple[str | int, ...]) -> int:
-    """Return how many keys of a location, from the first, are in the file."""
-    for depth, part in enumerate(location):
-        values = inside(raw)
-        if str(part) not in values:
-            return depth
-        raw = values[str(part)]
-    return len(location)
-
-
-def _members(suites: object) -> tuple[dict[str, tuple[Member, ...]], list[Problem]]:
-    """Return the algorithms of every suite, and problems with their names and parameters."""
-    members: dict[str, tuple[Member, ...]] = {}
-    problems: list[Problem] = []
+def wrong_algorithms(suites: object) -> Iterator[Problem]:
+    """Yield the problems with the names and parameters of algorithms in the suites of a file."""
     with suppress(ValueError):  # of the model, with the key
         suites = by_label(suites)
     for label, suite in suites.items() if isinstance(suites, Mapping) else ():
         specs = suite.get("algorithms") if isinstance(suite, Mapping) else None
-        made: list[Member] = []
         for index, spec in enumerate(specs if isinstance(specs, list) else ()):
             try:
-                made += make_members(spec)
+                make_members(spec)
             except ValueError as error:
-                place = ("suites", str(label), "algorithms", index)
-                problems.append(Problem(place, spec, str(error)))
-        members[str(label)] = tuple(made)
-    return members, problems
+                yield Problem(("suites", str(label), "algorithms", index), spec, str(error))

@@ -7,13 +7,11 @@ schema takes whole descriptions, the manual first paragraphs. Rules across keys 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import Field, create_model
 
 from dpol.core.settings import Label, Settings, Several
 from dpol.core.shipped import place_of
@@ -41,20 +39,10 @@ class Unit(Settings):
     (a larger mu)."""
 
 
-def _without_labels(levels: object) -> object:
-    """Return the levels of a config. Raises ValueError for numbers with labels."""
-    if isinstance(levels, Mapping):
-        numbers = ", ".join(".inf" if mu == math.inf else str(mu) for mu in levels.values())
-        raise ValueError(
-            f"must be a list of numbers, from which dpol makes the labels: write [{numbers}]"
-        )
-    return levels
-
-
 class Privacy(Settings):
     """Privacy levels, and what they protect: one person in one period, or one round of gains."""
 
-    levels: Annotated[Several[Mu], BeforeValidator(_without_labels)]
+    levels: Several[Mu]
     """Gaussian-DP parameter mu of each level; `.inf` means no privacy. In names of files, 0.5 is
     `mu-0.5`."""
     delta: Annotated[float, Field(gt=0, lt=1)] = DELTA
@@ -93,11 +81,6 @@ class Game:
 
 class Config(Settings):
     """One experiment; `WHOLE` adds a block for each study."""
-
-    LEFT = {
-        "points_per_job": "each job plays one suite at one level on one stream",
-        "job_memory_mb": "games need little memory; a profile reserves that of jobs (mem_mb)",
-    }
 
     run: Label
     """Name of the run; its results are in `results/<run>/`."""
@@ -153,12 +136,8 @@ class Config(Settings):
     @property
     def left_out(self) -> list[str]:
         """Exhibits of the first paper that a run of its question lacks, with the reason."""
-        lacks = self._lacks_of_table_2 if self.asks_the_papers else ""
+        lacks = lacks_of_table_2(self.suites.values()) if self.asks_the_papers else ""
         return [f"no Table 2 and no Figure 2: {lacks}"] if lacks else []
-
-    @property
-    def _lacks_of_table_2(self) -> str:
-        return lacks_of_table_2(self.suites.values())
 
     @property
     def played(self) -> dict[str, Game]:
@@ -192,13 +171,6 @@ class Config(Settings):
         return place_of(source.file)
 
     @property
-    def reported(self) -> dict[str, Any]:
-        """What the paper says of its table, for the streams that are its states."""
-        from dpol.show.reported import paper_table
-
-        return paper_table({label: stream.reported_as for label, stream in self.streams.items()})
-
-    @property
     def facts(self) -> Facts:
         """What studies and their jobs know about the run."""
         return Facts(
@@ -223,7 +195,7 @@ class Config(Settings):
             report=self.report,
             memory=self.privacy.memory,
             seed=self.seed,
-            plays_table_2=not self._lacks_of_table_2,
+            plays_table_2=not lacks_of_table_2(self.suites.values()),
             beside=self._beside_the_papers,
         )
 

@@ -22,15 +22,14 @@ from dpol.noise import (
     find_noise,
 )
 from dpol.studies.games.names import BEST_LINEAR, REFERENCE_TOTALS
-from dpol.studies.games.settings import Members
 
-Rule = Callable[[Config, Members], Iterator[Problem]]
+Rule = Callable[[Config], Iterator[Problem]]
 
 OF_GAINS = "because dataset.source.kind is gains"
 NOT_OF_GAINS = f"must not be given {OF_GAINS}"
 
 
-def dataset(config: Config, members: Members) -> Iterator[Problem]:
+def dataset(config: Config) -> Iterator[Problem]:
     """Yield the problems of the table and of its questions."""
     return config.dataset.problems(
         {f"questions.{label}" if label else "gain": gain for label, gain in config.gains.items()},
@@ -38,7 +37,7 @@ def dataset(config: Config, members: Members) -> Iterator[Problem]:
     )
 
 
-def groups(config: Config, members: Members) -> Iterator[Problem]:
+def groups(config: Config) -> Iterator[Problem]:
     """Refuse streams of unknown groups."""
     source, columns = config.dataset.source, config.dataset.columns
     for label, stream in config.streams.items():
@@ -53,19 +52,19 @@ def groups(config: Config, members: Members) -> Iterator[Problem]:
             yield Problem(place, unknown, allowed)
 
 
-def levels(config: Config, members: Members) -> Iterator[Problem]:
+def levels(config: Config) -> Iterator[Problem]:
     """Require a level without noise if a suite has no privacy."""
     reasons = [
         f"suite {label} has no privacy"
-        for label, made in members.items()
-        if any(member.algorithm.model == "none" for member in made)
+        for label, suite in config.suites.items()
+        if any(member.algorithm.model == "none" for member in suite.members)
     ]
     if reasons and math.inf not in config.privacy.levels:
         allowed = f"must have a level .inf because {' and '.join(reasons)}"
         yield Problem(("privacy", "levels"), config.privacy.levels, allowed)
 
 
-def gains(config: Config, members: Members) -> Iterator[Problem]:
+def gains(config: Config) -> Iterator[Problem]:
     """Refuse keys that need people or capacities if the table holds gains."""
     if config.dataset.source.kind != "gains":
         return
@@ -88,7 +87,7 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
                     yield Problem(("suites", label, "noises"), [*noises], allowed)
 
 
-def questions(config: Config, members: Members) -> Iterator[Problem]:
+def questions(config: Config) -> Iterator[Problem]:
     """Require `gain` or `questions`, and a label for each game."""
     several = config.questions is not None
     if several and "gain" in config.model_fields_set:
@@ -102,7 +101,7 @@ def questions(config: Config, members: Members) -> Iterator[Problem]:
         yield Problem(("questions",), list(config.gains), allowed)
 
 
-def longest_stay(config: Config, members: Members) -> Iterator[Problem]:
+def longest_stay(config: Config) -> Iterator[Problem]:
     """Require a memory that covers the longest stay."""
     chosen, weeks = config.privacy.memory, config.privacy.unit.weeks
     if isinstance(chosen, tuple) and weeks > 1 and chosen[1] < max(chosen[0], 0):
@@ -113,7 +112,7 @@ def longest_stay(config: Config, members: Members) -> Iterator[Problem]:
         yield Problem(("privacy", "memory"), chosen, allowed)
 
 
-def readings(config: Config, members: Members) -> Iterator[Problem]:
+def readings(config: Config) -> Iterator[Problem]:
     """Require a comparison of single algorithms, and a table with counts, for further readings."""
     asked = config.dataset.readings
     if asked and config.comparison.ours is None:
@@ -121,7 +120,7 @@ def readings(config: Config, members: Members) -> Iterator[Problem]:
         yield Problem(("dataset", "readings"), list(asked), allowed)
 
 
-def correlated_noise(config: Config, members: Members) -> Iterator[Problem]:
+def correlated_noise(config: Config) -> Iterator[Problem]:
     """Require capacities, and one algorithm that can use it, to compare correlated noise."""
     if (asked := config.comparison.memory) is None:
         return
@@ -153,10 +152,10 @@ def correlated_noise(config: Config, members: Members) -> Iterator[Problem]:
         yield Problem(where, spec, allowed)
 
 
-def suites(config: Config, members: Members) -> Iterator[Problem]:
+def suites(config: Config) -> Iterator[Problem]:
     """Require one model in each suite, and noises that its algorithms can use."""
     for label, suite in config.suites.items():
-        made = members[label]
+        made = suite.members
         models = {member.label: member.algorithm.model for member in made}
         if len(set(models.values())) > 1:
             mixed = ", ".join(f"{name} ({model})" for name, model in models.items())
@@ -201,20 +200,26 @@ def unfit_noises(made: Sequence[Member], noises: Sequence[str]) -> Iterator[str]
         yield f"must be [{ISOTROPIC.name}] because {', '.join(unscaled)} has its own noise"
 
 
-def labels(config: Config, members: Members) -> Iterator[Problem]:
+def noises_to_play(member: Member) -> list[str]:
+    """Return the paper's noise and ours, or the first noise that the algorithm can read."""
+    fit = [it for it in NOISES if not [*unfit_noises([member], [it])]]
+    return [it for it in (ISOTROPIC.name, CAPACITY.name) if it in fit] or fit[:1]
+
+
+def labels(config: Config) -> Iterator[Problem]:
     """Require a different label for each algorithm, other than the names of references."""
     taken = dict.fromkeys([BEST_LINEAR, *REFERENCE_TOTALS], "the name of a reference")
-    for suite, made in members.items():
-        for member in made:
+    for label, suite in config.suites.items():
+        for member in suite.members:
             if member.label in taken:
                 allowed = f"is already {taken[member.label]}; give it a label"
-                yield Problem(("suites", suite, "algorithms"), member.label, allowed)
-            taken[member.label] = f"played by suite {suite}"
+                yield Problem(("suites", label, "algorithms"), member.label, allowed)
+            taken[member.label] = f"played by suite {label}"
 
 
-def report(config: Config, members: Members) -> Iterator[Problem]:
+def report(config: Config) -> Iterator[Problem]:
     """Refuse names in the report that no suite plays."""
-    played = [member for made in members.values() for member in made]
+    played = [member for suite in config.suites.values() for member in suite.members]
     for index, name in enumerate(config.report.algorithms):
         if name not in (known := [member.label for member in played]):
             allowed = f"no suite plays it{nearest(name, known)}"
@@ -223,7 +228,7 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
             yield Problem(("report", "algorithms", index), name, allowed)
 
 
-def ours(config: Config, members: Members) -> Iterator[Problem]:
+def ours(config: Config) -> Iterator[Problem]:
     """Require that a suite plays our method under its noise."""
     if (system := config.comparison.ours) is None:
         return
@@ -244,12 +249,11 @@ def ours(config: Config, members: Members) -> Iterator[Problem]:
 OF_KEYS: tuple[Rule, ...] = (
     dataset,
     groups,
-    levels,
     gains,
     questions,
     longest_stay,
     correlated_noise,
 )
 """Rules that do not need the algorithms."""
-OF_ALGORITHMS: tuple[Rule, ...] = (suites, labels, report, ours, readings)
+OF_ALGORITHMS: tuple[Rule, ...] = (levels, suites, labels, report, ours, readings)
 """Rules that need every algorithm."""

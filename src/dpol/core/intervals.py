@@ -42,12 +42,10 @@ def student_factor(confidence: float, comparisons: int, replicates: int) -> floa
     """
     check_whole("replicates", replicates)
     check_number("confidence", confidence, "(0, 1)")
-    return math.inf if replicates == 1 else _factor(replicates - 1, confidence, comparisons)
-
-
-def _factor(degrees: float, confidence: float, comparisons: int) -> float:
-    """Return Student's quantile with Bonferroni's correction."""
-    return float(-scipy.special.stdtrit(degrees, (1 - confidence) / (2 * max(comparisons, 1))))
+    if replicates == 1:
+        return math.inf
+    tail = (1 - confidence) / (2 * max(comparisons, 1))
+    return float(-scipy.special.stdtrit(replicates - 1, tail))
 
 
 def half_width(values: Floats, confidence: float, comparisons: int = 1) -> Floats:

@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from dpol.core.errors import DpolError
-from dpol.core.extras import missing
+from dpol.core.errors import DpolError, missing
 from dpol.core.files import output_error
 
 LOGGER = logging.getLogger("dpol")
@@ -35,7 +34,9 @@ def log_of_job(path: Path | str) -> Iterator[None]:
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        handler = _LogFile(path, mode="w", encoding="utf-8")
+        # Trouble, such as a full disk, is told once: when the log is closed.
+        logging.raiseExceptions = False
+        handler = logging.FileHandler(path, mode="w", encoding="utf-8")
         handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
         LOGGER.addHandler(handler)
         LOGGER.setLevel(logging.INFO)
@@ -56,13 +57,6 @@ def log_of_job(path: Path | str) -> Iterator[None]:
             handler.close()
     except OSError as error:  # of the log itself
         sys.exit(f"error: {output_error(path, error)}")
-
-
-class _LogFile(logging.FileHandler):
-    """A log that reports trouble, such as a full disk, once: when it is closed."""
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """Say nothing for each line."""
 
 
 def error_in(log: Path) -> str:

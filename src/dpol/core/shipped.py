@@ -76,14 +76,9 @@ def _run_of(config: Path) -> str:
     return next(line.removeprefix("run: ") for line in lines if line.startswith("run: "))
 
 
-def is_shipped(table: str) -> bool:
-    """Return whether a table comes with dpol, by its path."""
-    return table.startswith(_TABLES) or Path(table).is_relative_to(pipeline() / "data")
-
-
 def way_back(table: str) -> str:
     """Say how to get a table of dpol again; empty for a table in another folder."""
-    if not is_shipped(table):
+    if not (table.startswith(_TABLES) or Path(table).is_relative_to(pipeline() / "data")):
         return ""
     return f"it comes with dpol: in a clone run git restore {table}, elsewhere install dpol again"
 

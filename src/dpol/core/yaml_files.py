@@ -16,8 +16,7 @@ def read_yaml(path: Path | str) -> object:
     """Read a YAML file.
 
     A key given twice in one block is refused. So is a number that YAML 1.1 reads otherwise than
-    people do: with a leading zero (base 8), colons (base 60), or a decimal comma in braces, or too
-    large to be finite.
+    people do: with a leading zero (base 8) or colons (base 60), or too large to be finite.
 
     Raises:
         ConfigError: the file cannot be read, or is not such YAML.
@@ -42,8 +41,8 @@ def parse_yaml(text: str, place: str) -> object:
         root = loader.get_single_node()
         _size(root, {})
         return None if root is None else loader.construct_document(root)
-    except _OtherNumber as error:
-        raise ConfigError(f"{place}: {_in_words(error)}") from None
+    except ConfigError as error:
+        raise ConfigError(f"{place}: {error}") from None
     except yaml.MarkedYAMLError as error:
         raise ConfigError(f"{place}: is not YAML: {_in_words(error)}") from None
     except (yaml.YAMLError, ValueError) as error:
@@ -84,8 +83,11 @@ def _in_words(error: yaml.MarkedYAMLError) -> str:
     elif problem == "mapping values are not allowed here":
         problem = "a key is not allowed here; is a space missing after a colon in this line or the"
         problem += " one above, or is the line indented too far?"
-    if mark is None:
-        return problem
+    return problem if mark is None else _at(mark, problem)
+
+
+def _at(mark: yaml.Mark, problem: str) -> str:
+    """Return a problem with its line."""
     snippet = mark.get_snippet()
     return f"line {mark.line + 1}: {problem}" + (f"\n{snippet}" if snippet else "")
 
@@ -94,27 +96,16 @@ _OTHER_BASE = re.compile("[-+]?(0[0-9_]+|[0-9][0-9_]*:.+|[0-9_]*_[0-9_.]*)", re.
 """Numbers in base 8 or base 60, and numbers with underscores."""
 
 
-class _OtherNumber(yaml.constructor.ConstructorError):
-    """A number that YAML 1.1 reads otherwise than people do."""
-
-
 class _UniqueKeys(yaml.SafeLoader):
     """A YAML loader that refuses repeated keys, and numbers that people read otherwise."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen, before = set(), ""
-        for key, value in node.value:
+        seen = set()
+        for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value in seen:
                 problem = f"key {key.value} is given twice"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            if node.flow_style and value.value == "" and re.fullmatch("[0-9]+", str(key.value)):
-                problem = (
-                    f"{before}{key.value}: in braces, a comma begins a new entry, so {key.value}"
-                    " has no value; write a decimal point, as in 0.25"
-                )
-                raise _OtherNumber(None, None, problem, key.start_mark)
             seen.add(str(key.value))
-            before = f"{key.value}: {value.value},"
         return super().construct_mapping(node, deep)
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
@@ -130,7 +121,7 @@ class _UniqueKeys(yaml.SafeLoader):
             digits = re.fullmatch("([-+]?)0*([0-9]+)", text.replace("_", ""))
             plain = f"write {digits[1]}{digits[2]}" if digits else "write a plain number"
             problem = f"YAML reads {text} as {value}; {plain}, or put it in quotes"
-            raise _OtherNumber(None, None, problem, node.start_mark)
+            raise ConfigError(_at(node.start_mark, problem))
         return value
 
     def construct_yaml_timestamp(self, node: yaml.ScalarNode) -> Any:

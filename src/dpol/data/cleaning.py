@@ -17,8 +17,7 @@ import yaml
 
 from dpol.core.errors import DataError, Key, in_lines, keyed
 from dpol.core.logs import LOGGER
-from dpol.core.safe_text import escape_markdown
-from dpol.core.words import counted, did_you_mean, listed, shortened
+from dpol.core.words import counted, did_you_mean, escape_markdown, listed, shortened
 from dpol.data.meaning import refuse_other_meanings
 from dpol.data.panel import (
     EXAMPLES,

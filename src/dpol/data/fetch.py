@@ -16,7 +16,7 @@ import urllib3
 
 from dpol.core.errors import DataError, FetchError
 from dpol.core.files import atomic_path, locked, packed_file, remove_temporary, sha256, write_json
-from dpol.core.safe_text import printable
+from dpol.core.words import printable
 from dpol.data.query import Query
 from dpol.data.settings import Endpoint, WebSource
 

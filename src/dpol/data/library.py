@@ -16,12 +16,10 @@ import numpy as np
 from pydantic import ValidationError
 
 from dpol.core.arguments import check_number, check_whole
-from dpol.core.errors import ConfigError, DataError, Key, Text, in_words, keyed
-from dpol.core.extras import needs_pipeline
+from dpol.core.errors import ConfigError, DataError, Key, Text, in_words, keyed, needs_pipeline
 from dpol.core.logs import LOGGER
 from dpol.core.randomness import Floats
-from dpol.core.refusals import problems_of, refusal
-from dpol.core.settings import Settings
+from dpol.core.settings import Settings, problems_of, refusal
 from dpol.core.shipped import place_of
 from dpol.core.words import counted, nearest
 from dpol.data.question import THE_PAPERS, Gain

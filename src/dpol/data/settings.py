@@ -20,8 +20,7 @@ from pydantic import (
 )
 
 from dpol.core.errors import Key, Text, keyed
-from dpol.core.refusals import inside
-from dpol.core.settings import MISSING, Label, Problem, Settings, all_different
+from dpol.core.settings import MISSING, Label, Problem, Settings, all_different, inside
 from dpol.core.shipped import completed
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.tidy import instead_of, line

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.arguments import check_kind, check_number, check_whole, real_array
-from dpol.core.errors import DataError
-from dpol.core.extras import needs_pipeline
+from dpol.core.errors import DataError, needs_pipeline
 from dpol.core.files import atomic_path
 from dpol.core.randomness import Floats
 from dpol.core.words import short_repr

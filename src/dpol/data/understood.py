@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
-from dpol.core.refusals import problems_of, refusal
+from dpol.core.settings import problems_of, refusal
 from dpol.core.words import counted, listed, one_line, shortened
 from dpol.data.settings import Columns, Dataset, Read
 from dpol.data.table import Rows, Table, dates_of, read_file, texts_of, values_of

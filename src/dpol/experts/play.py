@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from dpol.core.arguments import check_choice, check_kind, check_mu, check_whole
-from dpol.core.extras import needs_pipeline
+from dpol.core.errors import needs_pipeline
 from dpol.core.logs import progress
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_numbers
 from dpol.core.words import html_table, short_repr

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dpol.core.plugins import is_foreign, load_named, target_of
-from dpol.core.rounding import shortest
+from dpol.core.words import shortest
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import LABEL, Algorithm, AnyAlgorithm, LearnerBank, Member
 from dpol.experts.learners.alone import LearnerAlone, each_alone

@@ -26,7 +26,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.core.rounding import at_least
+from dpol.core.words import at_least
 from dpol.privacy.losses import Loss, Promise, largest, pure
 from dpol.privacy.noise_laws import LAPLACE
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 
-from dpol.core.rounding import shortest
+from dpol.core.words import shortest
 
 LEAST_MU, MOST_MU = 1e-3, 1e3
 """Allowed privacy levels; outside this range noise drowns every number, or is negligible."""

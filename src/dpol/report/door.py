@@ -7,17 +7,16 @@ remedy. The main process of Snakemake imports this, so it loads no tables and no
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-from dpol.core.errors import ConfigError, DataError
+from dpol.core.errors import DataError
 from dpol.core.files import read_json, sha256
-from dpol.core.schemas import readable, unreadable
-from dpol.core.yaml_files import parse_yaml
+from dpol.core.schemas import readable
 from dpol.reruns.notes import (
     Checksums,
     checksums,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 CRATE = "ro-crate-metadata.json"
 CONFIG = "provenance/config.yaml"
-CODE = "hash of the code of dpol"
 _LONGEST = 300  # characters of a warning
 
 
@@ -43,54 +41,32 @@ class RunFiles:
     Args:
         folder: results/<run>.
         files: SHA-256 of each of these files, by its path below the folder.
+        answer: the lines with which the run ends, once it is finished.
     """
 
     folder: Path
     files: Checksums
+    answer: Sequence[str] = ()
 
     def file(self, name: str) -> Path:
         """Return the path of a file, which may be missing.
 
         Raises:
-            DataError: it is none of these, has changed since its job wrote it, or cannot be read.
+            DataError: it is none of these, it or the crate that lists them has changed since its
+                job wrote it, or it cannot be read.
         """
-        path = self.folder / name
-        if checksums(self.folder, [path]).get(name) not in (None, self.files.get(name)):
-            raise DataError(
-                f"{path} is not as a job of this run wrote it; delete it and run snakemake again"
-            )
-        return path
+        asked = {name} | ({CRATE} & self.files.keys())
+        for each, found in checksums(self.folder, [self.folder / it for it in asked]).items():
+            if found != self.files.get(each):
+                raise DataError(
+                    f"{self.folder / each} is not as a job of this run wrote it; delete it and run"
+                    " snakemake again"
+                )
+        return self.folder / name
 
 
-@dataclass(frozen=True, kw_only=True)
-class Crate(RunFiles):
-    """What the crate of a run says; its files include the crate, as its job noted it.
-
-    Args:
-        folder: results/<run>.
-        files: SHA-256 of each file that the crate lists, by its path below the folder.
-        values: seed, hash of the code and commit, by name.
-        versions: names and versions of the packages behind the results.
-        answer: the lines with which the run ends.
-    """
-
-    values: Mapping[str, Any]
-    versions: tuple[tuple[str, str], ...]
-    answer: tuple[str, ...]
-
-    def file(self, name: str) -> Path:
-        """Return the path of a file that the crate lists, as `RunFiles.file` does.
-
-        Raises:
-            DataError: the crate does not list it, it or the crate has changed since the run, or
-                cannot be read.
-        """
-        super().file(CRATE)
-        return super().file(name)
-
-
-def read_crate(folder: Path) -> Crate:
-    """Read the crate of a run.
+def read_crate(folder: Path) -> RunFiles:
+    """Read the crate of a run: its files with their checksums, and its answer.
 
     Args:
         folder: results/<run>.
@@ -108,28 +84,8 @@ def read_crate(folder: Path) -> Crate:
         nodes = read_json(crate)["@graph"]
         listed = {unquote(it["@id"]): it["sha256"] for it in nodes if "contentSize" in it}
         told = "".join(it.get("abstract", "") for it in nodes if it["@id"] == "./")
-        versions = ((it["name"], it["softwareVersion"]) for it in nodes if "softwareVersion" in it)
-        return Crate(
-            folder=folder,
-            files={CRATE: noted_sums(read_notes(folder)).get(CRATE) or sha256(crate), **listed},
-            values={it["name"]: it["value"] for it in nodes if it["@type"] == "PropertyValue"},
-            versions=tuple(versions),
-            answer=tuple(told.splitlines()),
-        )
-
-
-def read_config(folder: Path) -> dict[str, Any]:
-    """Read the config of a run as plain values.
-
-    Raises:
-        DataError: it cannot be read.
-    """
-    path = folder / CONFIG
-    try:
-        with readable(path):
-            return dict(cast(Any, parse_yaml(path.read_text(encoding="utf-8"), CONFIG)))
-    except ConfigError as error:
-        raise unreadable(path, str(error).partition("\n")[0]) from None
+        noted = noted_sums(read_notes(folder)).get(CRATE) or sha256(crate)
+        return RunFiles(folder=folder, files={CRATE: noted, **listed}, answer=told.splitlines())
 
 
 def disagreements(folder: Path) -> list[tuple[str, str]]:

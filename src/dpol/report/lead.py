@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.config.models import Config
-from dpol.core.rounding import fixed
-from dpol.core.words import counted
+from dpol.core.words import counted, fixed
 from dpol.data.stream import MANY_UNMEASURED, unmeasured_in_words
 from dpol.experts.registry import REGISTRY
 from dpol.privacy.settings import ordered_levels

@@ -1,4 +1,4 @@
-"""A league in Python: the standings of algorithms on a stream, without a run."""
+"""Leagues: the standings of algorithms on a stream, or of the games of a config with one more."""
 
 from __future__ import annotations
 
@@ -6,20 +6,28 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 from matplotlib.figure import Figure
 
-from dpol.config.experiment import parse_experiment
-from dpol.config.league import noises_to_play
+from dpol.config.experiment import load_experiment, parse_experiment
+from dpol.config.models import Config
+from dpol.config.rules import noises_to_play
 from dpol.core.arguments import check_mu, check_number, check_whole
+from dpol.core.errors import UsageError
+from dpol.core.files import write_text
+from dpol.core.yaml_files import read_yaml
 from dpol.data.stream import COMPUTED, GainStream, warning_of
 from dpol.experts.games import Entry, members_of
+from dpol.experts.registry import make_members
 from dpol.noise import NO_NOISE
 from dpol.report.run import Run
+from dpol.show.panels import write_below
 from dpol.show.rendering import render
-from dpol.show.style import write_below
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import draw_privacy_utility
 from dpol.studies.comparison.compute import rank
@@ -54,13 +62,11 @@ class League:
         table = replace(table, footers=(*table.footers, *filter(None, [self.warning])))
         return render(table, ".fragment.html")
 
-    def in_text(self, mine: Collection[str], *, every: bool = False) -> Iterator[str]:
-        """Yield the lines of the table for a terminal.
+    def in_text(self, mine: Collection[str]) -> Iterator[str]:
+        """Yield lines for a terminal: the best of each guarantee, and `mine` with neighbours.
 
         Args:
             mine: labels of the algorithms that get a star.
-            every: whether all systems are shown; otherwise only the best of each guarantee, those
-                with a star, and their neighbours.
         """
         table = league_table(vars(self), self.facts)
         yield "What each system keeps of the possible gain, and its rank among those with the same"
@@ -77,10 +83,10 @@ class League:
                 for place in np.flatnonzero(starred).tolist()
                 for step in range(-_AROUND, _AROUND + 1)
             }
-            shown = rows if every else rows.iloc[sorted(near & {*range(len(rows))})]
+            shown = rows.iloc[sorted(near & {*range(len(rows))})]
             yield from ("", f"{section.title}: {group.title}", *shown.to_string().splitlines())
             if len(shown) < len(rows):
-                yield f"{len(shown)} of {len(rows)} systems; --all prints all."
+                yield f"{len(shown)} of {len(rows)} systems."
         yield from ("", *filter(None, [self.warning]))
 
     def plot(self) -> Figure:
@@ -142,6 +148,63 @@ def league_of_run(run: Run) -> League:
     Raises:
         DataError: a file of the run cannot be read.
     """
-    config = parse_experiment(run.config, str(run.folder)).config
+    config = parse_experiment(run.config, str(run.folder))
     warning = warning_of(config.dataset.private, COMPUTED)
     return League(run.table("standings"), run.table("summary"), config.facts, warning)
+
+
+# ---- the config of a league ----------------------------------------------------------------------
+
+_GAMES = {*Config.model_fields} - {"run", "report", "comparison", "keep_rounds"}
+"""Keys of a config that its games depend on."""
+
+
+def write_league(config: Path, entry: Any, league: Path) -> str:
+    """Write the config of a league, or add an algorithm to one that exists.
+
+    Algorithms that play already are not played again, since their suites stay as they are.
+
+    Args:
+        config: the config whose games the algorithm joins.
+        entry: the algorithm, as a suite names it.
+        league: file of the league.
+
+    Returns:
+        Name of its run.
+
+    Raises:
+        ConfigError: one of the files is no config, or the algorithm does not fit.
+        UsageError: the entry is no algorithm, stands for several or is labelled as a suite, or the
+            file is the league of another run.
+    """
+    try:
+        member, *others = make_members(entry)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    if others:
+        several = f"{member.family} stands for {1 + len(others)} algorithms"
+        raise UsageError(f"{several}; write a block whose parameters leave one of them")
+    load_experiment(config)
+    asked: Any = read_yaml(config)
+    if member.label in asked["suites"]:
+        raise UsageError(f"{config} has a suite {member.label}; give the algorithm another label")
+    games: Any = {key: value for key, value in asked.items() if key in _GAMES}
+    if isinstance(games["suites"], list):
+        games["suites"] = dict.fromkeys(games["suites"])
+    if ours := (asked.get("comparison") or {}).get("ours"):
+        # Further readings of its table need a method to compare.
+        games["comparison"] = {"ours": ours}
+    games = {"run": f"league-{asked['run']}", **games}
+    if league.exists():
+        load_experiment(league)
+        run, games = games["run"], read_yaml(league)
+        if games["run"] != run:
+            raise UsageError(f"{league} is of another run, {games['run']}; move it away")
+    noises = noises_to_play(member)
+    games["suites"][member.label] = {"noises": noises, "algorithms": [entry]}
+    if member.algorithm.model != "none":
+        games["comparison"] = {"ours": {"algorithm": member.label, "noise": noises[-1]}}
+    parse_experiment(games, str(league))
+    text = yaml.safe_dump(games, sort_keys=False, allow_unicode=True)
+    write_text(league, f"# The games of {config.stem}, with algorithms of yours.\n{text}")
+    return str(games["run"])

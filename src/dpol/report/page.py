@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import getsourcelines
 from pathlib import Path
@@ -14,34 +15,77 @@ import yaml
 
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
-from dpol.core.files import write_json, write_text
+from dpol.core.files import read_json, write_json, write_text
+from dpol.core.schemas import readable
+from dpol.data.cleaning import IDLE, ZERO_WOULD_BE_BEST, rows_read_of
+from dpol.data.settings import Dataset
 from dpol.data.stream import HOLDS, warning_of
-from dpol.report.crate import WORKFLOW, build_crate
+from dpol.report.crate import (
+    WORKFLOW,
+    Provenance,
+    build_crate,
+    commit_of,
+    read_source,
+    source_facts,
+    versions_of,
+)
 from dpol.report.door import CONFIG, CRATE, RunFiles, read_fragment, read_image
 from dpol.report.lead import Answer, answer_of, game_of
-from dpol.report.parts import (
-    Params,
-    Part,
-    Provenance,
-    Shown,
-    data_part,
-    provenance_of,
-    provenance_part,
-    read_source,
-)
 from dpol.report.widgets import answer_widget, replay_widget
 from dpol.reruns.notes import checksums, made_as_asked
 from dpol.show.rendering import load_template
 from dpol.show.words import ARXIV, DISTRIBUTIONS, EXPERTS, LAZY, cited
 from dpol.studies.paper1.table_2 import verdict
 from dpol.studies.showing import frames_of
-from dpol.studies.study import Frames, Section
+from dpol.studies.study import Exhibit, Frames, Section
+
+Links = Mapping[str, str]
+"""Addresses by their texts; code has none."""
+Shown = tuple[str, str, Links]
+"""A table on the page: its title, its HTML, and links to its files and its code."""
+Picture = tuple[Exhibit, tuple[str, float, str], Links]
+"""A figure on the page: its words; its image, from `dpol.report.door.read_image`; and links to its
+files and its code."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Section of a chapter.
+
+    Args:
+        key: anchor.
+        title: heading.
+        intro: first paragraph.
+        first: the tables above the figures.
+        pictures: figures, in their order.
+        tables: the tables below them.
+        folded: tables that are folded.
+        facts: terms and texts.
+        verbatim: titles of texts, and the texts.
+        files: links to its files.
+        widget: HTML of its interactive figure, which a script of the page draws.
+    """
+
+    key: str
+    title: str
+    intro: str
+    first: Sequence[Shown] = ()
+    pictures: Sequence[Picture] = ()
+    tables: Sequence[Shown] = ()
+    folded: Sequence[Shown] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    verbatim: tuple[tuple[str, str], ...] = ()
+    files: Links = field(default_factory=dict)
+    widget: str = ""
 
 
 def write_report(
     page: Path,
-    params: Params,
     *,
+    config_name: str,
+    config_text: str,
+    snakefile: str,
+    packages: Iterable[tuple[str, str]],
     files: Iterable[str],
     logs: Path,
     checkout: Path,
@@ -51,7 +95,10 @@ def write_report(
 
     Args:
         page: results/<run>/report/index.html.
-        params: facts from the workflow.
+        config_name: names of the config files.
+        config_text: the config as YAML.
+        snakefile: text of the main file of the workflow.
+        packages: other packages whose code played, with version and hash of their files.
         files: the other files of the run.
         logs: results/<run>/logs; with remote storage it is not next to the page.
         checkout: folder whose commit the page shows.
@@ -63,15 +110,22 @@ def write_report(
     folder = page.parents[1]
     there = RunFiles(folder=folder, files=checksums(folder, files))
     made = made_as_asked(logs.parent, jobs).values()
-    config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
-    provenance = provenance_of(params, made, checkout)
+    config = parse_experiment(yaml.safe_load(config_text), config_name)
+    provenance = Provenance(
+        config_name=config_name,
+        config_text=config_text,
+        versions=[*versions_of(made), *packages],
+        commit=commit_of(checkout),
+        began=min(job.began for job in made),
+        ended=max(job.ended for job in made),
+    )
     read = "standings", "summary", "totals", *["cumulative"] * (not config.facts.asks_several)
     frames = _frames(there, "dpol.studies.comparison", read)
     found = verdict(frames, config.facts) if config.games.has_table_2(config.facts) else None
     answer = answer_of(frames, config.facts, config, found)
     write_text(page, build_page(there, config, provenance, answer))
-    write_text(folder / WORKFLOW, params.snakefile)
-    write_text(folder / CONFIG, params.config_text)
+    write_text(folder / WORKFLOW, snakefile)
+    write_text(folder / CONFIG, config_text)
     outputs = {**checksums(folder, [page]), **there.files}
     write_json(folder / CRATE, build_crate(folder, config, provenance, outputs, answer.lines))
 
@@ -184,7 +238,6 @@ def _part(files: RunFiles, section: Section) -> Part:
             (
                 it,
                 read_image(files.file(f"figures/{it.name}.svg")),
-                read_image(files.file(f"figures/{it.name}-narrow.svg"))[0] if it.narrow else "",
                 results | _code(it.function) | _files(f"figures/{it.name}", ("png", "pdf", "svg")),
             )
             for it in section.figures
@@ -202,3 +255,93 @@ def _files(stem: str, kinds: Iterable[str]) -> dict[str, str]:
 def _code(function: Callable[..., Any]) -> dict[str, str]:
     """Return the place of a function, as editors open it; it has no address."""
     return {f"src/{function.__module__.replace('.', '/')}.py:{getsourcelines(function)[1]}": ""}
+
+
+# ---- data and provenance -------------------------------------------------------------------------
+
+
+def data_part(
+    files: RunFiles, dataset: Dataset, provenance: Mapping[str, Any], *, shown: bool
+) -> Part:
+    """Build the part on the origin of the data and on cleaning; gains are not cleaned.
+
+    Args:
+        files: files of the run.
+        dataset: how the table is read.
+        provenance: its origin, from `read_source`.
+        shown: whether the page may show raw counts; else it only links to their picture.
+    """
+    source = source_facts(provenance, dataset)
+    if dataset.columns is None:
+        intro = "The table of gains was used as it is, without cleaning."
+        return Part(key="data", title="Data", intro=intro, facts=source)
+    path = files.file("data/cleaning.json")
+    with readable(path):
+        cleaning = read_json(path)
+        check = tuple(("check in the table", text) for text in cleaning["warnings"])
+        best = (f"{dataset.period}s in which nobody measured the best number",
+                "; ".join(map(_decided, cleaning["streams"])))  # fmt: skip
+        dropped = (drop for stream in cleaning["streams"] for drop in stream["dropped"])
+        # Left out for counts beside no capacity, each once.
+        idle = {it["entity"]: it for it in dropped if IDLE in it["reason"]}.values()
+        left = (("left out", f"{it['name']} ({it['entity']}): {it['reason']}") for it in idle)
+        facts = *source, best, *left, *check
+        intro = rows_read_of(cleaning)
+    return Part(
+        key="data",
+        title="Data and cleaning",
+        intro=f"{intro} The cleaning report counts the cells that each rule changed.",
+        files={
+            "cleaning report, with every entity dropped": "../data/cleaning.md",
+            "cleaning.json": "../data/cleaning.json",
+            **{
+                f"panel of {it['stream']}": f"../streams/{it['stream']}/panel.parquet"
+                for it in cleaning["streams"]
+            },
+            "heat map of what plays": "../data/understood.svg",
+        },
+        widget=_picture(files, dataset) if shown else "",
+        facts=facts,
+    )
+
+
+def _picture(files: RunFiles, dataset: Dataset) -> str:
+    """Return the heat map of what plays, as HTML."""
+    image, width, finding = read_image(files.file("data/understood.svg"))
+    style, words = f"--shown: {width * 44 / 504:.1f}rem", html.escape(finding)
+    number, entity = map(
+        html.escape, (dataset.pictured[1], dataset.needed_columns.called("entity"))
+    )
+    return (
+        f"<details><summary>Picture of the table</summary><p>{number}, of each {entity} and period."
+        " Look for twins, and for a row or a column unlike the others.</p>"
+        '<div class="panel" tabindex="0">'
+        f'<img src="data:image/svg+xml;base64,{image}" style="{style}" alt="{words}">'
+        "</div></details>"
+    )
+
+
+def _decided(stream: Mapping[str, Any]) -> str:
+    found = stream["unmeasured"]
+    share = f"{100 * found['share']:.0f}% of the possible gain"
+    zeros = found.get("zero_share", 0)
+    share += f"; with {100 * zeros:.0f}%, {ZERO_WOULD_BE_BEST}" * (zeros > 0)
+    return f"{stream['stream']}: {found['periods']} of {stream['periods']} ({share})"
+
+
+def provenance_part(config: Config, provenance: Provenance) -> Part:
+    """Build the part on versions and config."""
+    terms = {
+        "run": config.run,
+        "seed": str(config.seed),
+        "versions": ", ".join(map(" ".join, provenance.by_package.items())),
+        "commit when this page was made": provenance.commit,
+    }
+    return Part(
+        key="provenance",
+        title="Provenance",
+        intro="Everything you need to reproduce this page. The same versions, config, seed and data"
+        " give the same numbers on the same kind of processor, with any number of cores.",
+        facts=tuple((term, text) for term, text in terms.items() if text),
+        verbatim=((f"Config: {provenance.config_name}", provenance.config_text),),
+    )

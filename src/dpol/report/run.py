@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pandas as pd
 
 from dpol.config.experiment import parse_experiment
-from dpol.core.errors import ConfigError, DataError
+from dpol.core.errors import DataError
 from dpol.core.schemas import readable
 from dpol.core.words import counted, listed, nearest, short_repr
+from dpol.core.yaml_files import read_yaml
 from dpol.data.stream import COMPUTED, PUBLIC, GainStream, read_stream, warning_of
-from dpol.report.door import CODE, CONFIG, Crate, disagreements, read_config, read_crate
-from dpol.reruns.code_hashes import code_of_results
-from dpol.show.style import write_below
+from dpol.report.door import CONFIG, RunFiles, disagreements, read_crate
+from dpol.show.panels import write_below
 from dpol.studies.showing import frames_of
 
 if TYPE_CHECKING:
@@ -34,19 +33,20 @@ class Run:
 
     Args:
         folder: results/<run>.
-        crate: what its RO-Crate says.
+        crate: the files that its RO-Crate lists.
     """
 
     folder: Path
-    crate: Crate
+    crate: RunFiles
 
     def __repr__(self) -> str:
         return short_repr(self, repr(str(self.folder)), counted(len(self.crate.files), "file"))
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """Config of the run. Raises DataError if it cannot be read."""
-        return read_config(self.folder)
+        """Config of the run. Raises ConfigError if it cannot be read."""
+        raw: Any = read_yaml(self.folder / CONFIG)
+        return dict(raw)
 
     def stream(self, label: str) -> GainStream:
         """Read a gain stream. Raises DataError if the run has none with this label."""
@@ -67,7 +67,7 @@ class Run:
             DataError: the run has no such table, or it has changed since or cannot be read.
         """
         file = self._one_of("table", name, self._tables)
-        with self.told_release(), readable(path := self.crate.file(file)):
+        with readable(path := self.crate.file(file)):
             return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
 
     def plot(
@@ -87,47 +87,23 @@ class Run:
             titles: whether it begins with its finding; by default `report.titles`.
 
         Raises:
-            DataError: the run has no such figure, a table has changed since or cannot be read, or
-                it is of another release, whose config or table this one cannot read.
+            ConfigError: the config of the run is not one of this release.
+            DataError: the run has no such figure, or a table has changed since or cannot be read.
         """
-        with self.told_release():
-            config = parse_experiment(self.config, str(self.folder / CONFIG)).config
-            style, facts = config.report, config.facts
-            titled = style.titles if titles is None else titles
-            figures = {
-                figure.name: (study, section, figure)
-                for study, block in config.studies()
-                for section in study.sections_of(block, facts)
-                for figure in section.figures
-            }
-            study, section, figure = self._one_of("figure", name, figures)
-            files = {it: self.crate.file(f"{it}.parquet") for it in section.results}
-            facts = replace(facts, form=(width or style.width, titled))
-            drawn: Figure = figure.function(frames_of(study.package, files), facts)
-            return write_below(drawn, warning_of(config.dataset.private, COMPUTED))
-
-    @contextmanager
-    def told_release(self) -> Iterator[None]:
-        """Guard a block that reads the run: if other code made it, an error says so.
-
-        Nobody is told to delete a file of an archive.
-
-        Raises:
-            DataError: the block raised it, or a ConfigError.
-        """
-        try:
-            yield
-        except (ConfigError, DataError) as error:
-            if self.crate.values.get(CODE) == code_of_results():
-                raise
-            release = dict(self.crate.versions).get("dpol", "")
-            commit = self.crate.values.get("commit")
-            wrong = str(error).partition("; delete it")[0].partition("\n")[0]
-            raise DataError(
-                f"{wrong}: {self.folder} was made by dpol {release} (commit {commit}), and this one"
-                f" cannot read that; its own figures and tables are in {self.folder}/figures and"
-                f" {self.folder}/tables"
-            ) from None
+        config = parse_experiment(self.config, str(self.folder / CONFIG))
+        style, facts = config.report, config.facts
+        titled = style.titles if titles is None else titles
+        figures = {
+            figure.name: (study, section, figure)
+            for study, block in config.studies()
+            for section in study.sections_of(block, facts)
+            for figure in section.figures
+        }
+        study, section, figure = self._one_of("figure", name, figures)
+        files = {it: self.crate.file(f"{it}.parquet") for it in section.results}
+        facts = replace(facts, form=(width or style.width, titled))
+        drawn: Figure = figure.function(frames_of(study.package, files), facts)
+        return write_below(drawn, warning_of(config.dataset.private, COMPUTED))
 
     @property
     def _tables(self) -> dict[str, str]:

@@ -12,16 +12,14 @@ import pandas as pd
 
 from dpol.config.models import Config
 from dpol.core.intervals import NORMAL_95
-from dpol.core.rounding import at_most
-from dpol.core.words import counted
+from dpol.core.words import at_most
 from dpol.noise import find_noise
 from dpol.privacy.account import best_guess
 from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE
 from dpol.privacy.settings import ordered_levels
-from dpol.report.parts import Widget
 from dpol.show.entries import looks_of, noise_entry
+from dpol.show.panels import text_colour
 from dpol.show.rendering import load_template
-from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
 from dpol.studies.answer.privacy import guesses_title
 from dpol.studies.answer.privacy_utility import level_title
@@ -35,6 +33,10 @@ from dpol.studies.answer.systems import (
     share_text,
 )
 from dpol.studies.study import Facts, Frames
+
+Widget = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""An interactive figure: what its script reads, as plain values, and the `widget` of its section,
+perhaps with another `title` and `intro`."""
 
 
 def answer_widget(frames: Frames, facts: Facts) -> Widget:
@@ -160,18 +162,7 @@ def replay_intro(
         )
     if rounds < own["n_rounds"]:
         parts.append(f"The replay covers the first {rounds} of {own['n_rounds']} {period}s.")
-    if missing := _missing(replay["period"]):
-        parts.append(
-            f"Dates jump where the table has no row for a {period}:"
-            f" {counted(missing, period)} {'is' if missing == 1 else 'are'} missing."
-        )
     return " ".join(parts)
-
-
-def _missing(periods: pd.Series) -> int:
-    """Count the dated periods missing between the first and the last one."""
-    steps = periods.dropna().drop_duplicates().sort_values().diff().dropna()
-    return int((steps / steps.min()).round().sub(1).sum()) if len(steps) else 0
 
 
 def _data(

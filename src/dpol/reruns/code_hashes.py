@@ -93,11 +93,6 @@ def hash_by_room(parts: frozenset[str]) -> Mapping[str, str]:
     return {room: _hash_of(it for it in parts if room_of(it) == room) for room in rooms}
 
 
-def code_of_results() -> str:
-    """Hash all code of dpol that may compute results."""
-    return _hash_of(every_module(*_NO_RESULTS))
-
-
 def room_of(part: str) -> str:
     """Return the room of a part of the code; another package is a room of its own.
 

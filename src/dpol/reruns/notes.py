@@ -80,14 +80,11 @@ def checksums(folder: Path, files: Iterable[Path | str]) -> dict[str, str]:
     Those that are gone are left out.
 
     Raises:
-        DataError: a file cannot be read, or is not a regular file.
+        DataError: a file cannot be read.
     """
     sums = dict[str, str]()
     for file in (it for it in map(Path, files) if folder in it.parents):
         with readable(file), suppress(FileNotFoundError, NotADirectoryError):
-            # A pipe would keep its reader waiting, and a link to nothing is not gone.
-            if os.path.lexists(file) and not file.is_file():
-                raise ValueError("it is not a regular file")
             sums[file.relative_to(folder).as_posix()] = sha256(file)
     return sums
 
@@ -137,7 +134,7 @@ def unanswered(
         otherwise. A file that is gone does not count.
 
     Raises:
-        DataError: a file cannot be read, or is not a regular file.
+        DataError: a file cannot be read.
     """
     made = made_as_asked(folder, asks)
     wrote = {file: value for note in made.values() for file, value in note.wrote.items()}

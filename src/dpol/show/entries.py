@@ -175,21 +175,3 @@ def reference(label: str) -> str:
 def marked(title: str, ours: bool) -> str:
     """Add the mark † to a title if it is ours."""
     return f"{title} †" if ours else title
-
-
-def refuse_unnamed(registered: Mapping[str, Iterable[str]]) -> None:
-    """Check that all names of registries of dpol have an entry.
-
-    Args:
-        registered: names by kind, as in `entries.yaml`.
-
-    Raises:
-        ValueError: one has none.
-    """
-    for kind, names in registered.items():
-        for name in names:
-            if name not in ENTRIES[kind]:
-                raise ValueError(
-                    f"{name} has no entry in src/dpol/show/entries.yaml; add `{name}: {{}}` to its"
-                    f" {kind}, with a name and a look if it needs them"
-                )

@@ -10,13 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dpol.core.schemas import read_frame
+from dpol.show.panels import save_figure
 from dpol.show.rendering import write_table
-from dpol.show.style import save_figure
 from dpol.studies.registry import EVERY_RUN, PACKAGES
-from dpol.studies.study import Facts, Frames, SomeFacts, schemas_in, sections_in
-
-PHONE = 3.6
-"""Width of a narrow figure in inches; on a phone its text is as large as on a screen."""
+from dpol.studies.study import Facts, Frames, schemas_in, sections_in
 
 
 def write_shown(
@@ -41,10 +38,6 @@ def write_shown(
     for figure in section.figures:
         if paths := [path for path in targets if path.match(f"figures/{figure.name}.*")]:
             save_figure(figure.function(frames, facts), paths)
-        if paths := [path for path in targets if path.match(f"figures/{figure.name}-narrow.svg")]:
-            # The page has the finding above it.
-            narrow = SomeFacts(vars(facts) | {"form": (min(facts.form[0], PHONE), False)})
-            save_figure(figure.function(frames, narrow), paths)
     for table in section.tables:
         if paths := [path for path in targets if path.match(f"tables/{table.name}.*")]:
             write_table(table.function(frames, facts), *paths)

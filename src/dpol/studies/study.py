@@ -160,8 +160,6 @@ class Exhibit:
         description: what is drawn where; for figures.
         place: whether the page shows it, a table perhaps above the figures (`first`), or folds it.
             By default it is shown, but a table is folded below a figure.
-        narrow: whether a figure is drawn once more for phones, NAME-narrow.svg, with panels below
-            each other.
     """
 
     name: str
@@ -169,7 +167,6 @@ class Exhibit:
     title: str
     description: str = ""
     place: Literal["first", "seen", "folded"] | None = None
-    narrow: bool = False
 
     @property
     def function(self) -> Callable[[Frames, Any], Any]:

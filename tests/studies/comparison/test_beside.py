@@ -229,7 +229,7 @@ def test_gains_without_capacities_are_refused() -> None:
 # ---- readings ------------------------------------------------------------------------------------
 
 READINGS = {"dataset.readings": {"ones": {"suppressed_value": 1}, "nines": {"suppressed_value": 9}}}
-CONFIG = parse_experiment(changed(COMPARED, READINGS), "my.yaml").config
+CONFIG = parse_experiment(changed(COMPARED, READINGS), "my.yaml")
 
 
 OURS = "random-effects", "capacity"

@@ -288,7 +288,7 @@ def test_a_run_without_it_says_that_it_is_left_out(
 ) -> None:
     raw: dict[str, Any] = yaml.safe_load((ROOT / "config/simulated.yaml").read_text())
     raw |= {"suites": SUITES | suites, "report": {"algorithms": [TREES[0]]}}
-    main = parse_experiment(raw, "my.yaml").config.games
+    main = parse_experiment(raw, "my.yaml").games
     several = replace(FACTS, questions={"one": "One", "two": "Two"})
     for facts, shows in ((FACTS, not lacking), (several, False)):
         names = [section.name for section in STUDY.sections_of(main, facts)]
@@ -429,12 +429,12 @@ def test_what_a_config_plays_itself_is_beside_the_paper(
     noises = ["isotropic-constant"]
     own = {label: {"noises": noises, "algorithms": names} for label, names in changes.items()}
     suites = {"local": None, "central": None} if "mine" not in changes else {"central": None}
-    config = parse_experiment(changed({"suites": suites | own, "report": DELETED}), "x").config
+    config = parse_experiment(changed({"suites": suites | own, "report": DELETED}), "x")
     assert config.games.beside == beside
-    again = parse_experiment(config.whole(), "x").config
+    again = parse_experiment(config.whole(), "x")
     assert again.games.beside == beside, "also of a config whose defaults are written out"
     named = config.whole() | {"report": {"algorithms": ["tree-ftpl-min-noise"]}}
-    assert parse_experiment(named, "x").config.games.beside == ["tree-ftpl-min-noise"]
+    assert parse_experiment(named, "x").games.beside == ["tree-ftpl-min-noise"]
 
 
 def test_an_algorithm_without_the_papers_noise_has_a_column_that_names_its_own() -> None:

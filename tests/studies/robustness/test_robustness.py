@@ -32,7 +32,7 @@ PACKAGE = "dpol.studies.robustness"
 
 @cache
 def config() -> Config:
-    return load_experiment(ROOT / "config/robustness.yaml").config
+    return load_experiment(ROOT / "config/robustness.yaml")
 
 
 def block() -> Any:

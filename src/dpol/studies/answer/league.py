@@ -8,13 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.rounding import at_most, fixed
-from dpol.core.words import listed
+from dpol.core.words import at_most, fixed, listed
 from dpol.privacy.settings import ordered_levels
-from dpol.show import footers
 from dpol.show.entries import OUR_MARK
 from dpol.show.table import Group, Table, TableCell, TableSection
-from dpol.show.words import mu_title
+from dpol.show.words import describe_data, mu_title, plus_minus
 from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title
 from dpol.studies.bounds import with_bounds
 from dpol.studies.comparison.standings import ONE_WEEK, RAW, THE_LEVEL
@@ -81,7 +79,7 @@ def _cell(row: Any, beside: str) -> TableCell:
     gap, half = row[f"to_{beside}"], row[f"to_{beside}_half_width"]
     notes = [f"rank {row['rank']}"]
     if not (math.isnan(gap) or gap == half == 0):
-        difference = f"{fixed(100 * gap, 1, '+')}{footers.plus_minus(100 * half, 1)}"
+        difference = f"{fixed(100 * gap, 1, '+')}{plus_minus(100 * half, 1)}"
         notes.append(f"{difference}, {row[f'to_{beside}_verdict']}")
     share = row["gain_share"]
     return TableCell(share_text(share, row["gain_share_half_width"]), tuple(notes), order=share)
@@ -120,6 +118,6 @@ def _footers(
             "Numerical μ: that of zero-concentrated differential privacy. It is computed with the"
             " worst test that a search found; nobody has proved that there is no worse one."
         )
-    yield footers.describe_data(facts.simulated)
+    yield describe_data(facts.simulated)
     if standings["ours"].any():
         yield f"{OUR_MARK}."

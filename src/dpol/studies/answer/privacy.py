@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.rounding import at_most
-from dpol.core.words import counted, listed
+from dpol.core.words import at_most, counted, listed
 from dpol.privacy.account import best_guess
 from dpol.privacy.guarantee import MU_OF_STAYS, times_of
 from dpol.privacy.losses import Loss

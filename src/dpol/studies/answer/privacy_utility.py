@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpol.core.rounding import at_most, percent
+from dpol.core.words import at_most, percent
 from dpol.privacy.account import best_guess
 from dpol.privacy.settings import ordered_levels
 from dpol.show import panels

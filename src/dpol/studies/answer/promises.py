@@ -6,14 +6,12 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from dpol.core.rounding import at_most, fixed
-from dpol.core.words import counted
+from dpol.core.words import at_most, counted, fixed
 from dpol.privacy.account import PURE, SAME, best_guess, promises_of
 from dpol.privacy.losses import Promise
-from dpol.show import footers
 from dpol.show.entries import OUR_MARK, marked, noise_entry
 from dpol.show.table import Column, Group, Table, TableCell, TableSection
-from dpol.show.words import mu_title, power
+from dpol.show.words import describe_data, describe_interval, mu_title, plus_minus, power
 from dpol.studies.study import Facts, Frames
 
 _KEY = ["level", "same", "weeks", "noise", "algorithm"]
@@ -104,7 +102,7 @@ def _cell(row: pd.Series | None, no: str) -> TableCell:
         return TableCell(no)
     share, half, guess = (100 * row[name] for name in ("share", "half", "best_guess"))
     details = f"guess {at_most(guess)}%", f"μ {at_most(row['mu'])}"
-    return TableCell(f"{fixed(share, 1)}{footers.plus_minus(half, 1)}", details, order=share)
+    return TableCell(f"{fixed(share, 1)}{plus_minus(half, 1)}", details, order=share)
 
 
 def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
@@ -121,6 +119,6 @@ def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
         " (ε, δ): for every set of outputs, its probability with the person is at most e^ε times"
         " that without, plus δ; noises that keep it can differ much in the guess."
     )
-    yield footers.describe_interval(row["confidence"], row["ci_comparisons"], behind)
-    yield footers.describe_data(facts.simulated)
+    yield describe_interval(row["confidence"], row["ci_comparisons"], behind)
+    yield describe_data(facts.simulated)
     yield f"{OUR_MARK}."

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.rounding import percent
+from dpol.core.words import percent
 from dpol.privacy.guarantee import NO_NOISE
 from dpol.privacy.settings import headline_level, ordered_levels
 from dpol.show.entries import (
@@ -24,7 +24,7 @@ from dpol.show.entries import (
     marked,
     noise_entry,
 )
-from dpol.show.footers import plus_minus
+from dpol.show.words import plus_minus
 from dpol.studies.comparison.standings import (
     OUR_METHOD,
     SYSTEM,

@@ -66,8 +66,6 @@ class NoiseMemories(Settings):
 class Comparison(Settings):
     """Our method, or yours, which every other system is compared with."""
 
-    LEFT = {"chosen_on": "the registry says on which data an algorithm of dpol was chosen"}
-
     ours: System | None = None
     """Our method, or yours; by default none.
 

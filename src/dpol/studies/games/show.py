@@ -21,7 +21,6 @@ SECTIONS = (
                 " the range of the linear models. The dotted line is the best fixed expert in"
                 " hindsight; a line above it has negative static regret. RW-Meta’s distance from"
                 " the top of the shade is its regret to the best linear model.",
-                narrow=True,
             ),
         ),
         tables=(

@@ -10,10 +10,8 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import half_width
-from dpol.core.rounding import fixed
-from dpol.core.words import listed
+from dpol.core.words import fixed, listed
 from dpol.data.stream import unmeasured_in_words
-from dpol.show import footers
 from dpol.show.entries import NOT_PAPERS, PAPER_1, reference
 from dpol.show.reported import (
     PAPER_FIRST,
@@ -25,7 +23,15 @@ from dpol.show.reported import (
     load_reported,
 )
 from dpol.show.table import Line, Table, TableCell, one_section
-from dpol.show.words import EXPERTS, cited, mu_title
+from dpol.show.words import (
+    EXPERTS,
+    amount,
+    cited,
+    describe_data,
+    describe_interval,
+    mu_title,
+    plus_minus,
+)
 from dpol.studies.games.names import (
     BEST_LINEAR,
     CELL,
@@ -295,8 +301,8 @@ def _mean(row: Mapping[Any, Any]) -> TableCell:
     if not math.isnan(row.get("to_baseline", math.nan)):
         possible = row["oracle_gain"] - row["uniform_gain"]
         ahead, half = (possible * row[name] for name in _TO_META)
-        notes = (f"{fixed(ahead, 2, '+')}{footers.plus_minus(half, 2)} to {HEADERS[META]}",)
-    return TableCell(footers.amount(gain, row["ci_half_width"]), notes, order=gain)
+        notes = (f"{fixed(ahead, 2, '+')}{plus_minus(half, 2)} to {HEADERS[META]}",)
+    return TableCell(amount(gain, row["ci_half_width"]), notes, order=gain)
 
 
 def _how_data_differ(summary: pd.DataFrame, facts: Facts, state: str) -> str:
@@ -338,9 +344,9 @@ def _footers(summary: pd.DataFrame, facts: Facts, found: Verdict | None) -> Iter
         " in hindsight for each cell. Its window and penalty are below it. The Bonferroni"
         " correction counts the cells of all of them, so its interval holds despite the choice."
     )
-    yield footers.describe_interval(facts.confidence, summary["ci_comparisons"].iloc[0])
+    yield describe_interval(facts.confidence, summary["ci_comparisons"].iloc[0])
     free = summary[(summary["mu"] == math.inf) & (summary["noise"] == PAPER_NOISE)]
     noisy = free.loc[free["guaranteed_mu"] < math.inf, "algorithm"].unique()
     if named := [title for label, title in PAPER_1.items() if label in noisy]:
         yield f"{' and '.join(named)}: adds noise even where no privacy is requested."
-    yield footers.describe_data(facts.simulated)
+    yield describe_data(facts.simulated)

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dpol.core.settings import Different, Settings
-from dpol.privacy.settings import DELTA
 
 N_HYPOTHESES, N_LABELS = 4, 100
 """Hypotheses K and labels M of the base, in the middle of the values that our configs sweep; the
@@ -35,12 +34,6 @@ class Labels(Settings):
     hypotheses drawn uniformly from all distributions; the sweep of rounds adds the `hard` class of
     the lower bound.
     """
-
-    LEFT = {
-        "n_hypotheses": f"the base has {N_HYPOTHESES} hypotheses; sweeps.hypotheses tries others",
-        "n_labels": f"the base has {N_LABELS} labels; sweeps.labels tries others",
-        "delta": f"private WMA has delta = {DELTA:g}",
-    }
 
     n_rounds: Annotated[int, Field(ge=2, le=10_000_000)] = 1_000_000
     """Number of rounds T."""

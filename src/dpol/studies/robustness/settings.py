@@ -83,8 +83,6 @@ class Zeros(Part):
 class Robustness(Settings):
     """How results depend on what nobody measured, says or knows."""
 
-    LEFT = {"regressors": "a learner of yours has any regressors (docs/how-to/extend.md)"}
-
     ours: System
     """Our method, or yours."""
     suites: Suites = {}

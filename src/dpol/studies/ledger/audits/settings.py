@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dpol.core.settings import Settings
-from dpol.privacy.settings import DELTA
 
 MU = 1.0
 """Gaussian-DP parameter of the audited mechanisms: the noise is as large as the change that it
@@ -16,11 +15,6 @@ hides, so that neither drowns the other."""
 
 class Audits(Settings):
     """Audits of mechanisms."""
-
-    LEFT = {
-        "mu": f"every audited mechanism has mu = {MU:g}",
-        "delta": f"private WMA has delta = {DELTA:g}",
-    }
 
     runs: Annotated[int, Field(ge=100, le=100_000)] = 20_000
     """Runs of a mechanism on each of two adjacent inputs.

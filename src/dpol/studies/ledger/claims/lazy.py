@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from dpol.core.randomness import Floats
-from dpol.core.rounding import at_most
+from dpol.core.words import at_most
 from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.convex.accounting import ConvexGame, theorem_3_12
 from dpol.lazy.exact import exact_delta, exact_epsilon, neighbours, worst_epsilon

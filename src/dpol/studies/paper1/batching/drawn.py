@@ -9,11 +9,11 @@ import pandas as pd
 import scipy
 from matplotlib.figure import Figure
 
-from dpol.core.rounding import at_most, fixed
-from dpol.show import footers, panels
+from dpol.core.words import at_most, fixed
+from dpol.show import panels
 from dpol.show.entries import ALGORITHMS, BATCHES, DASHED, OUR_MARK, REFERENCES, Look
 from dpol.show.table import Column, Group, Line, Table, TableCell, TableSection, one_section
-from dpol.show.words import EXPERTS, LAZY, mu_title
+from dpol.show.words import EXPERTS, LAZY, describe_interval, mu_title, plus_minus
 from dpol.studies.study import Facts, Frames
 
 _COLOUR = ALGORITHMS["rw-adabatch"].colour
@@ -251,7 +251,7 @@ def batching(frames: Frames, facts: Facts) -> Table:
 
     def entries(rows: pd.DataFrame) -> tuple[TableCell, ...]:
         plain = rows.iloc[0]
-        half = footers.plus_minus(plain["ftpl_half_width"], 1)
+        half = plus_minus(plain["ftpl_half_width"], 1)
         cells = [TableCell(f"{plain['ftpl_regret']:.1f}{half}")]
         for _, row in rows.set_index("bound").loc[bounds].iterrows():
             batch = f"mean batch {row['mean_batch']:.1f}"
@@ -272,9 +272,7 @@ def batching(frames: Frames, facts: Facts) -> Table:
             f"Means over {first['replicates']} runs of T = {first['T']} rounds, α ="
             f" {first['alpha']:g}. Both algorithms see the same noise, so the interval of the"
             " difference is for paired runs.",
-            footers.describe_interval(
-                first["confidence"], first["ci_comparisons"], "regrets", _COVERS
-            ),
+            describe_interval(first["confidence"], first["ci_comparisons"], "regrets", _COVERS),
             f"Bound on regret: {proved['rw-ftpl']} for RW-FTPL, {proved['rw-adabatch']} for"
             f" RW-AdaBatch. {PAPER}, Corollary 2. {OUR_MARK}.",
         ),
@@ -286,7 +284,7 @@ def _extra(row: pd.Series) -> str:
     """Format the extra regret of a row, with its half-width."""
     if row["extra_regret"] == row["extra_half_width"] == 0:
         return "none"
-    half = footers.plus_minus(row["extra_half_width"], 3)
+    half = plus_minus(row["extra_half_width"], 3)
     return f"{fixed(row['extra_regret'], 3, '+')}{half}"
 
 

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dpol.core.settings import Settings, Several
-from dpol.privacy.settings import DELTA
 from dpol.studies.paper2.lazy.settings import Epsilons
 
 LossName = Literal["linear", "logistic"]
@@ -16,8 +15,6 @@ LossName = Literal["linear", "logistic"]
 
 class Convex(Settings):
     """Regret of L2P for convex losses on a ball, and of its rivals."""
-
-    LEFT = {"delta": f"every guarantee has delta = {DELTA:g}"}
 
     n_rounds: Several[Annotated[int, Field(ge=2, le=1_000_000)]]
     """Numbers of rounds T."""

@@ -8,7 +8,6 @@ from typing import Annotated
 from pydantic import Field
 
 from dpol.core.settings import Different, Settings, Several
-from dpol.privacy.settings import DELTA
 
 ADVERSARIES = STOCHASTIC, CLOSE, ALTERNATING = "stochastic", "close stochastic", "alternating"
 """Names of the losses: independent from round to round, where one expert is better by `GAP` or by
@@ -26,11 +25,6 @@ Epsilons = Several[Annotated[float, Field(gt=0, le=100)]]
 
 class Lazy(Settings):
     """Regret of L2P for experts and of its rivals on synthetic losses."""
-
-    LEFT = {
-        "delta": f"every guarantee has delta = {DELTA:g}",
-        "gap": f"the best expert is better by {GAP:g}, and by √(log d / T) in the longest games",
-    }
 
     n_rounds: Several[Annotated[int, Field(ge=2, le=10_000_000)]]
     """Numbers of rounds T."""
