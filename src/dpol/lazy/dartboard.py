@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from dpol.lazy.accounting import Accountant, LazyGame, sound_epsilon
-from dpol.lazy.algorithm import LazyExperts
+from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.parameters import AccountedParameters, Goal
 from dpol.privacy.guarantee import Origin
 
@@ -100,7 +100,7 @@ def choose_dartboard(
 
 
 @dataclass(frozen=True)
-class ShrinkingDartboard(LazyExperts):
+class ShrinkingDartboard(LazyWeights):
     """Keep the expert until a loss or a coin causes a redraw by multiplicative weights.
 
     L2P's predecessor: it needs no hidden second expert; with the accountant `published` it stops to

@@ -64,10 +64,6 @@ class Ball:
         norm = float(np.linalg.norm(direction))
         return -self.diameter / 2 * direction / norm if norm else self.centre
 
-    def sample(self, mean: Floats, sigma: float, generators: ReplicateGenerators) -> Floats:
-        """Return (R, d) independent draws of N(mean, sigma^2 I) given that they lie in the ball."""
-        return sample_truncated_gaussian(mean, sigma, self.diameter, generators)
-
 
 def first_accepted(
     generators: ReplicateGenerators,

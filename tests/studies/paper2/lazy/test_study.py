@@ -243,10 +243,10 @@ def test_accounted_epsilons_agree_with_the_parameters():
 
 
 def test_what_is_too_large_or_cannot_be_reached_has_no_row(monkeypatch):
-    monkeypatch.setattr(package, "LARGEST_TREE", 40)
+    monkeypatch.setattr(module, "LARGEST_TREE", 40)
     table = study_lazy(config(epsilons=[4.0]), seed=5)
     assert set(table.loc[table["algorithm"] == LEADERS[0], "T"]) == {12}
-    monkeypatch.setattr(package, "LARGEST_TREE", 1)
+    monkeypatch.setattr(module, "LARGEST_TREE", 1)
     monkeypatch.setattr(module, "DELTA", 1e-12)
     study = config(n_rounds=[3], epsilons=[1e-13, 1.0], alternating_epsilons=[])
     table = study_lazy(study, seed=5).set_index("epsilon")["algorithm"]
