@@ -24,7 +24,7 @@ from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
-from dpol.experts.play import RawGains, guarantee_of, play_rounds, rounds, setup_of
+from dpol.experts.play import RawGains, guarantee_of, play_rounds
 from dpol.experts.registry import LEARNERS, REGISTRY, label_of, make_members, simplicity_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CENTRAL_NOISES, NOISES, NoisyGains, privatize
@@ -157,27 +157,6 @@ def test_at_a_huge_mu_it_plays_as_without_privacy(member):
     )
     if (limit == other)[:, 1:].all() and not member.label.endswith("floor-0"):
         np.testing.assert_array_equal(near[:, 1:], limit[:, 1:])
-
-
-@pytest.mark.parametrize("label", ["rw-meta-floor-0", "rw-meta-short-floor-0"])
-def test_rw_meta_with_floor_0_and_a_huge_mu_plays_a_leading_learner(label):
-    """At mu = inf learners tie as long as they have acted alike; any of them may be played."""
-    algorithm = by_label(label)
-    near, limit = (without_ties(algorithm, mu) for mu in (1e12, math.inf))
-    actions = run(algorithm, near)
-    for t, (state, _) in enumerate(rounds(algorithm, limit, many(7))):
-        leading = state.gains >= state.gains.max(axis=1, keepdims=True) - 1e-9
-        assert ((state.actions == actions[:, t : t + 1]) & leading).any(axis=1).all()
-
-
-def test_l2p_with_a_huge_mu_draws_from_the_same_weights():
-    """Fake switches change when it redraws, but not the distribution of its actions in a round."""
-    algorithm = by_label("l2p")
-    sources = (without_ties(algorithm, mu) for mu in (1e12, math.inf))
-    near, limit = (algorithm.parameters_for(setup_of(source)) for source in sources)
-    assert (near.batch_size, limit.batch_size) == (1, 1)
-    assert near.eta == limit.eta
-    assert limit.fake_switch == 0.0
 
 
 # --- Making algorithms from a config ---

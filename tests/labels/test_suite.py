@@ -179,18 +179,6 @@ def test_an_adversary_shows_what_costs_most_next(name, rule):
     assert not np.isclose(against_an_adversary(learner, min)[0], run.kl, rtol=1e-3).any()
 
 
-# ---- no privacy is the limit of little privacy ---------------------------------------------------
-
-
-@pytest.mark.parametrize("epsilon", [60.0, math.inf])
-def test_randomised_response_becomes_bayes(epsilon):
-    expected = run_of(learner_of("bayes", "exact"))
-    run = run_of(learner_of("randomised-response", "exact", epsilon))
-    assert_equal(run, expected, rtol=1e-9)
-    private = run_of(learner_of("randomised-response", "exact", 1.0))
-    assert private.kl.mean() > 2 * expected.kl.mean()
-
-
 # ---- a wrong class -------------------------------------------------------------------------------
 
 
