@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.labels.accounting import laplace_message_loss, scale_factor
+from dpol.labels.clients import laplace_message_loss, scale_factor
 from dpol.privacy.noise_laws import LAPLACE
 from grids import each_and_corners
 from labels import plain

@@ -4,13 +4,13 @@ import math
 
 import pytest
 
-from dpol.labels.accounting import scale_factor
 from dpol.labels.bounds import (
     exp3_bound,
     lower_bound,
     rounds_of_selection,
     wma_bound,
 )
+from dpol.labels.clients import scale_factor
 
 
 def bound_by_hand(K, T, b_over_s, samples):

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from dpol.core.randomness import replicate_generators
-from dpol.labels.accounting import scale_factor
 from dpol.labels.clients import (
     MembershipClient,
     ResponseClient,
     SampledClient,
     VectorClient,
     laplace,
+    scale_factor,
     uniform_index,
 )
 from dpol.labels.hypotheses import HypothesisClass

@@ -65,31 +65,6 @@ def test_weights_do_not_depend_on_how_rounds_are_cut(name, rule, length, monkeyp
     assert_equal(cut, whole, rtol=1e-11)
 
 
-class Canned:
-    """A learner whose client always sends the same messages."""
-
-    def __init__(self, learner, messages):
-        self.masses, self.scores, self.client = learner.masses, learner.scores, self
-        self.messages = messages
-
-    def privatize(self, labels, features, generators):
-        assert len(features) == T  # one chunk
-        return self.messages
-
-
-@every_member
-def test_the_server_sees_messages_only(name, rule):
-    """The same messages give the same weights, whatever the labels and their distribution are."""
-    learner, game = learner_of(name, rule), game_of()
-    labels = np.random.default_rng(1).integers(3, size=(R, T))
-    canned = Canned(learner, learner.client.privatize(labels, FEATURES, coins().clients))
-    other = dataclasses.replace(game, truth=(game.truth + 1) % 3)
-    runs = play_labels(canned, game, coins(1)), play_labels(canned, other, coins(2))
-    for field in ("mean_weights", "final_weights"):
-        np.testing.assert_array_equal(getattr(runs[0], field), getattr(runs[1], field))
-    assert (runs[0].kl != runs[1].kl).all()
-
-
 @every_member
 def test_replicates_at_once_are_separate_runs(name, rule):
     learner, game = learner_of(name, rule), game_of()

@@ -24,7 +24,7 @@ def wma_bound(
 
     It uses the sensitivity s = log((K + 1) T), which always holds; the paper's log(KT) may not.
     """
-    from dpol.labels.accounting import scale_factor
+    from dpol.labels.clients import scale_factor
 
     return _bound(n_hypotheses, n_rounds, scale_factor(n_hypotheses, epsilon, delta, rule), 1)
 

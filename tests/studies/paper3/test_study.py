@@ -172,7 +172,15 @@ def test_a_row_is_what_its_runs_give(setting):
     T, classes = setting.T, [hard_class(2, hardness(2, 90, 1.0))]
     if setting is not HARD:
         classes = [random_class(setting.K, setting.M, seed=5, replicate=r) for r in range(5)]
+    lowest = lower_bound(2, 90, 1.0) if setting is HARD else math.nan
     for row, parts in rows_and_runs(played(setting)):
+        bounds = {
+            "wma": wma_bound(row.K, T, row.epsilon, 1e-6, row.sensitivity_rule),
+            "exp3": exp3_bound(row.K, T, row.epsilon),
+            "bayes": math.log(row.K),
+        }
+        np.testing.assert_equal(row.upper_bound, bounds.get(row.algorithm, math.nan))
+        np.testing.assert_equal(row.lower_bound, lowest)
         for (_, game, _), kind in zip(parts, classes, strict=True):
             np.testing.assert_array_equal(game.hypotheses.masses, kind.masses)
         laws = [law for _, game, _ in parts for law in game.truth]
@@ -197,20 +205,6 @@ def test_a_row_is_what_its_runs_give(setting):
         assert row.tv_average == pytest.approx(np.mean(distances), rel=1e-9)
         assert row.tv_average_runs == pytest.approx(distances, rel=1e-9)
         assert row.tv_average <= row.mean_tv + 1e-12
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_bounds_of_the_rows(setting):
-    K, T, epsilon = setting.K, setting.T, setting.epsilon
-    lowest = lower_bound(2, 90, 1.0) if setting is HARD else math.nan
-    for row, _ in rows_and_runs(played(setting)):
-        bounds = {
-            "wma": wma_bound(K, T, epsilon, 1e-6, row.sensitivity_rule),
-            "exp3": exp3_bound(K, T, epsilon),
-            "bayes": math.log(K),
-        }
-        np.testing.assert_equal(row.upper_bound, bounds.get(row.algorithm, math.nan))
-        np.testing.assert_equal(row.lower_bound, lowest)
 
 
 @pytest.mark.parametrize("setting", [RANDOM, HARD])
