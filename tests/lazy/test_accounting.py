@@ -17,10 +17,10 @@ from dpol.lazy.accounting import (
     sound_epsilon,
     sound_loss,
 )
-from dpol.lazy.exact import neighbours, output_masses
 from dpol.lazy.parameters import choose_parameters, theorem_3_10
 from dpol.lazy.transform import LazyParameters
 from grids import each_and_corners
+from lazy_exact import neighbours, output_masses
 
 NORMALISERS = (1.0, 2.0)
 

@@ -10,8 +10,8 @@ from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation, ReadsNoise
 
-DiscountedSums = tuple[Floats, float, Floats]
-"""Discounted sums of the noisy gains (R, n), of ones, and of the noise's variances (n,)."""
+DiscountedSums = tuple[Floats, Floats]
+"""Discounted sums of the noisy gains (R, n), and of the noise's variances (n,)."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class DiscountedMean(LocalAlgorithm[DiscountedSums]):
 
     def init(self, setup: LocalSetup) -> DiscountedSums:
         shape = setup.n_replicates, setup.n_experts
-        return np.zeros(shape), 0.0, np.zeros(setup.n_experts)
+        return np.zeros(shape), np.zeros(setup.n_experts)
 
     def step(
         self,
@@ -62,11 +62,11 @@ class DiscountedMean(LocalAlgorithm[DiscountedSums]):
         observation: Observation | None,
         generators: ReplicateGenerators,
     ) -> tuple[DiscountedSums, Actions]:
-        gains, rounds, variance = state
+        gains, variance = state
         if observation is None:
             return state, np.zeros(len(gains), dtype=np.int32)
         gains = self.decay * gains + observation.gains
-        rounds = self.decay * rounds + 1
         variance = self.decay**2 * variance + observation.noise_scale**2
-        scores = (gains - self.caution * np.sqrt(variance)) / rounds
-        return (gains, rounds, variance), scores.argmax(axis=1).astype(np.int32)
+        # The means are these sums over one number for all, so the same expert has the largest.
+        scores = gains - self.caution * np.sqrt(variance)
+        return (gains, variance), scores.argmax(axis=1).astype(np.int32)
