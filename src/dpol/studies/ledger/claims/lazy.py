@@ -224,7 +224,8 @@ def experts_as_stated(_: int) -> Findings:
         lowers = {}
         for p in (*_SWITCHES, of_proof):
             one, other = (times_played(T // B, B, eta, p, loser)[None] for loser in (0, 1))
-            lowers[p] = _distance(one, other, delta)
+            both = exact_epsilon(one, other, delta), exact_epsilon(other, one, delta)
+            lowers[p] = float(max(both))
         p = min(lowers, key=lambda switch: lowers[switch])
         numbers = {
             "delta": delta,
@@ -287,12 +288,6 @@ def accounting_of_convex(_: int) -> Findings:
         reached = theorem_3_12(game, epsilon=epsilon).epsilon
         at: At = {"d": d, "T": T, "delta": delta, "epsilon": epsilon}
         yield Finding("convex-privacy", 1.0, reached / epsilon, at=at)
-
-
-def _distance(one: Floats, other: Floats, delta: float) -> float:
-    """Return the largest epsilon at delta of pairs of distributions, in both orders."""
-    both = exact_epsilon(one, other, delta), exact_epsilon(other, one, delta)
-    return float(np.max(both))
 
 
 def exact_epsilon(first: Floats, second: Floats, delta: float) -> Floats:
