@@ -20,6 +20,7 @@ from dpol.labels.bounds import exp3_bound, hardness, lower_bound, wma_bound
 from dpol.labels.game import label_generators, play_labels
 from dpol.labels.hypotheses import hard_class, random_class
 from dpol.labels.registry import SELECTORS, variants
+from dpol.studies.jobs import join_tables
 from dpol.studies.paper3 import compute as module
 from dpol.studies.paper3.compute import COLUMNS, collect, run
 from dpol.studies.paper3.settings import ClassPoint, Labels
@@ -47,7 +48,9 @@ def rows_of(study, setting, seed, stream=None):
         for path in files.values():
             write_stream(stream, path)
         inputs = Inputs(seed=seed, files=files)
-        return pd.DataFrame(run(point, inputs)["labels"])
+        rows = run(point, inputs)["labels"]
+        join_tables([rows])  # as a job writes them
+        return pd.DataFrame(rows)
 
 
 def config(**fields):

@@ -189,11 +189,11 @@ def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dic
             yield joined_row([row | {"best_kl": best}], MEANS)
 
 
-def _upper_bound(variant: Variant, K: int, terms: Terms) -> float | None:
-    """Return the proved bound on the KL risk, if there is one."""
+def _upper_bound(variant: Variant, K: int, terms: Terms) -> float:
+    """Return the proved bound on the KL risk; not a number if there is none."""
     name, rule = variant
     if name == "wma":
         return wma_bound(K, terms.n_rounds, terms.epsilon, terms.delta, rule)
     if name == "exp3":
         return exp3_bound(K, terms.n_rounds, terms.epsilon)
-    return math.log(K) if name == "bayes" else None
+    return math.log(K) if name == "bayes" else math.nan
