@@ -225,7 +225,7 @@ def experts_as_stated(_: int) -> Findings:
         for p in (*_SWITCHES, of_proof):
             one, other = (times_played(T // B, B, eta, p, loser)[None] for loser in (0, 1))
             both = exact_epsilon(one, other, delta), exact_epsilon(other, one, delta)
-            lowers[p] = float(max(both))
+            lowers[p] = float(np.max(both))
         p = min(lowers, key=lambda switch: lowers[switch])
         numbers = {
             "delta": delta,
