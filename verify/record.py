@@ -107,7 +107,7 @@ RECORDED = {
     "claims": [
         *("paper", "statement", "claim", "computed", "ground", "claimed", "relation", "measured"),
         *("lower", "upper", "verdict", "settings", "tried", "kind", "root", "mend"),
-        *("counterexample", "note", "ours", "on_data"),
+        *("counterexample", "note", "on_data"),
     ],
 }  # fmt: skip
 

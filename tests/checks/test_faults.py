@@ -124,5 +124,5 @@ def test_runs_that_count_do_not_choose_the_outputs():
         both=[first, second],
         combined=[*rng.standard_normal((2, 400, 1))],
     )
-    (row,) = core.verdicts([played.audit()], 1 - 1e-6)
+    row = played.audit()(1 - 1e-6)
     assert row["lower_bound"] == 0

@@ -91,8 +91,8 @@ def test_the_record_has_the_statements_of_today() -> None:
     assert known["statement"].tolist() == [each.place for each in asked]
     for row, each in zip(known.itertuples(), asked, strict=True):
         fails = row.verdict == "does not hold as stated"
-        assert (row.paper, row.relation, row.ours) == (each.paper, each.relation, each.ours)
-        assert row.ground == ("" if each.ours else each.ground), each.place
+        of_row = row.paper, row.relation, row.ground
+        assert of_row == (each.paper, each.relation, each.ground), each.place
         for column, text in (
             *(("claim", each.statement), ("computed", each.computed), ("note", each.note)),
             ("counterexample", each.witness if fails else ""),

@@ -19,7 +19,6 @@ from dpol.experts.batches import BOUNDS as SWITCHING
 from dpol.experts.registry import REGISTRY
 from dpol.labels import bounds
 from dpol.labels.clients import ResponseClient
-from dpol.labels.hard_pairs import hardness
 from dpol.privacy.account import account, best_guess
 from dpol.privacy.matrix_mechanism import decayed_sums
 from dpol.studies.ledger.claims import dartboard, experts, lazy
@@ -56,16 +55,12 @@ LETTERS = {
 WHOLE = {"T": (500, 9000), "n": (2, 60), "m": (2, 60), "d": (2, 60), "B": (2, 20), "E": (2, 60)}
 WHOLE["K"] = (2, 20)
 FURTHER: Mapping[Callable[..., Any], Callable[[Mapping[str, Any]], Mapping[str, float]]] = {
-    bounds.lower_bound: lambda of: {"a": hardness(of["K"], of["T"], of["ε"])},
-    bounds.lower_bound_of_tv: lambda of: {
-        "m": min(math.expm1(of["ε"]) ** 2, 1) * math.exp(of["ε"])
-    },
+    bounds.lower_bound: lambda of: {"a": bounds.hardness(of["K"], of["T"], of["ε"])},
 }
 """Letters of a formula that are no arguments, by function."""
 BOUNDS: tuple[Callable[..., Any], ...] = (
     *(experts.ftpl_bound, experts.adabatch_bound, experts.meta_bound),
-    *(lazy.mended_delta, dartboard.bound, bounds.kept_by_design),
-    *(bounds.posterior_tv, bounds.posterior_risk, bounds.lower_bound, bounds.lower_bound_of_tv),
+    *(lazy.mended_delta, dartboard.bound, bounds.lower_bound),
 )
 
 
@@ -137,13 +132,6 @@ FORMULAS: list[tuple[str, str, str, Mapping[str, float], float]] = [
         "δ + (1 + e^ε) ((1 + e^ε) λ + δ)",
         COMPOSED,
         lazy.mended_delta(0.2, 0.01, 0.5),
-    ),
-    (
-        PAPERS,
-        "√((K − 1) log K/(2T))/tanh(ε/2)",
-        "√((K − 1) log K/(2 T))/tanh(ε/2)",
-        {"K": 8, "T": 50, "ε": 0.5},
-        bounds.posterior_tv(8, 50, bounds.kept_by_design(8, 0.5)),
     ),
     (CONFIG, "√2 / (μ · capacity of i)", "√2 s/(μ c)", BED, noise("capacity")),
     (CONFIG, "max(Δ_t / μ, √2)", "max(d/μ, √2)", {"d": 0.2, "μ": 0.4}, math.sqrt(2)),

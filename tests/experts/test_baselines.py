@@ -10,7 +10,7 @@ import pytest
 import experts_plain as plain
 from dpol.experts.follow_the_leader import FollowTheLeader
 from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.multiplicative_weights import MultiplicativeWeights, WeightsState
+from dpol.experts.multiplicative_weights import MultiplicativeWeights
 from dpol.experts.play import RawGains, play_rounds
 from steps import FixedUniform
 
@@ -45,7 +45,7 @@ def test_actions_of_different_rounds_are_drawn_afresh(make_stream, crowd, checks
 
 
 def test_large_totals_do_not_overflow_and_an_expert_without_weight_is_never_drawn():
-    state = WeightsState(cumulative=np.array([[0.0, 1e6, 0.0]]), rate=1.0)
+    state = np.array([[0.0, 1e6, 0.0]]), 1.0
     for uniform in (0.0, 0.5, 1 - 2**-53):
         _, actions = MultiplicativeWeights().step(state, None, FixedUniform([uniform]))
         assert actions.tolist() == [1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -26,15 +25,6 @@ def scores(gains: np.ndarray, scale: np.ndarray, decay: float, caution: float) -
     weight = decay ** np.arange(len(scale) - 1.0, -1.0, -1.0)[:, None]
     error = np.sqrt((weight**2 * scale**2).sum(axis=0))
     return ((weight * gains).sum(axis=-2) - caution * error) / weight.sum()
-
-
-def test_three_rounds_by_hand(make_noisy, crowd):
-    """After rounds 1 and 2 the means are (5, 3) and (3, 3), with errors (1, 0) and (1, 2) / √2."""
-    gains = np.array([[[5.0, 3.0], [1.0, 3.0], [0.0, 0.0]]])
-    noisy = make_noisy(gains, noise_scale=np.array([[1.0, 0.0], [1.0, math.sqrt(8)], [1.0, 1.0]]))
-    for decay, caution, actions in ((1, 1, [0, 0, 0]), (1, 3, [0, 1, 0]), (0, 0, [0, 0, 1])):
-        played = play_rounds(DiscountedMean(decay, caution), noisy, crowd(1))
-        assert played.tolist() == [actions]
 
 
 @pytest.mark.parametrize(("decay", "caution"), [(0, 0), (0, 2), (0.6, 2), (0.9, 0.5), (1, 1)])

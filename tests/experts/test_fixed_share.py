@@ -12,23 +12,6 @@ from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.fixed_share import FixedShareBank
 from dpol.experts.learners.typical_level import before_round_1
 from dpol.experts.play import play_rounds
-from steps import final_state
-
-
-def test_two_rounds_by_hand(make_noisy, crowd):
-    """The typical level of the gains (3, 1) is 2, and that of (3, 1), (0, 2) is 3/2."""
-    noisy = make_noisy([[[3.0, 1.0], [0.0, 2.0], [0.0, 0.0]]])
-    rate, share = np.log(4), 0.2
-    bank = FixedShareBank(rate, share)
-    # Factors 4^(3/2) and 4^(1/2): weights 8 : 2, then 0.8 * (0.8, 0.2) + 0.1.
-    first = np.array([0.74, 0.26])
-    second = first * 4 ** np.array([0, 4 / 3])
-    second = 0.8 * second / second.sum() + 0.1
-    for rounds, weights in ((1, first), (2, second)):
-        played = make_noisy(noisy.gains[:, :rounds])
-        state = final_state(LearnerAlone(bank), played, crowd(1))
-        assert np.exp(state.logs[0]) == pytest.approx(weights)
-    assert bank_actions(bank, noisy)[0, :, 0].tolist() == [0, 0, 1]
 
 
 def test_fast_equals_plain(draw_noisy):

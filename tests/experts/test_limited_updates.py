@@ -13,7 +13,7 @@ from dpol.experts.interface import CuratorSetup
 from dpol.experts.limited_updates import LimitedUpdates
 from dpol.experts.play import RawGains, guarantee_of, play_rounds, setup_of
 from dpol.privacy.gaussian_dp import implied_mu, pure_epsilon
-from lazy_plain import Tape
+from lazy_plain import Tape, largest_mu
 
 
 def plain(gains, uniforms, scale):
@@ -65,20 +65,6 @@ def test_noise_follows_what_a_person_can_move_in_the_range_of_gains():
 PAIRS = 10_000
 
 
-def worst_mu(chances, others):
-    """Return the largest mu of the tests of each pair of laws (N, n), by the best sets of choices.
-
-    Sets are those of the likeliest choices, of either law.
-    """
-    worst = 0.0
-    for one, other in ((chances, others), (others, chances)):
-        order = np.argsort(np.log(other) - np.log(one), axis=1)
-        power, wrong = (np.take_along_axis(p, order, 1).cumsum(1)[:, :-1] for p in (one, other))
-        mus = special.ndtri(power) - special.ndtri(wrong)
-        worst = max(worst, float(mus[(wrong > 1e-12) & (power < 1 - 1e-12)].max()))
-    return worst
-
-
 @pytest.mark.parametrize("mu", [0.1, 0.25, 0.5, 1.0, 2.0, 4.0])
 def test_the_worst_pair_of_scores_has_the_mu_of_the_record(mu, random_stream):
     """The largest mu over pairs of score vectors that differ by what a person can move.
@@ -99,10 +85,10 @@ def test_the_worst_pair_of_scores_has_the_mu_of_the_record(mu, random_stream):
             if n == 2:
                 scores[:, 0] = np.linspace(-2, 2, len(scores)) * moved
                 scores[:, 1], moves = 0.0, moved * np.array([[1.0, -1.0]])
-            laws = (
+            one, other = (
                 special.softmax(it / (factor * scale), axis=1) for it in (scores, scores + moves)
             )
-            worst = max(worst, worst_mu(*laws))
+            worst = max(worst, largest_mu(one, other), largest_mu(other, one))
         found[factor] = worst
     record = guarantee_of(LimitedUpdates(), RawGains(random_stream(20, 3), mu, 1))
     assert record.mu == pytest.approx(mu)

@@ -49,14 +49,6 @@ def test_state_counts_gains_and_covariance_by_hand(make_noisy, crowd):
     )
 
 
-def test_without_decorrelation_the_leading_learner_is_played_by_hand(make_noisy, crowd):
-    # Learners: always 0; always 1; 2, 2, 0, 0. Tie in round 1, then learner 2, 1, and 0 by a tie.
-    bank = FixedBank(((0, 1, 2), (0, 1, 2), (0, 1, 0), (0, 1, 2)))
-    gains = [[0.0, 0.0, 1.0], [0.0, 3.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-    algorithm = RWMeta(decorrelate=False, learners=(bank,))
-    assert play_rounds(algorithm, make_noisy([gains]), crowd(1)).tolist() == [[0, 2, 1, 2]]
-
-
 @pytest.mark.parametrize("scale", [0.0, 0.7])
 def test_without_any_perturbation_ties_go_to_the_first_learner(make_noisy, crowd, scale):
     """With floor 0, learners that agreed so far have Sigma* = 0 and equal gains, noisy or not."""
@@ -94,26 +86,6 @@ def test_fast_equals_plain(random_stream, algorithm, mu, noise):
         )
         assert fast[r].tolist() == expected
         assert len(set(expected)) > 1
-
-
-SCHEDULE = ((0, 0, 0, 1), (0, 0, 2, 1), (2, 2, 2, 1), (0, 0, 1, 1), (0, 1, 2, 3))
-
-
-@pytest.mark.parametrize("floor", [0.0, 2.0])
-def test_equal_learners_are_played_equally_often(draw_noisy, crowd, checks, floor):
-    """All gains are equal, so only noise decides: each of four learners has probability 1/4.
-
-    In the last round the learners act differently. 40,000 replicates, error probability
-    1e-6. Without decorrelation, the two learners with shared noise are played less.
-    """
-    noisy = draw_noisy(np.full((5, 4), 0.5), 2.0, 40_000)
-
-    def counts(decorrelate):
-        algorithm = RWMeta(floor, decorrelate, (FixedBank(SCHEDULE),))
-        return np.bincount(play_rounds(algorithm, noisy, crowd(40_000))[:, 4], minlength=4)
-
-    assert checks.frequencies(counts(True), [0.25] * 4)
-    assert not checks.frequencies(counts(False), [0.25] * 4)
 
 
 def test_the_papers_learners_and_origin():

@@ -16,6 +16,7 @@ from manual import algorithms
 
 from dpol.checks.algorithms import CHECKS, game, random_stream, source_for
 from dpol.checks.audits import stream_of
+from dpol.core.randomness import replicate_generators
 from dpol.experts import registry
 from dpol.experts.discounted_mean import DiscountedMean
 from dpol.experts.interface import can_read
@@ -23,8 +24,9 @@ from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.ridge import RidgeBank
+from dpol.experts.learners.typical_level import TypicalLevel
 from dpol.experts.meta import RWMeta
-from dpol.experts.play import RawGains, guarantee_of, play_rounds, rounds, setup_of
+from dpol.experts.play import RawGains, guarantee_of, play_rounds
 from dpol.experts.registry import LEARNERS, REGISTRY, label_of, make_members, simplicity_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CENTRAL_NOISES, NOISES, NoisyGains, privatize
@@ -159,27 +161,6 @@ def test_at_a_huge_mu_it_plays_as_without_privacy(member):
         np.testing.assert_array_equal(near[:, 1:], limit[:, 1:])
 
 
-@pytest.mark.parametrize("label", ["rw-meta-floor-0", "rw-meta-short-floor-0"])
-def test_rw_meta_with_floor_0_and_a_huge_mu_plays_a_leading_learner(label):
-    """At mu = inf learners tie as long as they have acted alike; any of them may be played."""
-    algorithm = by_label(label)
-    near, limit = (without_ties(algorithm, mu) for mu in (1e12, math.inf))
-    actions = run(algorithm, near)
-    for t, (state, _) in enumerate(rounds(algorithm, limit, many(7))):
-        leading = state.gains >= state.gains.max(axis=1, keepdims=True) - 1e-9
-        assert ((state.actions == actions[:, t : t + 1]) & leading).any(axis=1).all()
-
-
-def test_l2p_with_a_huge_mu_draws_from_the_same_weights():
-    """Fake switches change when it redraws, but not the distribution of its actions in a round."""
-    algorithm = by_label("l2p")
-    sources = (without_ties(algorithm, mu) for mu in (1e12, math.inf))
-    near, limit = (algorithm.parameters_for(setup_of(source)) for source in sources)
-    assert (near.batch_size, limit.batch_size) == (1, 1)
-    assert near.eta == limit.eta
-    assert limit.fake_switch == 0.0
-
-
 # --- Making algorithms from a config ---
 
 
@@ -308,3 +289,62 @@ def test_every_algorithm_is_described(name):
         assert re.search(rf"`{parameter}`( \([^)]*\))?: [\w`]", parameters), (
             f"{name}: say what {parameter} is, under Args: in the docstring of its class"
         )
+
+
+# ---- the unit that gains are measured in ---------------------------------------------------------
+
+
+ROUNDS, EXPERTS, REPLICATES = 40, 12, 10
+BY_RANGE = ["rw-meta", "rw-meta-short", "rw-adabatch"]
+"""Algorithms whose noise or batches are a multiple of the gains' range by definition."""
+
+
+@pytest.fixture(scope="module")
+def stream(make_stream):
+    """Return experts of 10 to 400 beds with lasting and fading differences of gains near 0.1."""
+    rng = np.random.default_rng(11)
+    wave = 0.1 * np.exp(0.5 * np.sin(np.arange(ROUNDS) / 6))[:, None]
+    differences = 0.3 * rng.standard_normal(EXPERTS) + 0.3 * rng.standard_normal((ROUNDS, EXPERTS))
+    return make_stream(wave * np.exp(differences), np.geomspace(10, 400, EXPERTS).round())
+
+
+def share(algorithm, stream, *, mu, gains=1.0, gain_range=1.0):
+    """Return the actions, and the share of the possible gain in percent, in another unit."""
+    noise = "isotropic-constant" if algorithm.constant_noise else "capacity"
+    noisy = privatize(stream, noise, mu, seed=1, replicates=REPLICATES)
+    scaled = {name: gains * getattr(noisy, name) for name in ("initial", "gains", "noise_scale")}
+    noisy = dataclasses.replace(
+        noisy, **scaled, capacity=noisy.capacity / gains, gain_range=gain_range
+    )
+    generators = replicate_generators(1, ("unit",), range(REPLICATES), "own")
+    actions = play_rounds(algorithm, noisy, generators)
+    gained = stream.gains[np.arange(ROUNDS), actions].sum(axis=1).mean()
+    uniform, best = stream.gains.mean(axis=1).sum(), stream.gains.max(axis=1).sum()
+    return actions, 100 * (gained - uniform) / (best - uniform)
+
+
+def moves(label, stream, *, mu=0.5, **unit):
+    """Return how many actions another unit changes, and by how many points of the possible gain."""
+    before, kept = share(by_label(label), stream, mu=mu)
+    after, now = share(by_label(label), stream, mu=mu, **unit)
+    return (before != after).sum(), abs(now - kept)
+
+
+@pytest.mark.parametrize("times", [1e-4, 1e4])
+@pytest.mark.parametrize("label", [*map(label, LOCAL)])
+def test_gains_with_their_range_and_capacities_may_be_measured_in_any_unit(label, times, stream):
+    assert moves(label, stream, gains=times, gain_range=times)[1] < 1
+    if label not in BY_RANGE:
+        assert moves(label, stream, gains=times)[1] < 1
+
+
+@pytest.mark.parametrize("label", BY_RANGE)
+def test_what_is_a_multiple_of_the_range_follows_the_unit(label, stream):
+    # With little noise RW-AdaBatch finds leads for batches.
+    assert moves(label, stream, mu=50.0, gains=1e4)[0] > 0
+
+
+def test_a_level_that_is_fixed_in_advance_is_told_apart(stream, monkeypatch):
+    """The prior of a filter with a unit of its own, 0.1 of the range, is 1,000 times too wide."""
+    monkeypatch.setattr(TypicalLevel, "after", lambda self, seen: self)
+    assert moves("random-effects", stream, gains=1e-4)[1] > 1

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize
+from scipy import optimize, special
 
 
 @dataclass
@@ -190,3 +190,11 @@ def redraws_epsilon(
     best = start[np.argmin([bound(value) for value in start])]
     minimum = optimize.minimize_scalar(bound, bounds=(best - 0.13, best + 0.13), method="bounded")
     return max(0.0, min(float(minimum.fun), bound(best)))
+
+
+def largest_mu(one: np.ndarray, other: np.ndarray) -> float:
+    """Return the largest mu of the tests of pairs of laws (N, outcomes), by their log ratios."""
+    order = np.argsort(np.log(other) - np.log(one), axis=1)
+    power, wrong = (np.take_along_axis(it, order, 1).cumsum(1)[:, :-1] for it in (one, other))
+    tests = (power < 1 - 1e-9) & (wrong > 1e-12)
+    return float((special.ndtri(power) - special.ndtri(wrong))[tests].max())

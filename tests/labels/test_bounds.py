@@ -2,20 +2,15 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
-from dpol.labels.accounting import scale_factor
 from dpol.labels.bounds import (
     exp3_bound,
-    informative_from,
-    kept_by_design,
     lower_bound,
-    posterior_risk,
-    posterior_tv,
     rounds_of_selection,
     wma_bound,
 )
+from dpol.labels.clients import scale_factor
 
 
 def bound_by_hand(K, T, b_over_s, samples):
@@ -50,21 +45,6 @@ def test_the_rounds_of_selection_are_the_least_and_of_their_order(K, epsilon, al
     assert 0.5 < T / order < 12.5 * max(1, epsilon) ** 2
 
 
-def test_the_bounds_of_posterior_weights_by_hand():
-    """K = e^2, T = 100: sqrt(2 / 200) = 0.1 over 0.5; (1 + 2) sqrt(100) / 0.5.
-
-    An answer to epsilon = log 3 keeps 3/4 - 1/4 of a difference; five hypotheses halve it.
-    """
-    assert kept_by_design(5, math.log(3)) == pytest.approx(0.25)
-    assert posterior_tv(math.exp(2), 100, 0.5) == pytest.approx(0.2)
-    assert posterior_risk(math.exp(2), 100, 0.5) == pytest.approx(60)
-
-
-def test_the_lower_bound_by_hand():
-    """eps = log 2, so min((e^eps - 1)^2, 1) e^eps = 2: a = sqrt(4 / 180,000), times T / 132."""
-    assert lower_bound(4, 10_000, math.log(2)) == pytest.approx(0.35712464, rel=1e-7)
-
-
 def test_a_lower_bound_needs_enough_rounds():
     """K / (9 eps-part): here 1 / (9 * 1 * 0.5) = 0.22 for a pair; eps = 0.01 needs 1,100."""
     growth = math.expm1(0.01)
@@ -73,19 +53,3 @@ def test_a_lower_bound_needs_enough_rounds():
     assert lower_bound(1, first, 0.01) == pytest.approx(first / 132, rel=1e-3)
     with pytest.raises(ValueError, match=r"n_rounds must be larger: a = 1\.0\d* is above 1"):
         lower_bound(1, first - 1, 0.01)
-
-
-@pytest.mark.parametrize("rule", ["exact", "published", None])
-@pytest.mark.parametrize(("K", "epsilon"), [(2, 1.0), (16, 4.0)])
-def test_a_bound_becomes_informative_at_its_crossing(rule, K, epsilon):
-    def bound(T):
-        return wma_bound(K, T, epsilon, 1e-6, rule) if rule else exp3_bound(K, T, epsilon)
-
-    def margin(T):
-        return round(T) * math.log(K) - bound(round(T))
-
-    first = informative_from(bound, K)
-    assert margin(first) > 0
-    assert margin(first / 1.02) < 0
-    assert all(margin(T) > 0 for T in np.geomspace(first * 1.01, first * 1e6, 40))
-    assert all(margin(T) < 0 for T in np.geomspace(2, first / 1.02, 40))

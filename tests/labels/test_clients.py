@@ -14,16 +14,19 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from dpol.core.randomness import replicate_generators
-from dpol.labels.accounting import scale_factor
 from dpol.labels.clients import (
     MembershipClient,
     ResponseClient,
     SampledClient,
     VectorClient,
     laplace,
+    laplace_message_loss,
+    scale_factor,
     uniform_index,
 )
 from dpol.labels.hypotheses import HypothesisClass
+from dpol.privacy.noise_laws import LAPLACE
+from grids import each_and_corners
 from labels import plain
 from replicates import many
 
@@ -147,15 +150,19 @@ def test_sampled_messages_follow_their_distribution(checks, rule, x, label):
 # ---- randomised response and membership ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("label", [0, 1, 3])
-def test_randomised_response_keeps_and_flips_at_its_rates(checks, label):
-    labels = np.full((1, 100_000), label)
-    sent = CLIENTS["response"].privatize(labels, np.zeros(1, dtype=int), many(1)).values[0]
-    counts = np.bincount(sent, minlength=4)
+@pytest.mark.parametrize("name", ["response", "membership"])
+@pytest.mark.parametrize(("x", "label"), PLACES)
+def test_answers_follow_their_chances(checks, name, x, label):
+    """Likelihoods of the posterior tell the chances by hand; those of another epsilon fail."""
+    client, count = CLIENTS[name], 90_000
+    messages = client.privatize(np.full((1, count), label), np.full(count, x), many(1, label))
     for epsilon in (1 / 1.1, 1.0, 1.1):
-        rates = np.ones(4)
-        rates[label] = math.exp(epsilon)
-        assert checks.frequencies(counts, rates / rates.sum()) == (epsilon == 1.0)
+        asked = dataclasses.replace(client, epsilon=epsilon)
+        chances = asked.chances(np.tile(np.eye(4)[label], (2, 1, 1)))[x, :, :, 0]
+        cells = messages.index[0] * chances.shape[1] + messages.values[0]
+        counts = np.bincount(cells, minlength=chances.size)
+        law = chances.ravel() / len(chances)
+        assert checks.frequencies(counts, law) == (epsilon == 1.0)
 
 
 def test_membership_sets_by_hand():
@@ -164,19 +171,6 @@ def test_membership_sets_by_hand():
     sets = MembershipClient(HypothesisClass([one, two]), 1.0).sets
     expected = [[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 1, 0], [1, 0, 1], [0, 1, 1]]]
     np.testing.assert_array_equal(sets, np.array(expected, dtype=bool))
-
-
-@pytest.mark.parametrize(("x", "label"), PLACES)
-def test_membership_answers_are_true_at_their_rate(checks, x, label):
-    client = CLIENTS["membership"]
-    labels = np.full((1, 90_000), label)
-    messages = client.privatize(labels, np.full(90_000, x), many(1, x))
-    index, member = messages.index[0], messages.values[0]
-    cells = np.bincount(2 * index + (member == client.sets[x, index, label]), minlength=6)
-    for epsilon in (1.0, 1.1):
-        keep = math.exp(epsilon) / (1 + math.exp(epsilon))
-        law = np.tile([1 - keep, keep], 3) / 3
-        assert checks.frequencies(cells, law) == (epsilon == 1.0)
 
 
 # ---- guarantees ----------------------------------------------------------------------------------
@@ -239,3 +233,67 @@ def test_epsilon_is_above_zero_and_infinity_claims_nothing(client):
 def test_labels_that_do_not_exist_are_refused(client, label, message):
     with pytest.raises(ValueError, match=rf"labels must be integers in 0\.\.3, got {message}"):
         client.privatize(np.array([[0, label]]), np.zeros(2, dtype=int), many(1))
+
+
+# ---- Laplace noise: its scale, and an exact loss -------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n", "epsilon", "delta"),
+    [*each_and_corners((2, 16, 64), (0.25, 1.0, 4.0), (1e-6, 1e-3, 0.1)), (1000, 1.0, 1e-6)],
+)
+def test_exact_is_enough_and_a_thousandth_less_is_not(n, epsilon, delta):
+    """By losses of Laplace noise, which the room of privacy compares with dp_accounting."""
+    factor = scale_factor(n, epsilon, delta, "exact")
+    assert LAPLACE.loss(1 / factor, n).delta(epsilon) <= delta
+    assert LAPLACE.loss(1 / (0.999 * factor), n).delta(epsilon) > delta
+
+
+def test_the_ends_of_the_range():
+    """Basic composition if delta is tiny; no noise without privacy."""
+    assert scale_factor(64, 1.0, 1e-300, "exact") == 64
+    assert scale_factor(64, 1.0, 1e-10, "exact") < 64
+    for rule in ("published", "exact"):
+        assert scale_factor(16, math.inf, 1e-6, rule) == 0.0
+
+
+def clipped(F, T):
+    """Return log pbar (K, M), c (M,) and the ranges of log pbar (K,) of a class."""
+    clipping = plain.clipping(F, T)
+    return clipping.log_cells[0], clipping.cells[0], clipping.ranges[0]
+
+
+def on_a_grid(logs, c, keep, scales, points=4001):
+    """Return the largest log ratio over all pairs of labels and a grid of values."""
+    used, losses = [y for y in range(len(c)) if c[y]], []
+    for log, scale in zip(logs, scales, strict=True):
+        inner = log[used]
+        grid = np.linspace(min(inner) - 3 * scale, max(inner) + 3 * scale, points)
+        grid = np.concatenate([grid, inner])
+        densities = []
+        for y in range(len(c)):
+            stays = keep if c[y] else 0.0
+            chances = [stays * (y == z) + (1 - stays) * c[z] / c.sum() for z in used]
+            parts = zip(chances, inner, strict=True)
+            densities.append(sum(p * np.exp(-np.abs(grid - a) / scale) for p, a in parts))
+        losses.append(np.ptp(np.log(densities), axis=0).max())
+    return np.array(losses)
+
+
+@given(plain.cases(most_features=1), st.sampled_from([0.25, 1.0, 4.0]))
+def test_loss_agrees_with_a_dense_grid(class_, epsilon):
+    """For all pairs of labels; the grid holds the knots, so no other value gives more."""
+    (F,), T = class_
+    logs, c, ranges = clipped(F, T)
+    for scales in (np.full(len(F), math.log(len(F) * T) / epsilon), ranges / epsilon + 1e-3):
+        loss = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
+        expected = on_a_grid(logs, c, 1 - 1 / T, scales, points=301)
+        np.testing.assert_allclose(loss, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_without_mixing_the_loss_is_the_range_over_the_scale_and_with_nothing_else_zero():
+    logs, c, ranges = clipped(np.random.default_rng(0).dirichlet(np.ones(6), size=4), 50)
+    scales = np.array([0.5, 1.0, 2.0, 1e-3])
+    loss = laplace_message_loss(logs, c, keep=1.0, scales=scales)
+    np.testing.assert_allclose(loss, ranges / scales, rtol=1e-12)
+    assert laplace_message_loss(logs, c, keep=0.0, scales=np.ones(4)).tolist() == [0] * 4

@@ -41,27 +41,6 @@ def test_rounding_makes_no_cell(M):
         assert cells.tolist() == expected + [0] * 7
 
 
-# ---- h -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("x", [0, 1])
-@pytest.mark.parametrize("label", [0, 2, 3])
-def test_h_follows_its_distribution(checks, x, label):
-    """T = 4, so that moves are common. At feature 1 label 3 has no cells.
-
-    Labels that move with another probability, or never, would fail.
-    """
-    clipping = plain.clipping(plain.TWO_FEATURES, 4)
-    uniforms = np.random.default_rng(label).random((1, 20_000))
-    labels, features = np.full(uniforms.shape, label), np.full(20_000, x)
-    drawn = np.bincount(clipping.draw_blocks(labels, features, uniforms)[0])
-    owners = plain.owners_of(plain.TWO_FEATURES[x])
-    for T in (4, 5, 1e9):
-        chances = np.array(plain.chances_of_cells(plain.TWO_FEATURES[x], T, label)) + 1e-12
-        law = np.bincount(owners, weights=chances)
-        assert checks.frequencies(drawn, law) == (T == 4 or clipping.cells[x, label] == 0)
-
-
 # ---- sensitivity ---------------------------------------------------------------------------------
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.labels.accounting import scale_factor
-from dpol.labels.clients import Messages
+from dpol.labels.clients import Messages, scale_factor
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import PrivateEXP3, PrivateWMA, Terms
 from labels import plain

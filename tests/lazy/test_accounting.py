@@ -3,11 +3,11 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from functools import partial
 
 import mpmath
 import numpy as np
 import pytest
-from scipy import special
 
 import lazy_plain as plain
 from dpol.lazy.accounting import (
@@ -18,10 +18,11 @@ from dpol.lazy.accounting import (
     sound_epsilon,
     sound_loss,
 )
-from dpol.lazy.exact import neighbours, output_masses
+from dpol.lazy.dartboard import choose_dartboard, theorem_5_epsilon
 from dpol.lazy.parameters import choose_parameters, theorem_3_10
 from dpol.lazy.transform import LazyParameters
 from grids import each_and_corners
+from lazy_exact import neighbours, output_masses
 
 NORMALISERS = (1.0, 2.0)
 
@@ -111,24 +112,15 @@ def enumerated(kind, d, rest, eta, p):
         yield laws[first[some]], laws[second[some]]
 
 
-def mu_and_variation(one, other):
-    """The largest mu of the tests of each pair, by the log ratios; and the total variation."""
-    ratio = np.log(one) - np.log(other)
-    order = np.argsort(-ratio, axis=1)
-    power, wrong = (np.take_along_axis(it, order, 1).cumsum(1)[:, :-1] for it in (one, other))
-    tests = (power < 1 - 1e-9) & (wrong > 1e-12)
-    mus = (special.ndtri(power) - special.ndtri(wrong))[tests]
-    return float(mus.max()), float(np.abs(one - other).sum(axis=1).max() / 2)
-
-
 def shares_of_the_record(kind, loss_of):
     """The largest exact mu and total variation, over those of a record."""
     worst, count = np.zeros(2), 0
     for (d, rest), eta, p in RULES:
         loss = loss_of(LazyGame(rest + 1, 1e-6), 1, eta, p)
         for one, other in enumerated(kind, d, rest, eta, p):
-            found = mu_and_variation(one, other)
-            worst = np.maximum(worst, np.array(found) / (loss.mu, loss.delta(0.0)))
+            variation = np.abs(one - other).sum(axis=1).max() / 2
+            found = np.array([plain.largest_mu(one, other), variation])
+            worst = np.maximum(worst, found / (loss.mu, loss.delta(0.0)))
             count += len(one)
     return worst, count
 
@@ -254,3 +246,49 @@ def test_theorem_3_10_by_hand():
     assert larger.fake_switch == pytest.approx(10 * larger.eta, rel=1e-12)
     value = 16 / larger.eta + larger.eta * 5e5 + 1e6 * larger.eta**2
     assert larger.objective == pytest.approx(value, rel=1e-6)
+
+
+# ---- parameters of the private shrinking dartboard -----------------------------------------------
+
+
+def test_theorems_2_and_5_by_hand():
+    """5 eta/(Bp) + 100 T p eta^2/B^3 + 20 eta/B sqrt(12 T p/B log(1/delta)), 12 only in batches."""
+    game, log_term = LazyGame(1000, math.exp(-9)), 9.0
+    eta = -math.log(0.99)
+    assert theorem_5_epsilon(game, 1, eta, 0.1) == pytest.approx(0.5 + 1.0 + 0.2 * 30)
+    batched = 0.25 + 100 * 1000 * 0.1 * 1e-4 / 8 + 0.1 * math.sqrt(12 * 50 * log_term)
+    assert theorem_5_epsilon(game, 2, eta / 2, 0.1) == pytest.approx(batched)
+    for step, p in ((0.01, 0.5), (0.5, 0.4), (0.2, 0.1), (0.01, 0.0)):
+        assert theorem_5_epsilon(game, 1, -math.log(1 - step), p) == math.inf
+
+
+@pytest.mark.parametrize("accountant", ["sound", "published"])
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+def test_a_dartboard_reaches_epsilon_with_the_stated_bound(accountant, epsilon):
+    game = LazyGame(10_000, 1e-6)
+    best = choose_dartboard(game, epsilon=epsilon, n_experts=300, accountant=accountant)
+    B, eta, p = best.batch_size, best.eta, best.fake_switch
+    account = {"sound": partial(sound_epsilon, shadow=False), "published": theorem_5_epsilon}[
+        accountant
+    ]
+    assert 0.98 * epsilon < account(game, B, eta, p) == best.epsilon <= epsilon
+    limit = math.ceil(4 * 10_000 * p / B) - 1
+    assert best.limit == (limit if accountant == "published" else math.inf)
+    assert (best.shadow, best.log_scale) == (False, 0.0)
+    bound = math.log(300) / eta + eta * 10_000 * B / 8
+    if accountant == "published":
+        step = 1 - math.exp(-B * eta)
+        bound = step * 1e4 + B * math.log(300) / step + 2e4 * math.exp(-1e4 * p / (3 * B))
+    assert best.objective == pytest.approx(bound)
+    if accountant == "sound":  # less than L2P at the same guarantee
+        assert bound < 0.8 * choose_parameters(game, epsilon=epsilon, n_experts=300).objective
+
+
+@pytest.mark.parametrize("accountant", ["sound", "published"])
+def test_its_batches_are_no_larger_than_the_largest_allowed(accountant):
+    game = LazyGame(10_000, 1e-6)
+    asked = {"epsilon": 0.5, "n_experts": 300, "accountant": accountant}
+    free = choose_dartboard(game, **asked).batch_size
+    for largest in (free // 2, free, 1):
+        assert 1 <= choose_dartboard(game, **asked, largest_batch=largest).batch_size <= largest
+    assert free > 10

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import replace
 from types import SimpleNamespace
@@ -29,6 +28,12 @@ def gaps(T):
     return PairedLosses(tuple(GapLosses(T, 3, 0.1, 2, r) for r in range(10)))
 
 
+def scored(rounds, actions):
+    """Return the total loss of a game, and its switches."""
+    total = rounds[np.arange(len(rounds)), actions].sum()
+    return pytest.approx((total, np.count_nonzero(np.diff(actions))))
+
+
 @pytest.mark.parametrize("T", [2, 3, 16, 17, 45])
 @pytest.mark.parametrize("mu", [0.5, 5.0, 50.0, math.inf])
 def test_the_tree_is_the_plain_one(T, mu):
@@ -39,8 +44,7 @@ def test_the_tree_is_the_plain_one(T, mu):
         rounds = plain.matrix(losses.sequences[r])
         negative = SimpleNamespace(standard_normal=lambda n, rng=rng: -rng.standard_normal(n))
         actions = tree_ftpl(-rounds, math.sqrt(3) * levels / mu, levels, negative)
-        assert totals[r] == pytest.approx(rounds[np.arange(T), actions].sum())
-        assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
+        assert (totals[r], switched[r]) == scored(rounds, actions)
 
 
 @pytest.mark.parametrize("T", [1, 2, 17])
@@ -53,8 +57,7 @@ def test_the_matrix_leader_is_the_plain_one(T, mu):
         rounds = plain.matrix(losses.sequences[r])
         noisy = rounds.cumsum(axis=0) + math.sqrt(3) / mu * left @ rng.standard_normal((T, 3))
         actions = [0, *noisy[:-1].argmin(axis=1)]
-        assert totals[r] == pytest.approx(rounds[np.arange(T), actions].sum())
-        assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
+        assert (totals[r], switched[r]) == scored(rounds, actions)
 
 
 @pytest.mark.parametrize("algorithm", NOISY_LEADERS)
@@ -78,5 +81,4 @@ def test_limited_updates_play_gains_that_are_one_less_the_loss(make_stream, T):
         stream = replace(make_stream(1 - rounds), capacity=None, given_sensitivity=np.ones(T))
         source = RawGains(stream, implied_mu(epsilon / 2), 10)
         actions = play_rounds(LimitedUpdates(), source, generators(10))[r]
-        assert totals[r] == pytest.approx(rounds[np.arange(T), actions].sum())
-        assert switched[r] == (np.diff(actions) != 0).sum()
+        assert (totals[r], switched[r]) == scored(rounds, actions)

@@ -77,7 +77,7 @@ def test_one_sequence_is_that_of_all_replicates(room: int, monkeypatch: pytest.M
         strict=True,
     ):
         expected = np.concatenate(list(one.batches(1)))[first:end].sum(axis=0)
-        np.testing.assert_array_equal(stretch.losses, np.tile(expected, (4, 1)))
+        np.testing.assert_array_equal(stretch, np.tile(expected, (4, 1)))
 
 
 # ---- replicates with losses of their own ---------------------------------------------------------

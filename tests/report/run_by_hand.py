@@ -66,7 +66,7 @@ CLAIMS = (
     ),
     claim_by_hand(
         *(1.0, "<=", 3.0),
-        **{"paper": "Two", "place": "against mf-ftpl", "statement": "ours", "ours": True},
+        **{"paper": "Two", "place": "against mf-ftpl"},
         on_data=True,
     ),
     claim_by_hand(1.0, "=", 1.0, paper="Two", place="Lemma 5"),

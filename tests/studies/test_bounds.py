@@ -183,12 +183,3 @@ def test_blocks_of_pages_follow_the_records(monkeypatch: pytest.MonkeyPatch) -> 
     assert told([wins], "narrow") == "above"
     assert told([wins, loses], "narrow") == "ahead at this reading"
     assert told([wins], "wide") == "above in these weeks"
-
-
-def test_the_list_of_losses_has_every_recorded_kind_of_table() -> None:
-    found = findings.losses()
-    for kind in ("simulated, ", "fifteen states, ", "influenza", "intensive care"):
-        assert f"- {kind}" in found
-    assert "- the paper's weeks, at " in found
-    assert "with zeros hidden" in found
-    assert "decided pairs" in findings.found()

@@ -22,7 +22,6 @@ from dpol.core.words import at_least
 from dpol.data.stream import MAX_CARRY, GainStream
 from dpol.noise import CAPACITY, ISOTROPIC
 from dpol.studies.ledger.audits.actions import AuditedGames, Play, Setting, played
-from dpol.studies.ledger.audits.core import verdicts
 
 ERROR = 1e-6
 """Largest probability that a statistical check refuses a sound algorithm or noise."""
@@ -52,8 +51,8 @@ def audit(play: Play, settings: Sequence[Setting], short: Sequence[Setting], *, 
     counted = [(each, _MANY) for each in _worst(play, settings, seed)]
     counted += [(each, _ACTIONS // each.stream.gains.size) for each in short]
 
-    audits = (played(play, *each, seed).audit() for each in counted)
-    found = [*verdicts(audits, 1 - ERROR / len(counted))]
+    confidence = 1 - ERROR / len(counted)
+    found = [played(play, *each, seed).audit()(confidence) for each in counted]
     ratios = [row["lower_bound"] / max(row["claimed"], 1e-9) for row in found]
     worst = found[max(range(len(found)), key=ratios.__getitem__)]
     proved = f"{worst['parameter']} >= {at_least(worst['lower_bound'])}"

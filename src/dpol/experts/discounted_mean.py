@@ -10,14 +10,8 @@ from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation, ReadsNoise
 
-
-@dataclass(frozen=True)
-class DiscountedSums:
-    """Discounted sums of the noisy gains (R, n), of ones, and of the noise's variances (n,)."""
-
-    gains: Floats
-    rounds: float
-    variance: Floats
+DiscountedSums = tuple[Floats, Floats]
+"""Discounted sums of the noisy gains (R, n), and of the noise's variances (n,)."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +54,7 @@ class DiscountedMean(LocalAlgorithm[DiscountedSums]):
 
     def init(self, setup: LocalSetup) -> DiscountedSums:
         shape = setup.n_replicates, setup.n_experts
-        return DiscountedSums(np.zeros(shape), 0.0, np.zeros(setup.n_experts))
+        return np.zeros(shape), np.zeros(setup.n_experts)
 
     def step(
         self,
@@ -68,12 +62,11 @@ class DiscountedMean(LocalAlgorithm[DiscountedSums]):
         observation: Observation | None,
         generators: ReplicateGenerators,
     ) -> tuple[DiscountedSums, Actions]:
+        gains, variance = state
         if observation is None:
-            return state, state.gains.argmax(axis=1).astype(np.int32)
-        state = DiscountedSums(
-            self.decay * state.gains + observation.gains,
-            self.decay * state.rounds + 1,
-            self.decay**2 * state.variance + observation.noise_scale**2,
-        )
-        scores = (state.gains - self.caution * np.sqrt(state.variance)) / state.rounds
-        return state, scores.argmax(axis=1).astype(np.int32)
+            return state, np.zeros(len(gains), dtype=np.int32)
+        gains = self.decay * gains + observation.gains
+        variance = self.decay**2 * variance + observation.noise_scale**2
+        # The means are these sums over one number for all, so the same expert has the largest.
+        scores = gains - self.caution * np.sqrt(variance)
+        return (gains, variance), scores.argmax(axis=1).astype(np.int32)

@@ -10,13 +10,8 @@ import numpy as np
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CuratorSetup, NonPrivateAlgorithm, Observation
 
-
-@dataclass(frozen=True, kw_only=True)
-class WeightsState:
-    """Cumulative gains, (R, n), and the learning rate."""
-
-    cumulative: Floats
-    rate: float
+WeightsState = tuple[Floats, float]
+"""Cumulative gains, (R, n), and the learning rate."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +27,17 @@ class MultiplicativeWeights(NonPrivateAlgorithm[WeightsState]):
 
     def init(self, setup: CuratorSetup) -> WeightsState:
         rate = math.sqrt(8 * math.log(setup.n_experts) / setup.n_rounds) / setup.gain_range
-        return WeightsState(cumulative=np.zeros((setup.n_replicates, setup.n_experts)), rate=rate)
+        return np.zeros((setup.n_replicates, setup.n_experts)), rate
 
     def step(
         self, state: WeightsState, observation: Observation | None, generators: ReplicateGenerators
     ) -> tuple[WeightsState, Actions]:
-        cumulative = state.cumulative
+        cumulative, rate = state
         if observation is not None:
             cumulative = cumulative + observation.gains
-        scaled = state.rate * cumulative
+        scaled = rate * cumulative
         weights = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         distribution = np.cumsum(weights, axis=1)
         threshold = generators.uniform() * distribution[:, -1]
         actions = (distribution[:, :-1] <= threshold[:, None]).sum(axis=1)
-        return WeightsState(cumulative=cumulative, rate=state.rate), actions.astype(np.int32)
+        return (cumulative, rate), actions.astype(np.int32)

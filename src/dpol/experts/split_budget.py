@@ -15,14 +15,8 @@ from dpol.experts.learners.alone import LearnerAlone, check_banks, each_alone
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 
-
-@dataclass(frozen=True)
-class SplitState:
-    """States of the m learners, their (R, m) actions, and their (R, m) gains in the choice."""
-
-    learners: tuple[Any, ...]
-    actions: Actions
-    gains: Floats
+SplitState = tuple[tuple[Any, ...], Actions, Floats]
+"""States of the m learners, their (R, m) actions, and their (R, m) gains in the choice."""
 
 
 @dataclass(frozen=True)
@@ -60,24 +54,24 @@ class SplitBudget(LocalAlgorithm[SplitState]):
         alone, wider = self.alone, math.sqrt(len(self.alone) + 1)
         own = replace(setup, initial=wider * setup.initial, noise_scale=wider * setup.noise_scale)
         zeros = np.zeros((setup.n_replicates, len(alone)))
-        return SplitState(tuple(one.init(own) for one in alone), zeros.astype(np.int32), zeros)
+        return tuple(one.init(own) for one in alone), zeros.astype(np.int32), zeros
 
     def step(
         self, state: SplitState, observation: Observation | None, generators: ReplicateGenerators
     ) -> tuple[SplitState, Actions]:
-        alone, gains = self.alone, state.gains
+        alone, (learners, actions, gains) = self.alone, state
         seen: Sequence[Observation | None] = [None] * len(alone)
         if observation is not None:
             seen = split(observation, len(alone) + 1, generators)
-            gains = gains + np.take_along_axis(seen[-1].gains, state.actions, axis=1)
+            gains = gains + np.take_along_axis(seen[-1].gains, actions, axis=1)
         stepped = [
             one.step(own, part, generators)
-            for one, own, part in zip(alone, state.learners, seen, strict=False)
+            for one, own, part in zip(alone, learners, seen, strict=False)
         ]
         learners, chosen = zip(*stepped, strict=True)
         actions = np.stack(chosen, axis=1)
         played = actions[np.arange(len(gains)), gains.argmax(axis=1)]
-        return SplitState(learners, actions, gains), played
+        return (learners, actions, gains), played
 
 
 def split(

@@ -3,16 +3,7 @@
 Source: "Online Distribution Learning with Local Privacy Constraints": Theorem 3 (Appendix A),
 Theorem 4 and Theorem 5 with gamma = log T, and the rounds of section 6.
 
-The bounds for posterior weights are ours. Suppose that messages under f and under g have a KL
-divergence of at least 2 kept^2 TV(f, g)^2. All messages together carry at most log K, so the mean
-of sum_t TV_t^2 is at most log K / (2 kept^2); Cauchy-Schwarz gives `posterior_tv`. Further,
-KL <= (1 + log(1/w)) TV, where w is the weight of the truth, and the mean of 1/w is at most K;
-Jensen's inequality gives `posterior_risk`. Features may depend on all earlier messages.
-
-With `kept_by_design`, this answers Remark 1 for epsilon <= 1 and one true hypothesis: the averaged
-TV is at most of the order sqrt(K log K / T) / epsilon, the Õ of the remark. For large epsilon the
-order is sqrt(K log K / T), without 1 / epsilon. For small epsilon `lower_bound_of_tv` is smaller
-by a constant and sqrt(log K).
+It imports no arrays, so that a run can be planned without the mathematics of learning.
 """
 
 from __future__ import annotations
@@ -20,11 +11,10 @@ from __future__ import annotations
 import math
 import sys
 from bisect import bisect_left
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from dpol.labels.accounting import scale_factor
-from dpol.labels.clipping import SensitivityRule
-from dpol.labels.hard_pairs import hardness
+if TYPE_CHECKING:
+    from dpol.labels.clipping import SensitivityRule
 
 
 def wma_bound(
@@ -34,6 +24,8 @@ def wma_bound(
 
     It uses the sensitivity s = log((K + 1) T), which always holds; the paper's log(KT) may not.
     """
+    from dpol.labels.clients import scale_factor
+
     return _bound(n_hypotheses, n_rounds, scale_factor(n_hypotheses, epsilon, delta, rule), 1)
 
 
@@ -61,25 +53,15 @@ def rounds_of_selection(n_hypotheses: int, epsilon: float, distance: float) -> i
     return 3 + bisect_left(range(3, sys.maxsize), True, key=within)
 
 
-def kept_by_design(n_hypotheses: int, epsilon: float) -> float:
-    """Return `tanh(ε/2)/sqrt(K - 1)`, kept of noisy membership of sets from a D-optimal design.
+def hardness(n_pairs: int, n_rounds: int, epsilon: float) -> float:
+    """Return a = sqrt(K / (9 T min((e^eps - 1)^2, 1) e^eps)), the distance within each pair.
 
-    It does not depend on M.
-    Let a set be a vector of signs. By the theorem of Kiefer and Wolfowitz, the best design for the
-    K - 1 differences of hypotheses has ||d||_1^2 <= (K - 1) mean <signs, d>^2 for any mixture d of
-    the differences. Noise shrinks <signs, d> by tanh(epsilon / 2).
+    It is that of the class that is hardest to learn.
+
+    Source: "Online Distribution Learning with Local Privacy Constraints", Appendix A.
     """
-    return math.tanh(epsilon / 2) / math.sqrt(n_hypotheses - 1)
-
-
-def posterior_tv(n_hypotheses: int, n_rounds: int, kept: float) -> float:
-    """Return a bound on the averaged TV of posterior weights: `sqrt(log K/(2 T))/kept`."""
-    return math.sqrt(math.log(n_hypotheses) / (2 * n_rounds)) / kept
-
-
-def posterior_risk(n_hypotheses: int, n_rounds: int, kept: float) -> float:
-    """Return a bound on their KL risk, in nats: `(1 + log K) sqrt(T log K/2)/kept`."""
-    return (1 + math.log(n_hypotheses)) * n_rounds * posterior_tv(n_hypotheses, n_rounds, kept)
+    growth = min(math.expm1(min(epsilon, 1.0)), 1.0)
+    return math.sqrt(n_pairs / (9 * n_rounds)) * math.exp(-epsilon / 2) / growth
 
 
 def lower_bound(n_pairs: int, n_rounds: int, epsilon: float) -> float:
@@ -94,48 +76,3 @@ def lower_bound(n_pairs: int, n_rounds: int, epsilon: float) -> float:
     if distance > 1:
         raise ValueError(f"n_rounds must be larger: a = {distance:g} is above 1")
     return distance * n_rounds / 132
-
-
-def lower_bound_of_tv(n_pairs: int, n_rounds: int, epsilon: float) -> float:
-    """Return `sqrt(K/T)/(18 sqrt(m))`, m = min((e^ε - 1)², 1) e^ε: the least averaged TV.
-
-    Of every (ε, 0)-private learner; ours, from the 2K hypotheses of Theorem 3. The two hypotheses
-    of a pair are TV = a / 2 apart, and by (24) there is a pair for which the distributions of all T
-    messages are at most 1/3 apart. By Le Cam's two-point method the mean over that pair is at least
-    (1 - 1/3) (a / 2) / 2 = a / 6.
-
-    For large epsilon, step (c) of (23) needs 2 instead of 1 in m. (24) still holds then, by
-    Pinsker's inequality with its best constant, sqrt(KL / 2).
-
-    Args:
-        n_pairs: K, the number of pairs.
-        n_rounds: T, the number of rounds.
-        epsilon: privacy of each message.
-
-    Raises:
-        ValueError: T is too small; see `lower_bound`.
-    """
-    return 22 * lower_bound(n_pairs, n_rounds, epsilon) / n_rounds
-
-
-def informative_from(bound: Callable[[int], float], n_hypotheses: int) -> float:
-    """Return the first T (to 1%) at which an upper bound on the KL risk is below T log K.
-
-    The average of all hypotheses costs at most log K a round without any message, so a larger
-    bound is vacuous.
-
-    Args:
-        bound: returns the bound for a number of rounds.
-        n_hypotheses: K, the number of hypotheses.
-    """
-
-    def informative(T: float) -> bool:
-        return bound(round(T)) < round(T) * math.log(n_hypotheses)
-
-    low, high = 2.0, 4.0
-    while not informative(high):
-        low, high = high, high * 2
-    while high / low > 1.01:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if informative(middle) else (middle, high)
-    return high

@@ -1,4 +1,4 @@
-"""L2P over multiplicative weights, and what it shares with its predecessor (central model)."""
+"""L2P over multiplicative weights, in the central model."""
 
 from __future__ import annotations
 
@@ -45,17 +45,46 @@ class LazyWeightsState:
 
 
 @dataclass(frozen=True)
-class LazyExperts(CentralAlgorithm[LazyWeightsState]):
-    """Multiplicative weights played lazily, batch by batch; a loss is (r - gain) / r."""
+class LazyWeights(CentralAlgorithm[LazyWeightsState]):
+    """L2P: keep the expert unless new losses or a coin cause a redraw by multiplicative weights.
+
+    The parameters keep mu-GDP (`sound`), or the (epsilon, delta) of mu-GDP at `delta`
+    (`published`), for the largest change of a loss that one person can cause. Source: "Private
+    Online Learning via Lazy Algorithms", Algorithm 1 and section 3.1; `sound` is ours.
+
+    Args:
+        delta: delta of the theorem, in (0, 1); with `sound`, of the search for parameters.
+        accountant: `sound` (ours, with the tight normaliser, and a bound on regret as objective) or
+            `published` (Theorem 3.2, with the normaliser and the objective of the paper).
+        largest_batch: largest batch size in rounds; None for no limit.
+
+    Raises:
+        ValueError: a parameter is unknown or out of range.
+
+    >>> from dpol.experts.play import RawGains, guarantee_of
+    >>> from dpol.data.stream import GainStream
+    >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(100)
+    >>> beds = np.full((100, 2), 50.0)
+    >>> stream = GainStream(
+    ...     label="example",
+    ...     gains=np.full((100, 2), 0.2),
+    ...     capacity=beds,
+    ...     entities=("a", "b"),
+    ...     periods=periods,
+    ... )
+    >>> guarantee = guarantee_of(LazyWeights(), RawGains(stream, mu=0.5))
+    >>> guarantee.model, 0 < guarantee.mu <= 0.5
+    ('central', True)
+    """
 
     scales_noise = False
     one_round = True
-    name: ClassVar[str]
+    name: ClassVar[str] = "L2P"
     """Name in messages."""
-    mechanism: ClassVar[str]
+    mechanism: ClassVar[str] = "lazy resampling from multiplicative weights (L2P)"
     """Name of the mechanism in privacy records."""
-    choose: ClassVar[Callable[..., AccountedParameters]]
-    """Function that chooses the parameters for an epsilon, such as `choose_parameters`."""
+    choose: ClassVar[Callable[..., AccountedParameters]] = staticmethod(choose_parameters)
+    """Function that chooses the parameters for an epsilon."""
 
     delta: float = 1e-6
     accountant: Accountant = "sound"
@@ -67,6 +96,11 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
         check_choice("accountant", self.accountant, ACCOUNTANTS)
         if self.largest_batch is not None:
             check_whole("largest_batch", self.largest_batch)
+
+    @property
+    def origin(self) -> Origin:
+        published = self.accountant == "published" and self.largest_batch is None
+        return "paper" if published else "ours"
 
     def parameters_for(self, setup: CuratorSetup) -> AccountedParameters:
         """Return the parameters for a game.
@@ -139,7 +173,7 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
 
 @lru_cache(maxsize=64)
 def _parameters(
-    algorithm: LazyExperts, game: LazyGame, mu: float, n_experts: int
+    algorithm: LazyWeights, game: LazyGame, mu: float, n_experts: int
 ) -> AccountedParameters:
     """Return the parameters of the largest epsilon that keep mu; or of the epsilon of mu at delta.
 
@@ -172,46 +206,3 @@ def _parameters(
 
 
 _MOST_SEARCHES = 12
-
-
-@dataclass(frozen=True)
-class LazyWeights(LazyExperts):
-    """L2P: keep the expert unless new losses or a coin cause a redraw by multiplicative weights.
-
-    The parameters keep mu-GDP (`sound`), or the (epsilon, delta) of mu-GDP at `delta`
-    (`published`), for the largest change of a loss that one person can cause. Source: "Private
-    Online Learning via Lazy Algorithms", Algorithm 1 and section 3.1; `sound` is ours.
-
-    Args:
-        delta: delta of the theorem, in (0, 1); with `sound`, of the search for parameters.
-        accountant: `sound` (ours, with the tight normaliser, and a bound on regret as objective) or
-            `published` (Theorem 3.2, with the normaliser and the objective of the paper).
-        largest_batch: largest batch size in rounds; None for no limit.
-
-    Raises:
-        ValueError: a parameter is unknown or out of range.
-
-    >>> from dpol.experts.play import RawGains, guarantee_of
-    >>> from dpol.data.stream import GainStream
-    >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(100)
-    >>> beds = np.full((100, 2), 50.0)
-    >>> stream = GainStream(
-    ...     label="example",
-    ...     gains=np.full((100, 2), 0.2),
-    ...     capacity=beds,
-    ...     entities=("a", "b"),
-    ...     periods=periods,
-    ... )
-    >>> guarantee = guarantee_of(LazyWeights(), RawGains(stream, mu=0.5))
-    >>> guarantee.model, 0 < guarantee.mu <= 0.5
-    ('central', True)
-    """
-
-    name = "L2P"
-    mechanism = "lazy resampling from multiplicative weights (L2P)"
-    choose = staticmethod(choose_parameters)
-
-    @property
-    def origin(self) -> Origin:
-        published = self.accountant == "published" and self.largest_batch is None
-        return "paper" if published else "ours"

@@ -9,11 +9,11 @@ Experts", Algorithm 1 and its batched form. Its eta, for the mean loss of a batc
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from dpol.lazy.accounting import Accountant, LazyGame, sound_epsilon
-from dpol.lazy.algorithm import LazyExperts
+from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.parameters import AccountedParameters, Goal
 from dpol.privacy.guarantee import Origin
 
@@ -47,23 +47,14 @@ class _Goal(Goal):
         return sound_epsilon(self.game, batch_size, eta, p, shadow=False)
 
     def at(self, batch_size: int, eta: float, p: float) -> AccountedParameters:
-        T, B = self.game.n_rounds, batch_size
-        if self.accountant == "published":
-            step = -math.expm1(-B * eta)
-            bound = step * T + B * math.log(self.n_experts) / step
-            bound += 2 * T * math.exp(-T * p / (3 * B))
-            limit: float = math.ceil(4 * T * p / B) - 1
-        else:
-            bound, limit = self.objective(B, eta), math.inf
-        return AccountedParameters(
-            B,
-            eta,
-            fake_switch=p,
-            shadow=False,
-            limit=limit if p else math.inf,
-            epsilon=self.epsilon_at(B, eta, p),
-            objective=bound,
-        )
+        made = replace(super().at(batch_size, eta, p), normaliser=1.0, shadow=False)
+        if self.accountant == "sound":
+            return made
+        T, B, step = self.game.n_rounds, batch_size, -math.expm1(-batch_size * eta)
+        bound = step * T + B * math.log(self.n_experts) / step
+        bound += 2 * T * math.exp(-T * p / (3 * B))
+        limit = math.ceil(4 * T * p / B) - 1 if p else math.inf
+        return replace(made, limit=limit, objective=bound)
 
 
 @lru_cache(maxsize=64, typed=True)
@@ -100,7 +91,7 @@ def choose_dartboard(
 
 
 @dataclass(frozen=True)
-class ShrinkingDartboard(LazyExperts):
+class ShrinkingDartboard(LazyWeights):
     """Keep the expert until a loss or a coin causes a redraw by multiplicative weights.
 
     L2P's predecessor: it needs no hidden second expert; with the accountant `published` it stops to

@@ -11,7 +11,7 @@ import numpy as np
 from dpol.core.arguments import check_mu, check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.limited_updates import gumbel_noise
-from dpol.lazy.stochastic_losses import PairedLosses, Stretch
+from dpol.lazy.stochastic_losses import PairedLosses
 from dpol.privacy.matrix_mechanism import prefix_sums_times
 from dpol.privacy.tree_noise import tree_levels
 
@@ -86,14 +86,14 @@ def doubling_edges(n_rounds: int) -> list[int]:
 
 
 def play_blocks(
-    blocks: Iterable[Stretch], epsilon: float, generators: ReplicateGenerators
+    blocks: Iterable[Floats], epsilon: float, generators: ReplicateGenerators
 ) -> tuple[Floats, Floats]:
     """Return the (R,) total losses and (R,) switches of limited updates, by the sums of blocks.
 
     They play as `dpol.experts.limited_updates:LimitedUpdates` does round by round.
 
     Args:
-        blocks: losses of each replicate between `doubling_edges`.
+        blocks: (R, d) losses of each replicate between `doubling_edges`.
         epsilon: pure epsilon of the actions, for a change of all losses of one round.
         generators: one for each replicate.
     """
@@ -101,8 +101,8 @@ def play_blocks(
     last: Any = 0.0
     chosen, total = [], np.zeros(generators.n_replicates)
     for block in blocks:
-        noise = gumbel_noise(generators, block.before.shape[1])
+        noise = gumbel_noise(generators, block.shape[1])
         chosen.append((scale * noise - last).argmax(axis=1))
-        total += block.of(chosen[-1])
-        last = block.losses
+        total += block[np.arange(len(block)), chosen[-1]]
+        last = block
     return total, np.count_nonzero(np.diff(chosen, axis=0), axis=0).astype(float)

@@ -90,24 +90,6 @@ class TurnLosses:
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """Consecutive rounds of `PairedLosses`, by the (R, d) total losses before and after them."""
-
-    before: Sums
-    after: Sums
-
-    def of(self, points: NDArray[np.integer[Any]]) -> Floats:
-        """Return the (R,) losses of one expert of each replicate."""
-        rows = np.arange(len(points))
-        return np.asarray(self.after[rows, points] - self.before[rows, points], dtype=float)
-
-    @property
-    def losses(self) -> Floats:
-        """The (R, d) losses of all experts."""
-        return np.asarray(self.after - self.before, dtype=float)
-
-
-@dataclass(frozen=True)
 class PairedLosses:
     """Sequences of losses of R replicates, which every algorithm plays on: its own for each.
 
@@ -145,9 +127,10 @@ class PairedLosses:
             yield some
             last = some[:, -1]
 
-    def between(self, edges: Iterable[int]) -> Iterator[Stretch]:
-        """Yield the stretches between rounds, in increasing order."""
-        return itertools.starmap(Stretch, itertools.pairwise(self._at(edges)))
+    def between(self, edges: Iterable[int]) -> Iterator[Floats]:
+        """Yield the (R, d) losses between rounds, in increasing order."""
+        for before, after in itertools.pairwise(self._at(edges)):
+            yield np.asarray(after - before, dtype=float)
 
     def parts(self) -> Iterator[Sums]:
         """Yield the (R, rounds + 1, d) total losses before and after each round of a part.

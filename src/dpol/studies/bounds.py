@@ -114,15 +114,11 @@ def shares_of_units(
         ):
             shares[place] = own
         elif (gains := curves.get((row["stream"], *cell_of(row)))) is not None:
-            by_round = np.diff(gains, prepend=0.0)
-            blocks = np.array_split(by_round - row["uniform_gain"] / len(gains), _blocks(gains))
+            by_round, count = np.diff(gains, prepend=0.0), max(1, len(gains) // BLOCK)
+            blocks = np.array_split(by_round - row["uniform_gain"] / len(gains), count)
             possible = row["oracle_gain"] - row["uniform_gain"]
             shares[place] = len(blocks) * np.array([own.sum() for own in blocks]) / possible
     return shares
-
-
-def _blocks(gains: Floats) -> int:
-    return max(1, len(gains) // BLOCK)
 
 
 def over_units(one: Floats | None, other: Floats | None) -> tuple[float, float] | None:

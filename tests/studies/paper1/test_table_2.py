@@ -305,13 +305,6 @@ def test_a_run_without_it_says_that_it_is_left_out(
         assert (code, told[1:]) == (0, left_out), "of the paper's question alone"
 
 
-def test_a_variant_is_not_in_the_order() -> None:
-    gains = {"careful": 50.0, "rw-meta": 40.0, TREES[0]: 20.0, TREES[1]: 10.0, "ridge-w8-weak": 45}
-    found = verdict(moved(gains, varied=True), FACTS)
-    assert found is not None
-    assert found.heading.startswith("Reproduced: the order of the columns in ")
-
-
 # ---- the order of its columns, by paired differences ---------------------------------------------
 
 LINEAR = {f"ridge-{number}": "best-linear-model" for number in range(3)}
@@ -352,32 +345,6 @@ def test_differences_are_paired_and_allow_for_the_choice_of_the_largest() -> Non
             ends = [it.mean() + sign * own for it, own in zip(apart, half, strict=True)]
             assert row[name] == pytest.approx(max(ends))
         assert row["upper"] - row["lower"] < 3, "the shared part has a deviation of 10"
-
-
-@pytest.mark.parametrize(
-    ("ahead", "verdict"), [(0.5, "above"), (-0.5, "below"), (0.02, "undecided"), (0.0, "equal")]
-)
-def test_the_verdict_passes_through_the_interval(ahead: float, verdict: str) -> None:
-    noise = 0.1 * np.random.default_rng(4).normal(size=20) * (ahead != 0)
-    samples = {name: np.zeros(20) for name in COLUMN_OF}
-    samples["tree-ftpl-min-noise"] = noise - noise.mean() + ahead
-    pairs = column_pairs(*tables(samples)).set_index(["column", "other"])["verdict"]
-    assert pairs["tree-ftpl-min-noise", "tree-ftpl-min-regret"] == verdict
-
-
-def test_equal_columns_are_rarely_ordered() -> None:
-    """Of 100 tables in which all columns have one mean, at most 5% may order any two.
-
-    A right rule orders more than 15 with probability below 0.0001; intervals of one pair alone,
-    without the correction for twelve, order some in about half of the tables.
-    """
-    generator = np.random.default_rng(5)
-    summary, totals = tables({name: np.zeros(20) for name in COLUMN_OF})
-    ordered = 0
-    for _ in range(100):
-        drawn = totals.assign(total_gain=generator.normal(size=len(totals)))
-        ordered += not (column_pairs(summary, drawn)["verdict"] == "undecided").all()
-    assert ordered <= 15
 
 
 def test_runs_without_the_papers_columns_have_no_pairs() -> None:

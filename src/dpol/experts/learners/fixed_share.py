@@ -11,13 +11,8 @@ from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.typical_level import TypicalLevel, before_round_1
 
-
-@dataclass(frozen=True, kw_only=True)
-class FixedShareState:
-    """Log weights (R, n), and the typical level, the unit of the gains."""
-
-    logs: Floats
-    typical: TypicalLevel
+FixedShareState = tuple[Floats, TypicalLevel]
+"""Log weights (R, n), and the typical level, the unit of the gains."""
 
 
 @dataclass(frozen=True)
@@ -53,17 +48,16 @@ class FixedShareBank(LearnerBank[FixedShareState]):
         check_number("share", self.share, "(0, 1]")
 
     def init(self, setup: LocalSetup) -> FixedShareState:
-        shape = setup.n_replicates, setup.n_experts
-        return FixedShareState(logs=np.zeros(shape), typical=before_round_1(setup))
+        return np.zeros((setup.n_replicates, setup.n_experts)), before_round_1(setup)
 
     def step(
         self, state: FixedShareState, observation: Observation | None
     ) -> tuple[FixedShareState, Actions]:
+        logs, typical = state
         if observation is not None:
-            typical = state.typical.after(observation)
-            logs = state.logs + self.rate * typical.relative(observation).gains
+            typical = typical.after(observation)
+            logs = logs + self.rate * typical.relative(observation).gains
             weights = np.exp(logs - logs.max(axis=1, keepdims=True))
             weights *= (1 - self.share) / weights.sum(axis=1, keepdims=True)
             logs = np.log(weights + self.share / weights.shape[1])
-            state = FixedShareState(logs=logs, typical=typical)
-        return state, state.logs.argmax(axis=1).astype(np.int32)[:, None]
+        return (logs, typical), logs.argmax(axis=1).astype(np.int32)[:, None]

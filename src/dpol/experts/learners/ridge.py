@@ -33,13 +33,8 @@ WindowSums = tuple[Floats, Floats]
 """The two (R, n) sums of a window: of gains, and of age times gain (age 1 = last round)."""
 
 
-@dataclass(frozen=True)
-class RidgeState:
-    """Sums of every window, the gains inside the longest window (oldest first), and their grid."""
-
-    sums: tuple[WindowSums, ...]
-    recent: tuple[Floats, ...]
-    grid: float
+RidgeState = tuple[tuple[WindowSums, ...], tuple[Floats, ...], float]
+"""Sums of every window, the gains inside the longest window (oldest first), and their grid."""
 
 
 @dataclass(frozen=True)
@@ -87,27 +82,27 @@ class RidgeBank(LearnerBank[RidgeState]):
     def init(self, setup: LocalSetup) -> RidgeState:
         zeros = np.zeros((setup.n_replicates, setup.n_experts))
         grid = 2.0 ** (math.floor(math.log2(setup.gain_range)) - _GRID_BITS)
-        return RidgeState(((zeros, zeros),) * len(self.windows), (), grid)
+        return ((zeros, zeros),) * len(self.windows), (), grid
 
     def step(
         self, state: RidgeState, observation: Observation | None
     ) -> tuple[RidgeState, Actions]:
+        before, past, grid = state
         if observation is None:
-            shape = (len(state.sums[0][0]), len(self.labels))
+            shape = (len(before[0][0]), len(self.labels))
             return state, np.zeros(shape, dtype=np.int32)
-        gains = observation.gains / state.grid
-        gains = np.multiply(np.rint(gains, out=gains), state.grid, out=gains)
-        recent = (*state.recent, gains)[-max(self.windows) :]
+        gains = observation.gains / grid
+        gains = np.multiply(np.rint(gains, out=gains), grid, out=gains)
+        recent = (*past, gains)[-max(self.windows) :]
         shape = (len(self.windows) * len(self.penalties), len(gains))
         actions = np.empty(shape, dtype=np.intp)
         rows, sums, spare = iter(actions), [], np.empty_like(gains)
-        for w, old in zip(self.windows, state.sums, strict=True):
-            sums.append(_slide(old, w, gains, state.recent, spare))
+        for w, old in zip(self.windows, before, strict=True):
+            sums.append(_slide(old, w, gains, past, spare))
             # Score now, while the sums are in the processor's cache.
             for scores in self._scores(sums[-1], w, len(recent), spare):
                 scores.argmax(axis=1, out=next(rows))
-        state = RidgeState(tuple(sums), recent, state.grid)
-        return state, actions.T.astype(np.int32, order="C")
+        return (tuple(sums), recent, grid), actions.T.astype(np.int32, order="C")
 
     def _scores(self, sums: WindowSums, window: int, rounds: int, out: Floats) -> Iterator[Floats]:
         """Yield (R, n) scores for each penalty, in `out`: proportional to its predictions."""

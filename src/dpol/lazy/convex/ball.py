@@ -57,16 +57,17 @@ class Ball:
 
     def project(self, points: Floats) -> Floats:
         """Return the (R, d) nearest points of the ball."""
-        return into_ball(points, self.diameter)
+        norms = np.sqrt((points * points).sum(axis=-1, keepdims=True))
+        outside = norms > self.diameter / 2
+        if not outside.any():
+            return points
+        nearer = self.diameter / 2 / np.where(outside, norms, 1.0)
+        return np.where(outside, points * nearer, points)
 
     def best(self, direction: Floats) -> Floats:
         """Return a (d,) point x of the ball with the smallest <direction, x>."""
         norm = float(np.linalg.norm(direction))
         return -self.diameter / 2 * direction / norm if norm else self.centre
-
-    def sample(self, mean: Floats, sigma: float, generators: ReplicateGenerators) -> Floats:
-        """Return (R, d) independent draws of N(mean, sigma^2 I) given that they lie in the ball."""
-        return sample_truncated_gaussian(mean, sigma, self.diameter, generators)
 
 
 def first_accepted(
@@ -111,6 +112,7 @@ def sample_truncated_gaussian(
     ((3, 2), True)
     """
     radius, centre = diameter / (2 * sigma), float(np.linalg.norm(mean)) / sigma
+    ball = Ball(len(mean), diameter)
 
     def untruncated(_: Rows, coins: ReplicateGenerators) -> tuple[Floats, Accepted]:
         drawn = mean + sigma * coins.standard_normal(len(mean))
@@ -121,20 +123,11 @@ def sample_truncated_gaussian(
 
         ends = (np.array([[-1.0], [1.0]]) * diameter / 2 - mean) / sigma
         drawn = truncnorm.ppf(generators.uniforms(1), *ends, loc=mean, scale=sigma)
-        return into_ball(np.asarray(drawn), diameter)
+        return ball.project(np.asarray(drawn))
     if math.hypot(centre, math.sqrt(len(mean))) <= radius:
         return first_accepted(generators, untruncated)
     points = _around_first_axis(Marginal(radius, centre, (len(mean) - 1) / 2), generators)
-    return into_ball(sigma * _first_axis_to(mean, points), diameter)
-
-
-def into_ball(points: Floats, diameter: float) -> Floats:
-    """Return the (R, d) nearest points of the ball of this diameter around 0."""
-    norms = np.sqrt((points * points).sum(axis=-1, keepdims=True))
-    outside = norms > diameter / 2
-    if not outside.any():
-        return points
-    return np.where(outside, points * (diameter / 2 / np.where(outside, norms, 1.0)), points)
+    return ball.project(sigma * _first_axis_to(mean, points))
 
 
 def _around_first_axis(marginal: Marginal, generators: ReplicateGenerators) -> Floats:

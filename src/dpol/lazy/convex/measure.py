@@ -13,7 +13,7 @@ import numpy as np
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.lazy.convex.ball import Accepted, Ball, Rows, first_accepted
+from dpol.lazy.convex.ball import Accepted, Ball, Rows, first_accepted, sample_truncated_gaussian
 from dpol.lazy.convex.losses import STEEPNESS, ConvexLosses, LinearLosses, LogisticLosses
 
 MOST_TRIES = 2_000
@@ -49,12 +49,12 @@ class RegularisedWeights:
         return state + batch
 
     def sample(self, state: Floats, generators: ReplicateGenerators) -> Floats:
+        if state.ndim == 2:
+            own = [self.sample(it, generators.of([r])) for r, it in enumerate(state)]
+            return np.concatenate(own)
         sigma = 1 / math.sqrt(2 * self.beta * self.regulariser)  # before truncation
-        means = -state / (2 * self.regulariser)
-        if means.ndim == 1:
-            return self.ball.sample(means, sigma, generators)
-        own = [self.ball.sample(it, sigma, generators.of([r])) for r, it in enumerate(means)]
-        return np.concatenate(own)
+        mean = -state / (2 * self.regulariser)
+        return sample_truncated_gaussian(mean, sigma, self.ball.diameter, generators)
 
     def log_ratio(self, batch: Floats, points: Floats) -> Floats:
         return -self.beta * self.loss(batch, points)

@@ -15,7 +15,7 @@ from dpol.core.intervals import add_intervals, joined_row
 from dpol.core.logs import progress
 from dpol.core.schemas import read_schemas
 from dpol.data.stream import GainStream, read_stream
-from dpol.labels.bounds import exp3_bound, informative_from, lower_bound, wma_bound
+from dpol.labels.bounds import exp3_bound, hardness, lower_bound, wma_bound
 from dpol.labels.game import (
     LabelGame,
     LabelGenerators,
@@ -26,7 +26,6 @@ from dpol.labels.game import (
     realisable,
     total_variation,
 )
-from dpol.labels.hard_pairs import hardness
 from dpol.labels.hypotheses import HypothesisClass, forecast_class, hard_class, random_class, shares
 from dpol.labels.learners import LabelLearner, Terms
 from dpol.labels.registry import SELECTORS, Variant, make_learner, variants
@@ -36,7 +35,6 @@ from dpol.studies.jobs import read_points
 from dpol.studies.paper3.settings import (
     HOSPITALS,
     ClassPoint,
-    HospitalsPoint,
     Labels,
     LabelsPoint,
 )
@@ -56,10 +54,10 @@ def run(point: LabelsPoint, inputs: Inputs) -> dict[str, list[dict[str, Any]]]:
     Raises:
         DataError: the stream has no patients or no capacities.
     """
-    if isinstance(point, HospitalsPoint):
-        rows = _hospital_rows(point, read_stream(inputs.files["stream"]), inputs.seed)
-    else:
+    if isinstance(point, ClassPoint):
         rows = _class_rows(point, inputs.seed)
+    else:
+        rows = _hospital_rows(point, read_stream(inputs.files["stream"]), inputs.seed)
     return {"labels": list(rows)}
 
 
@@ -147,7 +145,7 @@ def _rows_of(
         average = outcome.mean_weights @ learner.masses[0]  # the estimate of section 6
         yield {
             **row,
-            **_upper_bounds(variant, K, terms),
+            "upper_bound": _upper_bound(variant, K, terms),
             "lower_bound": lowest,
             "tv_average_runs": total_variation(average, truth),
         }
@@ -161,13 +159,12 @@ def _rows_of(
         }
 
 
-def _hospital_rows(
-    point: HospitalsPoint, stream: GainStream, seed: int
-) -> Iterator[dict[str, Any]]:
+def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dict[str, Any]]:
     """Yield the rows for forecasts of the hospital of a random patient of each week.
 
     No forecast is exactly right; `best_kl` is the cost of the best one in hindsight.
     """
+    assert study.patients_per_week is not None, "otherwise no stream is a point"
     capacity = stream.capacities_for("learning from labels")
     counts = stream.gains * capacity
     weeks = np.flatnonzero(counts.sum(axis=1) > 0)
@@ -175,31 +172,28 @@ def _hospital_rows(
         raise DataError(f"stream {stream.label} has no patient in any week, so it has no labels")
     hypotheses = forecast_class(counts, capacity, stream.label)
     truths = shares(counts, shares(capacity, capacity))
-    features = np.repeat(weeks, point.patients_per_week)
+    features = np.repeat(weeks, study.patients_per_week)
     game = LabelGame(
         hypotheses=hypotheses,
         features=features,
         truths=truths[None],
-        truth=np.zeros(point.replicates, dtype=np.int64),
+        truth=np.zeros(study.replicates, dtype=np.int64),
     )
     divergences = expected_log(truths[:, None], truths[:, None] / hypotheses.masses)
     best = float(divergences[features].sum(axis=0).min())
-    for epsilon in point.epsilons:
+    for epsilon in study.sweeps.epsilons or [study.epsilon]:
         terms = Terms(game.n_rounds, float(epsilon), DELTA)
-        coins = _coins(game, terms, range(point.replicates), seed)
+        coins = _coins(game, terms, range(study.replicates), seed)
         for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
             _, _, row = _played(HOSPITALS, variant, game, terms, coins)
             yield joined_row([row | {"best_kl": best}], MEANS)
 
 
-def _upper_bounds(variant: Variant, K: int, terms: Terms) -> dict[str, float]:
-    """Return the proved bound on the KL risk and the T from which it is informative, if any."""
+def _upper_bound(variant: Variant, K: int, terms: Terms) -> float:
+    """Return the proved bound on the KL risk; not a number if there is none."""
     name, rule = variant
-    bounds: dict[str, Callable[[int], float]] = {
-        "wma": lambda T: wma_bound(K, T, terms.epsilon, terms.delta, rule),
-        "exp3": lambda T: exp3_bound(K, T, terms.epsilon),
-    }
-    if name in bounds:
-        first = informative_from(bounds[name], K)
-        return {"upper_bound": bounds[name](terms.n_rounds), "informative_from": first}
-    return {"upper_bound": math.log(K)} if name == "bayes" else {}
+    if name == "wma":
+        return wma_bound(K, terms.n_rounds, terms.epsilon, terms.delta, rule)
+    if name == "exp3":
+        return exp3_bound(K, terms.n_rounds, terms.epsilon)
+    return math.log(K) if name == "bayes" else math.nan

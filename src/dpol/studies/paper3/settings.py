@@ -75,19 +75,6 @@ class ClassPoint:
     replicates: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class HospitalsPoint:
-    """Learn the hospital of a random patient of each week of a stream.
-
-    Args:
-        patients_per_week: labels per week.
-        epsilons: privacy epsilons of one message.
-        replicates: runs of every setting.
-    """
-
-    patients_per_week: int
-    epsilons: tuple[float, ...]
-    replicates: int
-
-
-LabelsPoint = ClassPoint | HospitalsPoint
+LabelsPoint = ClassPoint | Labels
+"""A synthetic class; or a stream, by the settings: the hospital of a random patient of each week
+is learned, at the epsilons of the sweep."""

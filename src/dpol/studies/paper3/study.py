@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from dpol.labels.hard_pairs import hardness
+from dpol.labels.bounds import hardness
 from dpol.studies.paper3.settings import (
     COLUMN_OF,
     N_HYPOTHESES,
     N_LABELS,
     ClassPoint,
-    HospitalsPoint,
     Labels,
     LabelsPoint,
+    LabelSweeps,
 )
 from dpol.studies.study import Facts, Job, Study
 
@@ -30,9 +30,10 @@ def jobs(settings: Labels, facts: Facts) -> dict[str, Job[LabelsPoint]]:
     if classes := tuple(_classes(settings)):
         by_place["sweeps"] = Job(points=classes, seconds=1.5 * len(classes))
     if settings.patients_per_week is not None:
-        hospitals = HospitalsPoint(
+        epsilons = settings.sweeps.epsilons or [settings.epsilon]
+        hospitals = Labels(
+            sweeps=LabelSweeps(epsilons=epsilons),
             patients_per_week=settings.patients_per_week,
-            epsilons=tuple(settings.sweeps.epsilons or [settings.epsilon]),
             replicates=settings.replicates,
         )
         for label in facts.streams:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -105,8 +106,7 @@ def test_bounds_come_near_the_claims_that_they_can_reach(study):
 def test_the_claim_is_the_smaller_of_requested_and_recorded(recorded, loss, claimed, verdict):
     words = dict.fromkeys(("mechanism", "variant", "code", "inputs", "adjacency", "unit"), "x")
     subject = Subject(**words, requested=1.0, recorded=recorded)
-    result = AuditResult(parameter="mu", claimed=subject.claimed, lower_bound=loss)
-    row = subject.row("s", result)
+    row = subject.audited("s", partial(AuditResult, parameter="mu", lower_bound=loss))(0.9)
     assert (row["claimed"], row["recorded"], row["verdict"]) == (claimed, recorded, verdict)
 
 

@@ -29,7 +29,6 @@ from dpol.privacy.matrix_mechanism import Factorization
 from dpol.privacy.stays import stay_norm
 from dpol.studies.ledger.audits import experts, labels
 from dpol.studies.ledger.audits.compute import SAMPLED
-from dpol.studies.ledger.audits.core import Audit, verdicts
 from dpol.studies.ledger.audits.settings import Audits
 
 # Confidence of each bound of the study with the default settings.
@@ -269,15 +268,15 @@ FAULTS = [(name, fault) for name, (_, _, faults) in AUDITS.items() for fault in 
 def test_answers_about_scheffe_sets_are_held_to_their_record(epsilon, verdict):
     """The coin is that of `epsilon`, the record claims 1."""
     client = ScheffeClient(CLASS, 1.0)
-    audit = labels.audit_scheffe(altered(client, "keep", ScheffeClient(CLASS, epsilon).keep))
-    (row,) = verdicts([audit], EACH)
+    broken = altered(client, "keep", ScheffeClient(CLASS, epsilon).keep)
+    row = labels.audit_scheffe(broken)(EACH)
     assert (row["verdict"], row["recorded"]) == (verdict, 1.0)
     assert row["lower_bound"] == pytest.approx(epsilon)
 
 
 def refuted(audits):
     """Return whether the outputs of one audit or several, not the record, refute a claim."""
-    rows = verdicts([audits] if isinstance(audits, Audit) else audits, EACH)
+    rows = [audit(EACH) for audit in ([audits] if callable(audits) else audits)]
     return any(exceeds(row["lower_bound"], row["claimed"]) for row in rows)
 
 

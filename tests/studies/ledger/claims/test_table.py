@@ -10,7 +10,7 @@ from claims_by_hand import claim_by_hand, ledger_of
 from dpol.show.table import Mark, Table, TableCell
 from dpol.show.words import EXPERTS
 from dpol.studies.ledger.claims.core import Claim
-from dpol.studies.ledger.claims.drawn import ON_DATA, OWN, claims_table
+from dpol.studies.ledger.claims.drawn import ON_DATA, claims_table
 
 FAILS, HOLDS = Mark("does not hold", "bad"), Mark("holds", "good")
 SAMPLED = {"interval": (511.06, 541.02), "confidence": 0.9999}
@@ -18,7 +18,7 @@ FALSE = {"kind": "false", "root": "Theorem 4", "mend": "n = 1"}
 CONSTANT = {"kind": "constant", "root": "equation (2)", "mend": "1 for 0"}
 CLAIMS = (
     replace(claim_by_hand(2.0, "<=", 1.5, note="n = 2"), tried={"n": "2 to 1,000,000 (4)"}),
-    claim_by_hand(12345.6, ">=", 30000.0, place="Lemma 2", ours=True),
+    claim_by_hand(12345.6, ">=", 30000.0, paper="Three", place="Lemma 2"),
     claim_by_hand(0.0, "<=", 0.25, paper="Two", witness="x = 1", note="why", **CONSTANT),
     claim_by_hand(
         *(127.1, "<=", 526.04),
@@ -44,8 +44,8 @@ def test_papers_are_sections_and_failures_come_first() -> None:
     table = table_of(*CLAIMS)
     assert [(section.title, section.note) for section in table.sections] == [
         ("“One”", "2 rows: does not hold as stated: 1; holds: 1; roots of what does not hold: 1"),
+        ("“Three”", "1 row: holds loosely: 1"),
         ("“Two”", "1 row: does not hold as stated: 1; roots of what does not hold: 1"),
-        (OWN, "1 row: holds loosely: 1"),
     ]
     assert list(lines(table)) == ["Theorem 4", "Theorem 1"]
     pd.testing.assert_frame_equal(table.numbers, ledger_of(*CLAIMS))
@@ -60,9 +60,9 @@ def test_every_cell() -> None:
         TableCell("0.75"),
         TableCell("holds", ("Note: n = 2.", "Settings: 1."), mark=HOLDS),
     )
-    texts = [cell.text for cell in lines(table, 2)["Lemma 2 †"]]
+    texts = [cell.text for cell in lines(table, 1)["Lemma 2"]]
     assert texts == ["is so", "≥ 12,346", "30,000", "2.43", "holds loosely"]
-    assert lines(table, 1)["Theorem 1"][1:] == (
+    assert lines(table, 2)["Theorem 1"][1:] == (
         TableCell("≤ 0"),
         TableCell("0.25"),
         TableCell("—"),
@@ -90,19 +90,17 @@ def test_every_cell() -> None:
     )
 
 
-def test_findings_on_data_and_our_statements_stand_apart_and_are_never_red() -> None:
+def test_findings_on_data_stand_apart_and_are_never_red() -> None:
     table = table_of(
         CLAIMS[2],
         claim_by_hand(1.5, ">=", 1.2, place="abstract", on_data=True),
         claim_by_hand(0.8, ">=", 1.2, place="section 4", on_data=True),
-        claim_by_hand(1.5, ">=", 1.2, place="against mf-ftpl", on_data=True, ours=True),
     )
-    assert [section.title for section in table.sections] == ["“Two”", ON_DATA, OWN]
-    verdicts = {label: cells[-1] for n in (1, 2) for label, cells in lines(table, n).items()}
+    assert [section.title for section in table.sections] == ["“Two”", ON_DATA]
+    verdicts = {label: cells[-1] for label, cells in lines(table, 1).items()}
     assert {label: cell.text for label, cell in verdicts.items()} == {
         "abstract": "not seen on these data",
         "section 4": "seen on these data",
-        "against mf-ftpl †": "not seen on these data",
     }
     assert {cell.mark.tone for cell in verdicts.values() if cell.mark} == {"open", "good"}
 
@@ -113,11 +111,10 @@ def test_grounds_bounds_and_the_trivial_number_are_shown() -> None:
         claim_by_hand(91739.0, "<=", 1190.0, trivial=2773.0),
         claim_by_hand(1.0, "<=", 1.247, place="Lemma 5", measured_is="upper bound"),
         claim_by_hand(paper=EXPERTS, ground="derived"),
-        claim_by_hand(place="Theorem 2", paper=EXPERTS, ours=True),
     )
     assert list(lines(table)) == ["Lemma 5", "Theorem 1"]
     open_row, silent = lines(table).values()
     assert (open_row[2], open_row[-1].text) == (TableCell("1.247", ("upper bound",)), "not proved")
     assert silent[1] == TableCell("≤ 91,739", ("without it: 2773",))
-    notes = [line[0].notes[0] for n in range(3) for line in lines(table, n).values()]
-    assert notes == [*["Computed: by hand."] * 2, "Ground: derived.", "Computed: by hand."]
+    notes = [line[0].notes[0] for n in range(2) for line in lines(table, n).values()]
+    assert notes == [*["Computed: by hand."] * 2, "Ground: derived."]

@@ -12,7 +12,6 @@ from dpol.core.randomness import replicate_generators
 from dpol.lazy import LazyParameters, play_measure
 from dpol.lazy.convex.accounting import (
     ConvexGame,
-    choose_convex_parameters,
     convex_epsilon,
     theorem_3_12,
 )
@@ -29,30 +28,6 @@ from in_process import compute
 NAMES = ["l2p-sound", "l2p-one-round", "l2p-theorem-3.12", "dp-ftrl", "mf-dp-ftrl"]
 NAMES += ["gradient-descent"]
 LAZY = NAMES[:3]
-
-
-# ---- L2P -----------------------------------------------------------------------------------------
-
-
-def test_regret_is_below_its_bound():
-    """lambda D^2/4 + B T L^2/(2 lambda) + (d/beta) (1 + log(beta R/d)), R = D L T + lambda D^2/4.
-
-    The last term is -log(mass of nu around the best point) / beta. The true mean is above the value
-    used here with probability at most 1e-6 (normal).
-    """
-    game = ConvexGame(n_rounds=1000, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-2)
-    best = choose_convex_parameters(game, epsilon=8.0)
-    losses = drifting_losses(1000, 2, 1.0, 3)
-    measure = RegularisedWeights(ball=Ball(2, 2.0), beta=best.beta, regulariser=best.regulariser)
-    coins = replicate_generators(0, ("test",), range(15), "algorithm")
-    regret = play_measure(measure, best, losses, coins)[0] - losses.least_total(Ball(2, 2.0))
-    R = 2.0 * game.n_rounds + best.regulariser
-    spread = best.batch_size * game.n_rounds / (2 * best.regulariser)
-    logarithm = 1 + math.log(best.beta * R / game.dimension)
-    bound = best.regulariser + spread + game.dimension / best.beta * logarithm
-    of_zero = -losses.least_total(Ball(2, 2.0))
-    assert regret.mean() + 4.75 * np.std(regret, ddof=1) / math.sqrt(15) < bound < 0.7 * of_zero
-    assert regret.mean() > 0
 
 
 # ---- the study -----------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 
-from dpol.studies.ledger.audits.core import Audit, Row, verdicts
+from dpol.studies.ledger.audits.core import Audit, Row
 from dpol.studies.ledger.audits.experts import audit_adabatch, audit_noises
 from dpol.studies.ledger.audits.labels import audit_messages
 from dpol.studies.ledger.audits.settings import Attacked, AuditPoint, Audits
@@ -24,6 +24,6 @@ SAMPLED = 37
 def run(point: AuditPoint, inputs: Inputs) -> dict[str, list[Row]]:
     """Return the rows of the audits of one kind, a key of `AUDITS`."""
     kind, settings = point
-    error = 1 - settings.confidence
+    confidence = 1 - (1 - settings.confidence) / SAMPLED
     audits = chain.from_iterable(of_kind(settings, inputs.seed) for of_kind in AUDITS[kind])
-    return {"audits": list(verdicts(audits, 1 - error / SAMPLED))}
+    return {"audits": [audit(confidence) for audit in audits]}

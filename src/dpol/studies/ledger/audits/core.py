@@ -22,6 +22,8 @@ from dpol.studies.ledger.audits.settings import Audits
 
 Row = dict[str, Any]
 """A row of the table of audits (docs/reference/tables.md)."""
+Audit = Callable[[float], Row]
+"""Maps the confidence of its bound to the row of an audit, with the verdict."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,11 +55,19 @@ class Subject:
         """The parameter that outputs must keep: the smaller of requested and recorded."""
         return min(self.requested, self.recorded)
 
-    def row(self, statistic: str, result: AuditResult) -> Row:
-        """Return the row of an audit by a statistic of the outputs, with the verdict."""
-        row = vars(self) | vars(result) | {"statistic": statistic}
-        asked = {"requested": row.pop("requested"), "recorded": self.recorded}
-        return row | {"verdict": verdict_on(lower_bound=result.lower_bound, **asked)}
+    def audited(self, statistic: str, bound: Callable[..., AuditResult]) -> Audit:
+        """Return the audit by a statistic of the outputs, in words.
+
+        `bound` maps the claim (`claimed`) and the `confidence` to a bound on the parameter.
+        """
+
+        def audit(confidence: float) -> Row:
+            result = bound(claimed=self.claimed, confidence=confidence)
+            row = vars(self) | vars(result) | {"statistic": statistic}
+            asked = {"requested": row.pop("requested"), "recorded": self.recorded}
+            return row | {"verdict": verdict_on(lower_bound=result.lower_bound, **asked)}
+
+        return audit
 
 
 def replicates_of(settings: Audits) -> tuple[range, range]:
@@ -65,38 +75,13 @@ def replicates_of(settings: Audits) -> tuple[range, range]:
     return range(settings.runs), range(settings.runs, 2 * settings.runs)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Audit:
-    """A subject, its runs, and what bounds its parameter by them.
-
-    Args:
-        subject: subject of the audit.
-        statistic: the statistic of the outputs, in words.
-        runs: arguments of `bound`: outputs of runs, or statistics of them.
-        bound: maps the runs, the claim (`claimed`) and the `confidence` to a result.
-    """
-
-    subject: Subject
-    statistic: str
-    runs: Sequence[Any]
-    bound: Callable[..., AuditResult]
-
-
-def verdicts(audits: Iterable[Audit], confidence: float) -> Iterator[Row]:
-    """Run audits in their order, each at this confidence; yield rows with bound and verdict."""
-    for audit in audits:
-        result = audit.bound(*audit.runs, claimed=audit.subject.claimed, confidence=confidence)
-        yield audit.subject.row(audit.statistic, result)
-
-
 def by_computation(subject: Subject, epsilon: float) -> Audit:
     """Audit by the exact epsilon of the worst pair of inputs."""
 
-    def bound(lower_bound: float, *, claimed: float, confidence: float) -> AuditResult:
-        return AuditResult(parameter="epsilon", claimed=claimed, lower_bound=lower_bound)
+    def bound(claimed: float, confidence: float) -> AuditResult:
+        return AuditResult(parameter="epsilon", claimed=claimed, lower_bound=epsilon)
 
-    words = "epsilon of the worst pair"
-    return Audit(subject=subject, statistic=words, runs=(epsilon,), bound=bound)
+    return subject.audited("epsilon of the worst pair", bound)
 
 
 def by_event(
@@ -107,9 +92,8 @@ def by_event(
     delta: float = 0.0,
 ) -> Audit:
     """Audit by an event of statistics (R,) or (R, k) of the outputs on each of two inputs."""
-    runs = [np.column_stack(columns) for columns in zip(*statistics, strict=True)]
-    bound = partial(audit_runs, parameter=parameter, delta=delta)
-    return Audit(subject=subject, statistic=event, runs=runs, bound=bound)
+    runs = (np.column_stack(columns) for columns in zip(*statistics, strict=True))
+    return subject.audited(event, partial(audit_runs, *runs, parameter=parameter, delta=delta))
 
 
 def combinations(outputs: Sequence[Floats], direction: Floats) -> list[Floats]:
@@ -145,9 +129,5 @@ def gaussian_audits(
         statistics.append(actions)
         event += ", or of the actions"
     yield by_event(subject, event, statistics)
-    yield Audit(
-        subject=subject,
-        statistic=f"covariance of all outputs, {len(changes)} changes",
-        runs=(flat, changes.reshape(len(changes), -1)),
-        bound=audit_covariance,
-    )
+    covariance = partial(audit_covariance, flat, changes.reshape(len(changes), -1))
+    yield subject.audited(f"covariance of all outputs, {len(changes)} changes", covariance)

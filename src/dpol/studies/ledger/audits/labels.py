@@ -44,7 +44,7 @@ def audit_messages(settings: Audits, seed: int) -> Iterator[Audit]:
     published = Clipping(counterexample_class(), 300, "published")
     for clipping in (exact, published):
         sampled = SampledClient(clipping, _EPSILON)
-        code = "none: dpol.labels.accounting computes the law"
+        code = "none: dpol.labels.clients computes the law"
         variant = f"{clipping.rule} sensitivity"
         subject = _subject(sampled, _EXP3, variant, "all pairs of 3 labels", code)
         yield by_computation(subject, sampled.exact_loss)

@@ -155,7 +155,6 @@ class Statement(BaseModel):
         rounding: relative accuracy of the computation.
         witness: the numbers of the worst case: the counterexample if the claim fails.
         note: what else a reader must know.
-        ours: whether the statement is ours, not the paper's.
         on_data: whether it is a finding on the data of a run, which other data need not show. It
             can be seen or not seen, but never refuted.
         kind: what is wrong with a statement that fails.
@@ -177,7 +176,6 @@ class Statement(BaseModel):
     rounding: float = 1e-9
     witness: str = "{case}: measured {measured:.6g}, claimed {claimed:.6g}"
     note: str = ""
-    ours: bool = False
     on_data: bool = False
     kind: Kind | None = None
     root: str = ""
@@ -286,7 +284,6 @@ class Claim:
             "statement": self.statement.place,
             "claim": self.text("statement"),
             "computed": self.text("computed"),
-            "ground": "" if self.statement.ours else self.statement.ground,
             "trivial": math.nan if finding.trivial is None else finding.trivial,
             "lower": lower,
             "upper": upper,

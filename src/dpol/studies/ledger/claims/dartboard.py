@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from dpol.lazy.accounting import LazyGame, sound_epsilon
+from dpol.lazy.accounting import LazyGame
 from dpol.lazy.dartboard import theorem_5_epsilon
-from dpol.lazy.exact import neighbours, worst_epsilon
-from dpol.lazy.transform import LazyParameters
 from dpol.studies.ledger.claims.core import DELTA, At, Finding, Findings
 from dpol.studies.ledger.claims.lazy import mean_lead
 
@@ -58,7 +56,7 @@ def theorem_5(T: int, B: int, p: float, eta: float) -> float:
 
 
 def privacy(_: int) -> Findings:
-    """Check a step of the proofs of Theorems 2 and 5, and exact epsilon of small games."""
+    """Check a step of the proofs of Theorems 2 and 5."""
     shares = np.geomspace(0.003, 0.99, 6).tolist()
     for T, B, p, share in itertools.product(
         *((10**2, 10**4, 10**6), (1, 3, 30), (0.003, 0.03, 0.2, 0.499), shares)
@@ -68,14 +66,6 @@ def privacy(_: int) -> Findings:
         step = 1.5 * squares + math.sqrt(6 * squares * LOG_TERM)
         step_at: At = {"T": T, "B": B, "p": p, "eta": eta}
         yield Finding("dartboard-last-step", 1.0, step / theorem_5(T, B, p, eta), at=step_at)
-    for (d, B), eta, p in itertools.product(((2, 2), (3, 1)), (0.01, 0.1, 0.5), (1e-3, 0.05, 0.5)):
-        game = LazyGame((6 - d) * B, DELTA)
-        rule = LazyParameters(batch_size=B, eta=eta, fake_switch=p, shadow=False)
-        exact = worst_epsilon(d, 5 - d, rule, range(B + 1), delta=DELTA)
-        losses = range(len(neighbours(d, 5 - d, range(B + 1))[0]))
-        at: At = {"d": d, "T": (6 - d) * B, "B": B, "eta": eta, "p": p, "losses": losses}
-        ours = sound_epsilon(game, B, eta, p, shadow=False)
-        yield Finding("dartboard-games", ours, exact, at=at)
 
 
 def updates(_: int) -> Findings:

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.words import counted
-from dpol.show.entries import marked
 from dpol.show.table import Column, Line, Mark, Table, TableCell, one_section
 from dpol.show.words import EXPERTS, cited
 from dpol.studies.ledger.claims.core import OF_SUBSTANCE, ClaimVerdict
@@ -28,7 +27,6 @@ _MARKS: Mapping[str, Mark] = {
 _ORDER = [*ClaimVerdict]
 _SLIP = Mark("easily put right", "open")
 ON_DATA = "What the papers saw on their data, on the data of this run"
-OWN = "Our statements †"
 _FOOTERS = (
     "Does not hold as stated: the number is on the wrong side, and so is its whole interval if it"
     " was sampled. Not seen: a finding on other data that the data of this run do not show; this"
@@ -52,20 +50,18 @@ _FOOTERS = (
     " not other streams.",
     "A verdict is about what was computed. A claim that holds here is not proved: it held in the"
     " number of settings that its row gives.",
-    "†: ours, not in the paper.",
 )
 
 
 def claims_table(frames: Frames, facts: Facts) -> Table:
-    """Build the ledger: a section for each paper, one for findings on data, and one for ours.
+    """Build the ledger: a section for each paper, and one for findings on data.
 
     Rows that fail or are open come first in their section.
     """
     frame = frames["claims"]
-    ours, on_data = frame["ours"].astype(bool), frame["on_data"].astype(bool)
-    theirs = frame[~ours & ~on_data].groupby("paper", sort=False)
-    parts = {cited(str(paper)): rows for paper, rows in theirs}
-    parts |= {ON_DATA: frame[~ours & on_data], OWN: frame[ours]}
+    on_data = frame["on_data"].astype(bool)
+    theirs = frame[~on_data].groupby("paper", sort=False)
+    parts = {cited(str(paper)): rows for paper, rows in theirs} | {ON_DATA: frame[on_data]}
     sections = []
     for title, rows in parts.items():
         lines = rows.sort_values("verdict", key=lambda it: it.map(_ORDER.index), kind="stable")
@@ -110,7 +106,7 @@ def _line(row: dict[Any, Any]) -> Line:
     note = "" if row["note"] in row["counterexample"] else row["note"]
     reasons |= {"Root": row["root"], "Note": note, "Settings": row["settings"]}
     slip = row["verdict"] == ClaimVerdict.FAILS and row["kind"] not in OF_SUBSTANCE
-    return marked(row["statement"], row["ours"]), (
+    return str(row["statement"]), (
         TableCell(row["claim"], _notes(about)),
         TableCell(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),
         TableCell(_number(row["measured"]), tuple(below)),

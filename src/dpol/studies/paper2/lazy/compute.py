@@ -28,6 +28,7 @@ from dpol.studies.paper2.lazy.settings import (
     ADVERSARIES,
     ALGORITHMS,
     GAP,
+    LARGEST_TREE,
     LEADER,
     LEADERS,
     LIMITED,
@@ -98,13 +99,15 @@ def open_losses(losses: PairedLosses, eta: float) -> Floats:
 
 def _played(point: LazyPoint, seed: int) -> Iterator[dict[str, Any]]:
     """Yield the rows, each with the mean regret of uniform random."""
-    T, d, replicates = point.n_rounds, point.n_experts, range(point.replicates)
+    study, longest = point
+    (T,), (d,), replicates = study.n_rounds, study.n_experts, range(study.replicates)
+    algorithms = [it for it in ALGORITHMS if T * d <= LARGEST_TREE or it not in LEADERS]
     by_gap = [
         PairedLosses(tuple(GapLosses(T, d, gap, seed, r) for r in replicates))
         for gap in (GAP, close_gap(T, d))
     ]
     turns = PairedLosses((TurnLosses(T, d, TURN),), len(replicates))
-    asked = point.epsilons, point.close_epsilons, point.alternating_epsilons
+    asked = study.epsilons, study.epsilons * longest, study.alternating_epsilons
     games = [it for it in zip(ADVERSARIES, asked, (*by_gap, turns), strict=True) if it[1]]
     cells = {
         (adversary, epsilon): (losses, mu_of_epsilon(epsilon, DELTA))
@@ -112,7 +115,7 @@ def _played(point: LazyPoint, seed: int) -> Iterator[dict[str, Any]]:
         for epsilon in epsilons
     }
     led = {}  # all games share the noise of a leader
-    for algorithm in [it for it in LEADERS if it in point.algorithms]:
+    for algorithm in [it for it in LEADERS if it in algorithms]:
         coins = replicate_generators(seed, (T, d), replicates, f"algorithm {algorithm}")
         outcomes = play_leaders(algorithm, [*cells.values()], coins)
         led[algorithm] = dict(zip(cells, outcomes, strict=True))
@@ -121,7 +124,7 @@ def _played(point: LazyPoint, seed: int) -> Iterator[dict[str, Any]]:
         uniform = float((losses.totals.mean(axis=1) - least).mean())
         rates = {WEIGHTS: math.sqrt(8 * math.log(d) / T), LEADER: math.inf}
         free = {name: open_losses(losses, eta) - least for name, eta in rates.items()}
-        for epsilon, algorithm in itertools.product(epsilons, point.algorithms):
+        for epsilon, algorithm in itertools.product(epsilons, algorithms):
             if algorithm in free:
                 found = regrets(free[algorithm])
             elif algorithm in led:
@@ -139,7 +142,7 @@ def _played(point: LazyPoint, seed: int) -> Iterator[dict[str, Any]]:
                     "T": T,
                     "d": d,
                     "epsilon": epsilon,
-                    "replicates": point.replicates,
+                    "replicates": study.replicates,
                     "uniform_regret": uniform,
                     "delta": DELTA,
                     "algorithm": algorithm,

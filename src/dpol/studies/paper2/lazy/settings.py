@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
@@ -20,6 +19,8 @@ WEIGHTS, LEADER = "multiplicative-weights", "follow-the-leader"
 """Algorithms without privacy."""
 LEADERS = ("tree-ftpl-min-noise", "mf-ftpl")
 """Algorithms that store noise for every expert and round; long games leave them out."""
+LARGEST_TREE = 3_000_000
+"""Largest T times d at which these play."""
 Epsilons = Several[Annotated[float, Field(gt=0, le=100)]]
 
 
@@ -47,24 +48,5 @@ ALGORITHMS = (
 """Algorithms in the order of the rows."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LazyPoint:
-    """Games of T rounds and d experts, at several epsilons.
-
-    Args:
-        n_rounds: number of rounds T.
-        n_experts: number of experts d.
-        epsilons: privacy epsilons for a change of one round's loss vector, on stochastic losses.
-        close_epsilons: the same where the best expert is better by `close_gap` only.
-        alternating_epsilons: the same on alternating losses.
-        replicates: runs of every setting.
-        algorithms: algorithms that play, in the order of the rows.
-    """
-
-    n_rounds: int
-    n_experts: int
-    epsilons: tuple[float, ...]
-    close_epsilons: tuple[float, ...]
-    alternating_epsilons: tuple[float, ...]
-    replicates: int
-    algorithms: tuple[str, ...]
+LazyPoint = tuple[Lazy, bool]
+"""Games of one T and d, and whether they are the longest."""

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from dpol.studies.paper2.lazy.settings import ALGORITHMS, LEADERS, Lazy, LazyPoint
+from dpol.studies.paper2.lazy.settings import Lazy, LazyPoint
 from dpol.studies.study import Facts, Job, Study
-
-LARGEST_TREE = 3_000_000
-"""Largest T times d at which leaders of noisy prefix sums play."""
 
 
 def jobs(settings: Lazy, facts: Facts) -> dict[str, Job[LazyPoint]]:
@@ -27,17 +24,10 @@ def jobs(settings: Lazy, facts: Facts) -> dict[str, Job[LazyPoint]]:
 
 
 def _games(settings: Lazy, T: int, d: int) -> LazyPoint:
-    led = LEADERS if T * d <= LARGEST_TREE else ()
     longest = max(settings.n_rounds) == T
-    return LazyPoint(
-        n_rounds=T,
-        n_experts=d,
-        epsilons=tuple(settings.epsilons),
-        close_epsilons=tuple(settings.epsilons) if longest else (),
-        alternating_epsilons=tuple(settings.alternating_epsilons) if longest else (),
-        replicates=settings.replicates,
-        algorithms=tuple(it for it in ALGORITHMS if it in led or it not in LEADERS),
-    )
+    alternating = settings.alternating_epsilons if longest else []
+    own = {"n_rounds": [T], "n_experts": [d], "alternating_epsilons": alternating}
+    return settings.model_copy(update=own), longest
 
 
 STUDY = Study(

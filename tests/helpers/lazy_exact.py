@@ -1,9 +1,8 @@
-"""Exact privacy of small games of L2P and the dartboard, by enumerating all outputs.
+"""Exact laws of small games of L2P and the dartboard, by enumerating all outputs.
 
-The output is the expert played in every batch; the shadow point stays hidden. Source:
-"Private Online Learning via Lazy Algorithms", Algorithm 1 with multiplicative weights. Below,
-`sums` (N, S - 1, d) are the batch losses of N sequences; the last of the S batches is left out,
-since its losses come after the last choice.
+The output is the expert played in every batch; the shadow point stays hidden. Below, `sums`
+(N, S - 1, d) are the batch losses of N sequences; the last of the S batches is left out, since its
+losses come after the last choice.
 """
 
 from __future__ import annotations
@@ -64,29 +63,6 @@ def _weights(total: Floats, eta: float) -> Floats:
     return np.asarray(nu / nu.sum(axis=1, keepdims=True))
 
 
-def exact_epsilon(first: Floats, second: Floats, delta: float) -> Floats:
-    """Return the (N,) smallest epsilon >= 0 with sum max(0, P - e^epsilon Q) <= delta, or 50.
-
-    Args:
-        first: (N, outcomes) distributions P.
-        second: (N, outcomes) distributions Q.
-        delta: delta, in [0, 1]; an epsilon above 50 is returned as 50.
-    """
-    low, high = np.zeros(len(first)), np.full(len(first), 50.0)
-    good_at_zero = exact_delta(first, second, low) <= delta
-    for _ in range(48):
-        middle = (low + high) / 2
-        good = exact_delta(first, second, middle) <= delta
-        low, high = np.where(good, low, middle), np.where(good, middle, high)
-    return np.where(good_at_zero, 0.0, high)
-
-
-def exact_delta(first: Floats, second: Floats, epsilon: Floats) -> Floats:
-    """Return the (N,) hockey-stick divergences sum max(0, P - e^epsilon Q); epsilon is (N,)."""
-    excess = np.maximum(first - np.exp(epsilon)[:, None] * second, 0.0)
-    return np.asarray(excess.sum(axis=1))
-
-
 def neighbours(
     n_experts: int,
     rest: int,
@@ -114,23 +90,3 @@ def neighbours(
         second = [rows + (b - a) * place[s] for rows, (a, b) in zip(first, close, strict=True)]
         pairs.append((np.concatenate(first), np.concatenate(second)))
     return cells[indices], pairs
-
-
-def worst_epsilon(
-    n_experts: int,
-    rest: int,
-    rule: LazyParameters,
-    values: Sequence[float],
-    *,
-    delta: float,
-) -> float:
-    """Return the largest exact epsilon at `delta` over all pairs of `neighbours`.
-
-    >>> rule = LazyParameters(batch_size=1, eta=0.1, fake_switch=0.3)
-    >>> worst = worst_epsilon(2, 2, rule, (0, 1), delta=1e-6)
-    >>> round(worst, 3)
-    0.302
-    """
-    games, pairs = neighbours(n_experts, rest, values)
-    masses = output_masses(games, rule)
-    return max(float(exact_epsilon(masses[a], masses[b], delta).max()) for a, b in pairs)
