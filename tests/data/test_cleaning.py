@@ -31,15 +31,12 @@ from data.drawn import (
     streams,
     table,
     told,
-    typed,
     week,
 )
 from dpol.data.cleaning import (
     RULES,
     SELECTIONS,
     ZERO_WOULD_BE_BEST,
-    clean_stream,
-    joined,
     report_as_markdown,
 )
 from dpol.data.question import Gain
@@ -364,27 +361,3 @@ def test_an_identifier_that_no_stream_holds_is_refused_with_the_nearest() -> Non
         "  '50002'; did you mean 050002?\n"
         "  'St. Mary'"
     )
-
-
-@pytest.mark.parametrize(
-    ("otherwise", "said"),
-    [
-        ({}, []),
-        ({"least": [5, 9]}, []),
-        ({"entities": {"S": 3}, "least": None}, ["stream S has 2 hospitals; the paper has 3"]),
-        ({"periods": 1_000},
-         [f"stream {label} has 2 periods; the paper has 1,000" for label in ("S", "T")]),
-        ({"least": [5, 14]}, ["the smallest capacity is 5 to 20 by stream and period, 5 to 9 by"
-                              " stream; in the paper it is 5 to 14"]),
-    ],
-)  # fmt: skip
-def test_a_table_unlike_the_papers_is_cleaned_with_a_warning(
-    otherwise: dict[str, Any], said: list[str]
-) -> None:
-    """The fewest beds are 5 to 9 by stream, and 5 to 20 by stream and week."""
-    here = rows({"a": ("1 1", "5 20"), "h": ("1 1", "30 30")}, "A")
-    there = rows({"b": ("1 1", "9 14"), "k": ("1 1", "30 30")}, "B")
-    reported = {"entities": {"S": 2, "T": 2}, "periods": 2, "least": [5, 20], **otherwise}
-    of, columns = typed(table([*here, *there]), dataset()), dataset().needed_columns
-    each = [clean_stream(of, label, [it], dataset()) for label, it in (("S", "A"), ("T", "B"))]
-    assert joined([report for _, report in each], columns, reported)["warnings"] == said

@@ -196,6 +196,7 @@ FOREIGN: dict[str, Callable[[pa.Table], pa.Table]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Exporting an unversioned")  # NumPy asks again for text
 @pytest.mark.parametrize("change", FOREIGN)
 def test_a_parquet_table_that_is_no_stream_is_refused(path: Path, change: str) -> None:
     write_stream(stream(), path)

@@ -192,13 +192,6 @@ class Config(Settings):
         return place_of(source.file)
 
     @property
-    def reported(self) -> dict[str, Any]:
-        """What the paper says of its table, for the streams that are its states."""
-        from dpol.show.reported import paper_table
-
-        return paper_table({label: stream.reported_as for label, stream in self.streams.items()})
-
-    @property
     def facts(self) -> Facts:
         """What studies and their jobs know about the run."""
         return Facts(

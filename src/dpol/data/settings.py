@@ -700,9 +700,7 @@ class Stream(Settings):
     title: str | None = None
     """Title in tables and figures; default: the label."""
     reported_as: Label | None = None
-    """The paper's label of this state (NM, PA or CA), whose numbers Table 2 shows.
-
-    The run warns if hospitals, weeks or fewest beds are not the paper's."""
+    """The paper's label of this state (NM, PA or CA), whose numbers Table 2 shows."""
 
 
 Streams = Annotated[
