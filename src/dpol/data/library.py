@@ -31,8 +31,10 @@ from dpol.data.stream import POSITIVE, PUBLIC, GainStream
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpol.data.table import Table
 
-class _Asked(Settings):
+
+class Asked(Settings):
     """What makes a stream of a table, under the keys of a config."""
 
     dataset: Dataset
@@ -40,6 +42,14 @@ class _Asked(Settings):
     """The stream, by any label."""
     gain: Gain = THE_PAPERS
     """The question."""
+
+
+def asked(place: str, raw: Mapping[str, Any]) -> Asked:
+    """Check what makes a stream of the table `place`. Raises ConfigError for broken rules."""
+    try:
+        return Asked.model_validate(raw)
+    except ValidationError as error:
+        raise refusal(place, problems_of(error, Asked, raw)) from None
 
 
 def read_table(
@@ -137,10 +147,25 @@ def read_table(
     }
     try:
         with needs_pipeline():
-            return _stream_of(place, raw, label, count_sensitivity, stay, frame)
+            from dpol.data.cleaning import changes, log_warnings, played
+            from dpol.data.table import read_rows, rows_of_frame
+
+            whole, moves = asked(place, raw), count_sensitivity
+            dataset = whole.dataset
+            if broken := [*dataset.problems({"gain": whole.gain}, moved=moves is not None)]:
+                raise refusal(place, broken)
+            rows = read_rows(place, dataset) if frame is None else rows_of_frame(frame, dataset)
+            _, report, (stream,) = played(rows, dataset, whole.streams, whole.gain, moves, stay)
     except (ConfigError, DataError) as error:
         error.args = (in_words(error.args, as_argument),)
         raise error from None
+    log_warnings(rows.file, report)
+    (cleaned,) = report["streams"]
+    left_out = report["rows_dropped"] or report["rows_outside"] or cleaned["dropped"]
+    who_plays = cleaned["understood"][: 1 + bool(cleaned["dropped"])]
+    for line in [*(who_plays if left_out else ()), *changes(cleaned)]:
+        LOGGER.warning("%s: stream %s: %s", rows.file, label, line)
+    return replace(stream, provenance=stream.provenance | {PUBLIC: dataset.public})
 
 
 def as_argument(key: Key) -> str:
@@ -156,39 +181,24 @@ def as_argument(key: Key) -> str:
     return named.get(text) or text.removeprefix("dataset.").removeprefix("columns.")
 
 
-def _stream_of(
-    place: str,
-    raw: dict[str, Any],
-    label: str,
-    moves: float | None,
-    stay: int,
-    frame: pd.DataFrame | None,
-) -> GainStream:
-    """Do what the jobs of a run do for a stream, on a frame if one is given.
+def read_undescribed(table: Path, keys: Mapping[str, Any]) -> tuple[Table, Read]:
+    """Read all columns of a table that no config describes yet; also return how it was read.
+
+    Args:
+        table: the file.
+        keys: the keys of a dataset that are set; other columns have the names of `tidy.NAMES`.
 
     Raises:
-        ConfigError: `raw` breaks rules of a config.
+        DataError: the table cannot be read.
+        ConfigError: a key has another value than it may have.
     """
-    from dpol.data.cleaning import changes, log_warnings, played
-    from dpol.data.table import read_rows, rows_of_frame
+    from dpol.data.table import read_file
 
-    try:
-        asked = _Asked.model_validate(raw)
-    except ValidationError as error:
-        raise refusal(place, problems_of(error, _Asked, raw)) from None
-    dataset = asked.dataset
-    if broken := [*dataset.problems({"gain": asked.gain}, moved=moves is not None)]:
-        raise refusal(place, broken)
-    rows = read_rows(place, dataset) if frame is None else rows_of_frame(frame, dataset)
-    _, report, (stream,) = played(rows, dataset, asked.streams, asked.gain, moves, stay)
-    log_warnings(rows.file, report)
-    (cleaned,) = report["streams"]
-    left_out = report["rows_dropped"] or report["rows_outside"] or cleaned["dropped"]
-    who_plays = cleaned["understood"][: 1 + bool(cleaned["dropped"])]
-    lines = [*(who_plays if left_out else ()), *changes(cleaned)]
-    for line in lines:
-        LOGGER.warning("%s: stream %s: %s", rows.file, label, line)
-    return replace(stream, provenance=stream.provenance | {PUBLIC: dataset.public})
+    columns = {"entity": "place", "period": "week", "count": "count", **keys.get("columns", {})}
+    raw = {"source": {"kind": "local", "file": "table.csv"}, "columns": columns}
+    raw["read"] = keys.get("read", {})
+    dataset = asked(str(table), {"dataset": raw, "streams": {}}).dataset
+    return read_file(table, dataset.read, of=dataset.columns), dataset.read
 
 
 def read_gains(

@@ -525,7 +525,8 @@ def read_stream(path: Path | str) -> GainStream:
         about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
         numbers = ["expert", "gain", _GIVEN if _GIVEN in table.column_names else "capacity"]
         # Arrow's `to_numpy` imports pandas, which takes longer than playing a small stream.
-        expert, *grids = (np.from_dlpack(table[name].combine_chunks()) for name in numbers)
+        columns = (np.from_dlpack(table[name].combine_chunks()) for name in numbers)
+        expert, *grids = (np.asarray(column, float) for column in columns)
         n = int(expert.max()) + 1
         gains, last = (grid.reshape(-1, n) for grid in grids)
         return GainStream(

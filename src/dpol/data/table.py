@@ -11,7 +11,6 @@ import csv
 import datetime
 import gzip
 import hashlib
-import io
 import json
 import re
 import unicodedata
@@ -20,6 +19,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias, cast
 
@@ -279,48 +279,44 @@ def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     if "\0" in "".join(header):
         raise ValueError("null characters stand in the header")
     places, names = choose(header), [f"f{place}" for place in range(len(header))]
-    source: Path | io.BytesIO = path
-    encoding: str = read.encoding
-    if read.skipfooter:
-        with _opened(path, read) as text:
-            kept = [line for line in text if line.strip()][: -read.skipfooter]
-        source, encoding = io.BytesIO(("\n" * read.skiprows + "".join(kept)).encode()), "utf-8"
-    try:
-        table = arrow.read_csv(
-            source,
-            arrow.ReadOptions(
-                encoding=encoding, skip_rows=read.skiprows, column_names=names,
-                use_threads=False, block_size=1 << 24,
-            ),
-            arrow.ParseOptions(delimiter=sep, newlines_in_values=True),
-            arrow.ConvertOptions(
-                include_columns=[names[place] for place in {*places, len(header) - 1}],
-                column_types=dict.fromkeys(names, pa.string()),
-            ),
-        ).slice(1)  # fmt: skip
-    except pa.ArrowInvalid as error:
-        if not (
-            uneven := re.search("Row #([0-9]+): Expected [0-9]+ columns, got (.+?):", str(error))
-        ):
-            raise
-        found = int(uneven[2])
+    uneven = list[arrow.InvalidRow]()
+
+    def put_aside(row: arrow.InvalidRow) -> str:
+        uneven.append(row)
+        return "skip"
+
+    table = arrow.read_csv(
+        path,
+        arrow.ReadOptions(
+            encoding=read.encoding, skip_rows=read.skiprows, column_names=names,
+            use_threads=False, block_size=1 << 24,
+        ),
+        arrow.ParseOptions(
+            delimiter=sep, newlines_in_values=True, invalid_row_handler=put_aside
+        ),
+        arrow.ConvertOptions(
+            include_columns=[names[place] for place in {*places, len(header) - 1}],
+            column_types=dict.fromkeys(names, pa.string()),
+        ),
+    ).slice(1)  # fmt: skip
+    rows = len(table) + len(uneven) - read.skipfooter
+    if uneven and uneven[0].number <= read.skiprows + 1 + rows:
+        found = counted(uneven[0].actual_columns, "cell")
         raise DataError(
-            f"{path}, row {uneven[1]}: has {counted(found, 'cell')}, but the header has"
-            f" {len(header)}. ",
-            keyed("If notes stand below the table, set {dataset.read.skipfooter}; or quote cells")
-            if found < len(header)
-            else keyed("Set {dataset.read.sep} or {dataset.read.skiprows}; or quote cells"),
-            f" that hold {sep!r} or a line break",
-        ) from None
-    last = table[names[-1]][-1].as_py() if len(table) else ""
-    if "\n" in last or "\r" in last:
+            f"{path}, row {uneven[0].number}: has {found}, but the header has {len(header)}. ",
+            keyed("If notes stand below the table, set {dataset.read.skipfooter}; or change"),
+            keyed(" {dataset.read.sep} or {dataset.read.skiprows}; or quote cells that hold"),
+            f" {sep!r} or a line break",
+        )
+    ends = [it.text for it in uneven[-1:]] + table[names[-1]][-1:].to_pylist()
+    if any("\n" in end or "\r" in end for end in ends):
         with _opened(path, read) as text:
             (end,) = deque(text, 1)
         if not end.rstrip().endswith('"'):
             raise DataError(f"{path}: has quotation marks that do not end; {AGAIN}")
     cells = pd.DataFrame({header[place]: table[names[place]].to_pandas() for place in places})
     cells.index += read.skiprows + 2
-    return cells
+    return cells[: max(rows, 0)]
 
 
 def _read_parquet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
@@ -350,24 +346,19 @@ def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
             tidy.told("sheets"),
         )
     sheets[name].reset_dimensions()  # some programs write wrong ones
-    rows = {
-        number: row
-        for number, row in enumerate(sheets[name].iter_rows(values_only=True), start=1)
-        if number > read.skiprows and any(it is not None and str(it).strip() for it in row)
-    }
-    numbers = [*rows][: len(rows) - read.skipfooter]
-    if not numbers:
+    columns = zip_longest(*sheets[name].iter_rows(values_only=True))  # rows may end early
+    grid = pd.DataFrame(dict(enumerate(columns)), dtype=object)
+    grid = grid.where(grid.notna(), "").map(_plain).set_axis(grid.index + 1)
+    rows = grid[(grid != "").any(axis=1) & (grid.index > read.skiprows)]
+    rows = rows[: len(rows) - read.skipfooter]
+    if rows.empty:
         raise DataError(
             f"{path}: sheet {name!r} holds no table; change ",
             keyed("{dataset.read.sheet_name} or {dataset.read.skiprows}"),
         )
-    header = ["" if it is None else str(_plain(it)) for it in rows[numbers[0]]]
-    columns = {
-        header[place]: [(*rows[n], *[None] * len(header))[place] for n in numbers[1:]]
-        for place in choose(header)
-        if header[place]
-    }
-    return pd.DataFrame(columns, numbers[1:], dtype=object)
+    header = [*map(str, rows.iloc[0])]
+    places = [place for place in choose(header) if header[place]]
+    return rows.iloc[1:, places].set_axis([header[place] for place in places], axis=1)
 
 
 def write_raw_table(cells: pd.DataFrame, path: Path | str) -> None:
