@@ -110,7 +110,7 @@ class Web:
         fetch_table(WebSource.model_validate(source), query, self.table, self.log.append)
         with gzip.open(self.table, "rt", encoding="utf-8-sig", newline="") as stream:
             header, *rows = csv.reader(stream)
-        assert header == query.columns
+        assert header == query.dataset.must_have
         return [tuple(row) for row in rows]
 
     def refused(self, *endpoints: dict[str, Any]) -> str:
@@ -356,11 +356,9 @@ FRIDAY = "2021-01-08"
 def test_a_dataset_asks_for_its_columns_groups_and_periods(
     columns: dict[str, Any], periods: dict[str, str], groups: list[str], where: str
 ) -> None:
-    """A table may lack the columns of sums that count no cases."""
     named = {"cases": ["adult", *COUNT_SUMS[:1]], "name": "title"}
     query = Query(dataset({**SUMS, **named, **columns}, periods), groups)
     state = ["state"] if "group" not in columns else []
-    needed = ["hospital", "week", *state, "title", "patients", "beds", "adult", COUNT_SUMS[0]]
-    assert query.dataset.must_have == needed
-    assert query.columns == [*needed, COUNT_SUMS[1], *BED_SUMS]
+    numbers = ["patients", "beds", *COUNT_SUMS, *BED_SUMS, "adult"]
+    assert query.dataset.must_have == ["hospital", "week", *state, "title", *numbers]
     assert (query.where, query.soql["$order"]) == (where, "week,hospital,:id")

@@ -9,15 +9,12 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpol.core.errors import ConfigError, DpolError, Key, OutputError, UsageError, in_words
 from dpol.core.files import write_text
 from dpol.core.options import Commands, add_command, given
 from dpol.core.shipped import over
-
-if TYPE_CHECKING:
-    from dpol.data.table import Table
 
 _ANSWERS = {
     "columns.entity": "column of the entities that play against each other",
@@ -89,7 +86,7 @@ def new_dataset(options: argparse.Namespace) -> None:
 
     from dpol.config.experiment import parse_experiment
     from dpol.data.cleaning import changes, played
-    from dpol.data.table import provenance_of_table, rows_of_table
+    from dpol.data.table import read_rows
 
     table = Path(options.name)
     stem = re.sub("[^a-z0-9]+", "-", table.name.partition(".")[0].lower())
@@ -101,12 +98,11 @@ def new_dataset(options: argparse.Namespace) -> None:
         key, _, text = pair.removeprefix("dataset.").partition("=")
         keys[key.strip()] = text
     try:
-        raw, found = _config(table, file.stem, keys)
+        raw = _config(table, file.stem, keys)
         config = parse_experiment(raw, file.name).config
         dataset, unit = config.dataset, config.privacy.unit
         moves = config.privacy.model_dump(exclude_unset=True).get("count_sensitivity")
-        facts = provenance_of_table(table, simulated=dataset.simulated)
-        rows = rows_of_table(found, dataset, facts)
+        rows = read_rows(table, dataset)
         _, report, _ = played(rows, dataset, config.streams, config.gain, moves, unit.weeks)
     except DpolError as error:
         told, named = in_options(error)
@@ -127,8 +123,8 @@ def new_dataset(options: argparse.Namespace) -> None:
     print(f"Written: {file}. Now: dpol run {file} --cores 2")
 
 
-def _config(table: Path, name: str, keys: dict[str, str]) -> tuple[dict[str, Any], Table]:
-    """Return the config of a table, and the table; add the answers to the keys.
+def _config(table: Path, name: str, keys: dict[str, str]) -> dict[str, Any]:
+    """Return the config of a table; add the answers to the keys.
 
     An HHS table is read as `config/paper.yaml` reads it.
 
@@ -144,12 +140,11 @@ def _config(table: Path, name: str, keys: dict[str, str]) -> tuple[dict[str, Any
     found, read = read_undescribed(table, own)
     dataset: dict[str, Any] = {"source": {"kind": "local", "file": str(table)}}
     streams: dict[str, Any] = {name: {"groups": ["all"]}}
-    papers = Dataset.model_validate({"like": "paper"}).needed_columns
-    if {*papers.needed, *papers.may_lack} <= {*found.header}:
-        days = dates_of(found.cells[papers.period])
-        span = {"first": days.min().date(), "last": days.max().date()}
-        dataset = {"like": "paper", "public": False, **dataset, "periods": span}
-        groups = {*texts_of(found.cells[str(papers.group)])} - {""}
+    papers = Dataset.model_validate({"like": "paper"})
+    if {*papers.must_have} <= {*found.header}:
+        own_weeks = {"first": None, "last": None}
+        dataset = {"like": "paper", "public": False, **dataset, "periods": own_weeks}
+        groups = {*texts_of(found.cells[papers.needed_columns.group])} - {""}
         streams = {group: {"groups": [group]} for group in sorted(groups)}
     else:
         form = own.get("periods", {}).get("format")
@@ -164,7 +159,7 @@ def _config(table: Path, name: str, keys: dict[str, str]) -> tuple[dict[str, Any
     config: dict[str, Any] = {"run": name, "seed": 1, "dataset": dataset, "streams": streams}
     config["privacy"] = {"levels": [float("inf"), 1, 0.5, 0.25]}
     config |= {"suites": ["local", "central", "non-private"], "replicates": 40}
-    return over(config, _blocks(keys)), found
+    return over(config, _blocks(keys))
 
 
 def _answer(table: Path, shown: list[str], kinds: Mapping[str, str], keys: dict[str, str]) -> None:

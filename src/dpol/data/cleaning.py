@@ -246,7 +246,7 @@ def clean_stream(
         "changed": int(changed.sum()),
         "understood": understood(rows, read, table, dropped, dataset),
     }
-    facts = {key: rows.facts[key] for key in ("provenance", "read", "dropped", "changed")}
+    facts = {key: rows.facts[key] for key in ("provenance", "read", "dropped")}
     return table, {**facts, "stream": report}
 
 
@@ -403,7 +403,7 @@ def joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "rows_read": first["read"],
         "rows_dropped": first["dropped"],
         "rows_outside": first["read"] - first["dropped"] - sum(groups.values()),
-        "warnings": [*first["changed"], *_warnings(streams)],
+        "warnings": [*_warnings(streams)],
         "rules": dict(RULES),
         "streams": streams,
     }

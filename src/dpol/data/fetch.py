@@ -78,7 +78,7 @@ def fetch_table(
             "This machine may be offline, or behind a proxy. Then either\n"
             "- run again when there is a connection; or\n"
             f"- get the table on another machine and place it at {destination}, a gzip-compressed"
-            f" CSV file\n  with the columns {', '.join(query.columns)};\n"
+            f" CSV file\n  with the columns {', '.join(query.dataset.must_have)};\n"
             f"  needed rows: {query.where or 'all'}; or\n"
             "- use the hospitals that come with dpol, without a network: dpol run central-texas"
         )

@@ -25,11 +25,6 @@ class Query:
     groups: Collection[str]
 
     @property
-    def columns(self) -> list[str]:
-        """Names of the columns, each once; a whole file may lack those of sums."""
-        return list(dict.fromkeys([*self.dataset.must_have, *self.dataset.needed_columns.may_lack]))
-
-    @property
     def where(self) -> str:
         """The condition on rows in SoQL, the language of Socrata servers; empty for all rows."""
         columns, conditions = self.dataset.needed_columns, list[str]()
@@ -45,7 +40,7 @@ class Query:
     def soql(self) -> dict[str, str]:
         """The parameters of a request for the rows."""
         of = self.dataset.needed_columns
-        asked = {"$select": ",".join(self.columns), "$where": self.where}
+        asked = {"$select": ",".join(self.dataset.must_have), "$where": self.where}
         asked["$order"] = f"{of.period},{of.entity},:id"
         return {key: value for key, value in asked.items() if value}
 

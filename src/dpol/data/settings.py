@@ -295,7 +295,7 @@ class Titles(Settings):
 
 
 class DayColumns(Settings):
-    """Columns that tell what a suppressed average hides; a table may lack them."""
+    """Columns that tell what a suppressed average hides."""
 
     sum: str
     """Sum over the days reported."""
@@ -322,8 +322,7 @@ class Columns(Settings):
     """`{sum: COLUMN, coverage: COLUMN}` of a count that is an average: a suppressed count becomes
     sum / coverage.
 
-    Where the sum is suppressed too, the count becomes `cleaning.suppressed_sum` / coverage. A table
-    without these columns is read as if they were not named, and a warning says so."""
+    Where the sum is suppressed too, the count becomes `cleaning.suppressed_sum` / coverage."""
     capacity_days: DayColumns | None = None
     """The same for a column of capacities; a capacity whose sum is suppressed too is missing."""
     capacity_per: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
@@ -359,19 +358,6 @@ class Columns(Settings):
                 named |= {f"{what}_sum": days.sum, f"{what}_days": days.coverage}
         named |= {f"cases_{k}": name for k, name in enumerate(self.cases or ())}
         return {role: name for role, name in named.items() if name}
-
-    @property
-    def may_lack(self) -> list[str]:
-        """The columns of `count_days` and `capacity_days`, which a table may lack."""
-        both = [days for days in (self.count_days, self.capacity_days) if days]
-        return list(dict.fromkeys(name for days in both for name in (days.sum, days.coverage)))
-
-    @property
-    def needed(self) -> list[str]:
-        """All columns that a table must have, each once."""
-        texts = [self.entity, self.period, self.group, self.name]
-        named = [*texts, self.count, self.capacity, *(self.cases or ())]
-        return list(dict.fromkeys(name for name in named if name))
 
 
 class Periods(Settings):
@@ -598,7 +584,9 @@ class Dataset(Settings):
     @property
     def must_have(self) -> list[str]:
         """The columns that a table of counts must have, each once."""
-        return list(dict.fromkeys([*self.needed_columns.needed, *self.cleaning.drop_where]))
+        of = self.needed_columns
+        named = [of.entity, of.period, of.group, of.name, *of.numbers.values()]
+        return list(dict.fromkeys(filter(None, [*named, *self.cleaning.drop_where])))
 
     @property
     def pictured(self) -> tuple[str, str]:
@@ -629,14 +617,6 @@ class Dataset(Settings):
         """Whether the results hold numbers that not everyone may see."""
         return not (self.public or self.simulated)
 
-    @property
-    def sums(self) -> Key | None:
-        """The key by which counts are added that may be of one person; None if none are."""
-        if self.rules.several_rows != "sum":
-            return None
-        block = ("periods", "of") if self.periods.of else ("cleaning", "several_rows")
-        return Key(("dataset", *block))
-
     def problems(self, asks: Mapping[str, Gain], *, moved: bool) -> Iterator[Problem]:
         """Yield keys that contradict each other, or do not fit the source or the questions.
 
@@ -662,13 +642,16 @@ class Dataset(Settings):
                 yield wrong("columns.capacity", MISSING, keyed(told, gain=Key(location)))
             if kind == "gains" and gain != THE_PAPERS:
                 yield Problem(location, gain.of, not_of_kind)
-        if not moved and (sums := self.sums):
+        if not moved and self.rules.several_rows == "sum":
+            block = ("periods", "of") if self.periods.of else ("cleaning", "several_rows")
             told = (
                 "is missing, and {key} adds counts that may be of one person: how far does one"
                 " person change one sum? 7, if a person may be counted on each of 7 days; 1, if"
                 " only once, as an arrival"
             )
-            yield Problem(("privacy", "count_sensitivity"), MISSING, keyed(told, key=sums))
+            yield Problem(
+                ("privacy", "count_sensitivity"), MISSING, keyed(told, key=Key(("dataset", *block)))
+            )
         for name in sorted(self.read.model_fields_set - applies):
             told = f"does not apply to {file}; remove that key"
             yield wrong(f"read.{name}", getattr(self.read, name), told)

@@ -102,7 +102,7 @@ class Rows:
             numbers, else nan), `_kind` (`number`, `missing`, `suppressed`, `negative` or `bad`) and
             `_text` of a bad cell.
         facts: the file, its provenance, the numbers of its rows and of those that `drop_where` left
-            out (`read`, `dropped`), columns that it lacks (`changed`), columns that may hold parts
+            out (`read`, `dropped`), columns that may hold parts
             of dates (`parts`), and a date with its text and row (`dated`).
     """
 
@@ -123,18 +123,16 @@ def read_file(
     read: Read = DEFAULT,
     columns: Sequence[str] | None = None,
     *,
-    others: Sequence[str] = (),
     of: Columns | None = None,
 ) -> Table:
     """Read some columns, or all, of a CSV, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx` file.
 
-    Those of `others` are read too where they are there. Rows without any text are left out.
+    Rows without any text are left out.
 
     Args:
         path: the file.
         read: the options of the reader.
         columns: names of columns that the file must have; all by default.
-        others: names of columns that it may have.
         of: what the columns mean, for the lines of pandas that a message shows.
 
     Raises:
@@ -154,7 +152,7 @@ def read_file(
 
     def choose(header: list[str]) -> list[int]:
         names.extend(header)
-        return _places(path, header, columns, others, of)
+        return _places(path, header, columns, of)
 
     reader = {".parquet": _read_parquet, ".xlsx": _read_sheet}.get(path.suffix, _read_csv)
     try:
@@ -224,14 +222,12 @@ def _places(
     path: Path | str,
     header: list[str],
     columns: Sequence[str] | None,
-    others: Sequence[str],
     of: Columns | None,
 ) -> list[int]:
     if not any(header):
         raise DataError(f"{path}: holds no table; {AGAIN}")
     times = Counter(header)
-    there = [name for name in others if times[name] == 1]
-    wanted = [*dict.fromkeys(header if columns is None else [*columns, *there])]
+    wanted = [*dict.fromkeys(header if columns is None else columns)]
     if len(header) == 1 and (columns is None or wanted != header):
         remedy = keyed("Set {dataset.read.sep} or {dataset.read.skiprows}")
         if sep := next((sign for sign in ";\t|," if sign in header[0]), ""):
@@ -528,8 +524,7 @@ def read_rows(file: Path | str, dataset: Dataset) -> Rows:
             f" {way_back(str(file)) or AGAIN}; or, if the change is meant, remove ",
             keyed("{dataset.source.sha256}"),
         )
-    wanted = dataset.must_have
-    table = read_file(file, dataset.read, wanted, others=columns.may_lack, of=columns)
+    table = read_file(file, dataset.read, dataset.must_have, of=columns)
     facts = provenance_of_table(file, simulated=dataset.simulated)
     return typed_rows(table, dataset, facts, lambda: read_file(file, dataset.read).cells)
 
@@ -557,7 +552,7 @@ def rows_of_frame(frame: pd.DataFrame, dataset: Dataset) -> Rows:
 def rows_of_table(whole: Table, dataset: Dataset, provenance: Mapping[str, Any]) -> Rows:
     """Return the typed rows of a table of which all columns were read."""
     columns = dataset.needed_columns
-    _places(whole.file, list(whole.header), dataset.must_have, columns.may_lack, columns)
+    _places(whole.file, list(whole.header), dataset.must_have, columns)
     return typed_rows(whole, dataset, provenance, lambda: whole.cells)
 
 
@@ -579,12 +574,7 @@ def typed_rows(
         DataError: no row holds a text of `drop_where`.
     """
     columns, rules, periods = dataset.needed_columns, dataset.cleaning, dataset.periods
-    cells, changed = _without_dropped(table, rules), list[str]()
-    for what, days in (("count", columns.count_days), ("capacity", columns.capacity_days)):
-        if days and (lacks := [it for it in (days.sum, days.coverage) if it not in cells]):
-            changed.append(
-                f"no column {', '.join(lacks)}: no sum tells a suppressed value of {what}"
-            )
+    cells = _without_dropped(table, rules)
     moments = dates_of(cells[columns.period], periods.format)
     starts = moments.dt.floor("D")
     if periods.of:
@@ -600,8 +590,7 @@ def typed_rows(
         "date": texts.where(moments.isna()),
     }
     for role, name in columns.numbers.items():
-        if name in cells:
-            typed |= _number_columns(role, cells[name], dataset.read, rules)
+        typed |= _number_columns(role, cells[name], dataset.read, rules)
     every = pd.DataFrame(typed, cells.index).reset_index(names="row")
     every["repeated"] = _repeated(every, whole)
     groups = every.groupby("entity", observed=True)["group"].nunique()
@@ -612,7 +601,6 @@ def typed_rows(
         "provenance": dict(provenance),
         "read": len(table.cells),
         "dropped": len(table.cells) - len(cells),
-        "changed": changed,
         "parts": tidy.parts_of_dates(table.header),
         "dated": {}
         if row is None
