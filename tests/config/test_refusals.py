@@ -66,7 +66,7 @@ dataset.source.file = 'table}.csv': must have no braces; rename the file
     ({"lazy": {"n_rounds": [9], "n_experts": [2], "epsilons": [1]}}, "lazy.delta = 1e-06: delete it: every guarantee has delta = 1e-06"),
     ({"convex": {"n_rounds": [9], "dimensions": [2], "epsilons": [1]}}, "convex.delta = 1e-06: delete it: every guarantee has delta = 1e-06"),
     (GAINS, """
-dataset.source.sensitivity = 0: must be a number above 0, or the name of a column
+dataset.source.sensitivity = 0: must be greater than 0
 privacy.count_sensitivity = 2.0: must not be given because dataset.source.kind is gains: use dataset.source.sensitivity
 labels.patients_per_week = 5: must not be given because dataset.source.kind is gains: its gains have no people
 suites.noisy.noises = ['isotropic', 'capacity']: must not contain capacity because dataset.source.kind is gains: gains have no capacities

@@ -66,7 +66,7 @@ def in_options(error: DpolError) -> tuple[str, dict[str, str]]:
         if name in _ANSWERS:
             named[name] = blocks[-1].upper()
             return _option(name)[0]
-        if "." not in name or blocks[0] not in ("dataset", *_BESIDE):
+        if "." not in name:
             return str(key)
         named[name] = key.value or "VALUE"
         return shlex.join(_option(name, key.value)) if key.value else name
@@ -159,7 +159,8 @@ def _config(table: Path, name: str, keys: dict[str, str]) -> dict[str, Any]:
     config: dict[str, Any] = {"run": name, "seed": 1, "dataset": dataset, "streams": streams}
     config["privacy"] = {"levels": [float("inf"), 1, 0.5, 0.25]}
     config |= {"suites": ["local", "central", "non-private"], "replicates": 40}
-    return over(config, _blocks(keys))
+    whole: dict[str, Any] = over(config, _blocks(keys))
+    return whole
 
 
 def _answer(table: Path, shown: list[str], kinds: Mapping[str, str], keys: dict[str, str]) -> None:

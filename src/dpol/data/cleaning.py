@@ -386,8 +386,8 @@ def provenance_of_stream(report: Mapping[str, Any]) -> dict[str, Any]:
         report: a report from `clean_stream`.
     """
     stream = report["stream"]
-    kept = (SELECTION, MAX_CARRY, SUMS) if stream[SUMS] else (SELECTION, MAX_CARRY)
-    return {**report["provenance"], **{key: stream[key] for key in kept}}
+    rules = {key: stream[key] for key in (SELECTION, MAX_CARRY, SUMS) if stream[key] is not None}
+    return {**report["provenance"], **rules}
 
 
 def joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """Tables as gain streams, in one call: of counts, and of gains themselves.
 
 Tables of gains are a source of their own because nobody knows how many gains one person moves: the
-owner gives the sensitivity, round by round if need be, and the record says that the unit is one
-round.
+owner gives the sensitivity, and the record says that the unit is one round.
 """
 
 from __future__ import annotations
@@ -19,14 +18,13 @@ from dpol.core.arguments import check_number, check_whole
 from dpol.core.errors import ConfigError, DataError, Key, Text, in_words, keyed
 from dpol.core.extras import needs_pipeline
 from dpol.core.logs import LOGGER
-from dpol.core.randomness import Floats
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Settings
 from dpol.core.shipped import place_of
 from dpol.core.words import counted, nearest
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import DEFAULT, Dataset, GainsSource, Read, Stream
-from dpol.data.stream import POSITIVE, PUBLIC, GainStream
+from dpol.data.stream import PUBLIC, GainStream
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,12 +215,13 @@ def read_gains(
 
     table = read_file(source.file, read)
     present, top, rounds = [*map(str, table.cells)], source.gain_range, len(table.cells)
-    others = [it for it in (source.period, source.sensitivity) if isinstance(it, str)]
-    experts = [name for name in present if name not in others]
+    experts = [name for name in present if name != source.period]
     wrong: Text = ""
-    if missing := [name for name in others if name not in present]:
-        known = f"{', '.join(missing)}{nearest(missing[0], present)}"
-        wrong = f"no column named {known}. Change ", Key(("dataset", "source"))
+    if source.period is not None and source.period not in present:
+        wrong = (
+            f"no column named {source.period}{nearest(source.period, present)}. Change ",
+            Key(("dataset", "source", "period")),
+        )
     elif "" in experts:
         place = present.index("") + 1
         wrong = f"column {place} has no name; name it, or remove it if it only numbers the rows"
@@ -237,26 +236,17 @@ def read_gains(
         texts = table.cells.loc[days.isna(), source.period]
         bad.append(bad_dates(texts, None, Key(("dataset", "source", "period"))))
         periods = days.to_numpy().astype("datetime64[D]")
-    mend = keyed(
-        "Fix the table, or change {dataset.source.gain_range}, {dataset.source.sensitivity} or"
-        " {dataset.read.decimal}."
-    )
-    ranges = dict.fromkeys(experts, (0.0, top))
-    if isinstance(of_rounds := source.sensitivity, str):
-        ranges[of_rounds] = POSITIVE
-    values = dict[str, Floats]()
-    for name, (low, high) in ranges.items():
-        values[name] = values_of(table.cells[name], read)
-        outside = table.cells.loc[~((values[name] >= low) & (values[name] <= high)), name]
-        wanted = "a number above 0" if low else f"a number in [0, {top:g}]"
-        bad.append(BadCells(outside, wanted, mend))  # NaN is in no range
+    mend = keyed("Fix the table, or change {dataset.source.gain_range} or {dataset.read.decimal}.")
+    values = {name: values_of(table.cells[name], read) for name in experts}
+    for name, gains in values.items():
+        outside = table.cells.loc[~((gains >= 0) & (gains <= top)), name]  # NaN is in no range
+        bad.append(BadCells(outside, f"a number in [0, {top:g}]", mend))
     refuse_cells(table.file, bad)
-    given = values[of_rounds] if isinstance(of_rounds, str) else np.full(rounds, of_rounds)
     try:
         return GainStream(
             label=label,
-            gains=np.column_stack([values[name] for name in experts]),
-            given_sensitivity=given,
+            gains=np.column_stack([*values.values()]),
+            given_sensitivity=np.full(rounds, source.sensitivity),
             entities=tuple(experts),
             periods=periods,
             gain_range=top,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import datetime
-import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -51,13 +50,6 @@ def _relative(path: str) -> str:
     if not path.endswith(".csv.gz") or parts[0] == "/" or ".." in parts:
         raise ValueError("must be a path below the working folder, like data/raw/table.csv.gz")
     return without_braces(path)
-
-
-def _number_or_column(value: object) -> object:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not (isinstance(value, str) and value) and not (number and 0 < float(str(value)) < math.inf):
-        raise ValueError("must be a number above 0, or the name of a column")
-    return value
 
 
 def _digest(text: str) -> str:
@@ -205,16 +197,15 @@ class LocalSource(Settings):
 class GainsSource(Settings):
     """A table of gains on this machine: a row per round, a column per expert, no capacities.
 
-    Every column is an expert, except the period and the sensitivity.
+    Every column is an expert, except the period.
     """
 
     kind: Literal["gains"]
     """Kind of source."""
     file: TableFile
     """The table, as with `local`; rows in the order of the rounds."""
-    sensitivity: Annotated[float | str, BeforeValidator(_number_or_column)]
-    """Largest protected change of one round's gains (L2 norm): a number, or the column with one
-    per round.
+    sensitivity: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    """Largest protected change of one round's gains (L2 norm).
 
     sqrt(n) times `gain_range`, for n experts, protects any change."""
     gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
@@ -649,9 +640,8 @@ class Dataset(Settings):
                 " person change one sum? 7, if a person may be counted on each of 7 days; 1, if"
                 " only once, as an arrival"
             )
-            yield Problem(
-                ("privacy", "count_sensitivity"), MISSING, keyed(told, key=Key(("dataset", *block)))
-            )
+            allowed = keyed(told, key=Key(("dataset", *block)))
+            yield Problem(("privacy", "count_sensitivity"), MISSING, allowed)
         for name in sorted(self.read.model_fields_set - applies):
             told = f"does not apply to {file}; remove that key"
             yield wrong(f"read.{name}", getattr(self.read, name), told)

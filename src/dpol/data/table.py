@@ -388,8 +388,6 @@ def numbers_of(texts: Iterable[Any], read: Read = DEFAULT) -> Floats:
         elif is_number(text):
             plain = re.sub(f"[{between}]", "", text) if between else text
             values[place] = float(plain.replace(sign, "."))
-            if values[place] == 0 and re.match("[^eE]*[1-9]", plain):  # rounded to 0
-                values[place] = np.nan
     return values
 
 
