@@ -102,8 +102,8 @@ class Rows:
             numbers, else nan), `_kind` (`number`, `missing`, `suppressed`, `negative` or `bad`) and
             `_text` of a bad cell.
         facts: the file, its provenance, the numbers of its rows and of those that `drop_where` left
-            out (`read`, `dropped`), columns that may hold parts
-            of dates (`parts`), and a date with its text and row (`dated`).
+            out (`read`, `dropped`), columns that may hold parts of dates (`parts`), and a date with
+            its text and row (`dated`).
     """
 
     table: pd.DataFrame
