@@ -21,7 +21,7 @@ def parse(*changes):
 
 
 def test_a_table_of_gains_is_accepted():
-    keys = {"period": "day", "sensitivity": "moves", "gain_range": 2}
+    keys = {"period": "day", "sensitivity": 0.5, "gain_range": 2}
     config = parse(GAINS, {f"dataset.source.{key}": value for key, value in keys.items()})
     assert config.raw_file == "gains.parquet"
     assert parse({"dataset.source": WEB}).raw_file == WEB["file"]

@@ -57,7 +57,7 @@ dataset.source.file = 'table}.csv': must have no braces; rename the file
 """),
     (STUDIED, "batching.mus[0] = True: must be a number"),
     (GAINS, """
-dataset.source.sensitivity = 0: must be a number above 0, or the name of a column
+dataset.source.sensitivity = 0: must be greater than 0
 privacy.count_sensitivity = 2.0: must not be given because dataset.source.kind is gains: use dataset.source.sensitivity
 labels.patients_per_week = 5: must not be given because dataset.source.kind is gains: its gains have no people
 suites.noisy.noises = ['isotropic', 'capacity']: must not contain capacity because dataset.source.kind is gains: gains have no capacities
@@ -113,6 +113,7 @@ ELSEWHERE = [
     ({"dataset.periods.format": "%d.%m."}, "dataset.periods.format = '%d.%m.': must have a year, as %Y, %y or %G, such as %d.%m.%Y"),
     ({"dataset.cleaning.missing_markers": ["-999999"]}, "dataset.cleaning: suppressed_markers is not given, so it is '-999999': must not be given among missing_markers too; remove it from one of them"),
     ({"dataset.periods": {"days": 30, "months": 1}}, "dataset.periods = {'days': 30, 'months': 1}: days and months must not be given together"),
+    ({"gain": {"of": "count", "bound": 5, "at_most": 2}}, "gain = {'of': 'count', 'bound': 5, 'at_most': 2}: at_most is a bound on shares; with of: count, use bound instead"),
     ({"gain": {"of": "count"}}, "gain = {'of': 'count'}: of: count needs bound, a public bound on counts; of: share does not"),
     ({"gain": {"min_capacity": 5}, "questions": QUESTIONS}, "gain = {'min_capacity': 5.0}: must not be given together with questions"),
     ({"questions": {"share": {}}}, "questions = ['share']: must be at least two; use gain for a single question"),

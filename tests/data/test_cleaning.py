@@ -31,15 +31,12 @@ from data.drawn import (
     streams,
     table,
     told,
-    typed,
     week,
 )
 from dpol.data.cleaning import (
     RULES,
     SELECTIONS,
     ZERO_WOULD_BE_BEST,
-    clean_stream,
-    joined,
     report_as_markdown,
 )
 from dpol.data.question import Gain
@@ -49,15 +46,20 @@ COLUMNS = ["count", "count_source", "capacity", "capacity_source"]
 START = datetime.date(2021, 1, 3)
 
 
-def test_an_entity_that_moves_plays_where_its_rows_are_with_its_latest_group() -> None:
+def test_an_entity_that_moves_plays_where_its_rows_are_with_its_latest_group_and_name() -> None:
     here = rows({**PLAIN, "k": ("5 5 5 5 5", "9 9 9 9 9"), "a": ("1 2 3 _ _", "9 9 9 9 9")}, "A")
     there = rows({"a": ("_ _ _ 4 5", "8 8 8 8 8"), "c": ("1 1 1 1 1", "9 9 9 9 9")}, "B")
-    panel = clean(here + there, dataset(max_carry=1), streams(S=["A"], T=["B"], U=["A", "B"]))
+    for cells in here + there:
+        cells["title"] = f"{cells['hospital']} of {cells['state']}"
+    rules = dataset({"name": "title"}, max_carry=1)
+    panel = clean(here + there, rules, streams(S=["A"], T=["B"], U=["A", "B"]))
     parts = dict(iter(panel.table[panel.table["entity"] == "a"].groupby("stream")))
     assert parts["S"]["count"].tolist() == [1, 2, 3, 3, 0]
     assert parts["T"]["count"].tolist() == [0, 0, 0, 4, 5]
     assert parts["U"]["count"].tolist() == [1, 2, 3, 4, 5]
     assert [set(part["group"]) for part in parts.values()] == [{"A"}, {"B"}, {"B"}]
+    assert [set(part["name"]) for part in parts.values()] == [{"a of A"}, {"a of B"}, {"a of B"}]
+    assert [counts(panel, stream).get("renamed_entities") for stream in range(3)] == [None, None, 1]
     assert [counts(panel, stream).get("moved_entities") for stream in range(3)] == [1, 1, 1]
     assert [counts(panel, stream).get("absent_rows") for stream in range(3)] == [2, 3, None]
 
@@ -104,15 +106,6 @@ def test_case_columns_are_added_up_in_place_of_the_count() -> None:
     assert [drop["entity"] for drop in panel.reports[0].dropped] == ["b"]
     assert line(panel, "a", "count") == [0, 0], "cases are for filtering only"
     assert counts(panel) == {"suppressed_cases": 1, "missing_cases": 1, "negative_cases": 1}
-
-
-def test_an_entity_is_shown_by_its_latest_name() -> None:
-    of = rows({"a": ("1 1", "9 9"), "h": ("1 1", "9 9")})
-    for cells, name in zip(of, ["old", "new", "h", "h"], strict=True):
-        cells["title"] = name
-    panel = clean(of[::-1], dataset({"name": "title"}))
-    assert line(panel, "a", "name") == ["new", "new"]
-    assert counts(panel) == {"renamed_entities": 1}
 
 
 def test_a_group_without_a_row_is_told_with_the_groups_and_periods_that_exist() -> None:
@@ -364,27 +357,3 @@ def test_an_identifier_that_no_stream_holds_is_refused_with_the_nearest() -> Non
         "  '50002'; did you mean 050002?\n"
         "  'St. Mary'"
     )
-
-
-@pytest.mark.parametrize(
-    ("otherwise", "said"),
-    [
-        ({}, []),
-        ({"least": [5, 9]}, []),
-        ({"entities": {"S": 3}, "least": None}, ["stream S has 2 hospitals; the paper has 3"]),
-        ({"periods": 1_000},
-         [f"stream {label} has 2 periods; the paper has 1,000" for label in ("S", "T")]),
-        ({"least": [5, 14]}, ["the smallest capacity is 5 to 20 by stream and period, 5 to 9 by"
-                              " stream; in the paper it is 5 to 14"]),
-    ],
-)  # fmt: skip
-def test_a_table_unlike_the_papers_is_cleaned_with_a_warning(
-    otherwise: dict[str, Any], said: list[str]
-) -> None:
-    """The fewest beds are 5 to 9 by stream, and 5 to 20 by stream and week."""
-    here = rows({"a": ("1 1", "5 20"), "h": ("1 1", "30 30")}, "A")
-    there = rows({"b": ("1 1", "9 14"), "k": ("1 1", "30 30")}, "B")
-    reported = {"entities": {"S": 2, "T": 2}, "periods": 2, "least": [5, 20], **otherwise}
-    of, columns = typed(table([*here, *there]), dataset()), dataset().needed_columns
-    each = [clean_stream(of, label, [it], dataset()) for label, it in (("S", "A"), ("T", "B"))]
-    assert joined([report for _, report in each], columns, reported)["warnings"] == said

@@ -52,7 +52,6 @@ def as_csv(rows: list[tuple[str, ...]]) -> bytes:
 
 
 BODIES = {
-    "count": b"count\n%d\n" % len(WANTED),
     "rows": as_csv(WANTED),
     "file": as_csv(ROWS),
     "packed": gzip.compress(as_csv(ROWS), mtime=0),
@@ -94,7 +93,7 @@ class Web:
     def answer(self, address: str) -> bytes | None:
         path, _, query = address.partition("?")
         asked = dict(parse_qsl(query))
-        kind = "count" if asked.get("$select") == "count(*)" else path[1:]
+        kind = path[1:]
         self.asked.append((kind, asked))
         coming = self.faults.get(kind, [])
         fault = coming.pop(0) if coming else {}
@@ -111,7 +110,7 @@ class Web:
         fetch_table(WebSource.model_validate(source), query, self.table, self.log.append)
         with gzip.open(self.table, "rt", encoding="utf-8-sig", newline="") as stream:
             header, *rows = csv.reader(stream)
-        assert header == query.columns
+        assert header == query.dataset.must_have
         return [tuple(row) for row in rows]
 
     def refused(self, *endpoints: dict[str, Any]) -> str:
@@ -159,13 +158,10 @@ def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
         listener.shutdown()
 
 
-def test_rows_are_asked_for_once_after_their_number(web: Web) -> None:
+def test_rows_are_asked_for_once(web: Web) -> None:
     assert web.fetch(web.at("rows", version="2023", licence="CC0")) == WANTED
     soql = {"$select": ",".join(COLUMNS), "$where": QUERY.where, "$order": "week,hospital,:id"}
-    assert web.asked == [
-        ("count", {"$select": "count(*)", "$where": QUERY.where}),
-        ("rows", {**soql, "$limit": str(len(WANTED) + 1)}),
-    ]
+    assert web.asked == [("rows", {**soql, "$limit": "1000000000"})]
     record = web.record()
     assert record.pop("retrieved")
     assert record == {
@@ -243,9 +239,6 @@ FINAL: dict[str, tuple[str, Fault, str]] = {
         {"body": b"hospital,week,state,beds\na,b,c", "framing": "chunked"},
         "ends in the middle of a line",
     ),
-    "no count": ("count", {"body": b"count\nmany\n"}, "no row count: 'count'"),
-    "a row more than counted": ("rows", {"body": as_csv([*WANTED, ROWS[0]])}, "13 rows instead of"),
-    "a row less than counted": ("count", {"body": b"count\n13\n"}, "12 rows instead of 13"),
     "web page": ("file", {"body": b"\n<!DOCTYPE html>\nDown\n"}, "is a web page, not a table"),
     "other header": (
         "rows",
@@ -258,7 +251,7 @@ FINAL: dict[str, tuple[str, Fault, str]] = {
         "cannot be read as a .gz file",
     ),
     "nothing": ("file", {"body": b""}, "holds no table"),
-    "no row": ("count", {"body": b"count\n0\n"}, "no row matches state in"),
+    "no row": ("rows", {"body": as_csv([])}, "has a header but no rows"),
     "no length": ("packed", {"framing": "none"}, "states no length: a cut file"),
     "length that is none": (
         "file",
@@ -278,7 +271,7 @@ FINAL: dict[str, tuple[str, Fault, str]] = {
 def test_what_does_not_pass_gives_way_to_the_next_endpoint(web: Web, name: str) -> None:
     kind, fault, words = FINAL[name]
     pinned = {"sha256": "0" * 64} if name == "other checksum" else {}
-    first = web.at("rows" if kind == "count" else kind, **pinned)
+    first = web.at(kind, **pinned)
     web.faults[kind] = [fault] * 2
     told = web.refused(first)
     assert words in told
@@ -357,17 +350,15 @@ FRIDAY = "2021-01-08"
         ({}, {"first": FRIDAY}, ["NM"], f"state in ('NM') and week >= '{FRIDAY}T00:00:00'"),
         ({"group": None}, {"last": FRIDAY}, ["all"], f"week <= '{FRIDAY}T00:00:00'"),
         ({}, {"first": FRIDAY, "last": FRIDAY}, ["B", "A"],
-         f"state in ('A','B') and week between '{FRIDAY}T00:00:00' and '{FRIDAY}T00:00:00'"),
+         f"state in ('A','B') and week >= '{FRIDAY}T00:00:00' and week <= '{FRIDAY}T00:00:00'"),
     ],
 )  # fmt: skip
 def test_a_dataset_asks_for_its_columns_groups_and_periods(
     columns: dict[str, Any], periods: dict[str, str], groups: list[str], where: str
 ) -> None:
-    """A table may lack the columns of sums that count no cases."""
     named = {"cases": ["adult", *COUNT_SUMS[:1]], "name": "title"}
     query = Query(dataset({**SUMS, **named, **columns}, periods), groups)
     state = ["state"] if "group" not in columns else []
-    needed = ["hospital", "week", *state, "title", "patients", "beds", "adult", COUNT_SUMS[0]]
-    assert query.dataset.must_have == needed
-    assert query.columns == [*needed, COUNT_SUMS[1], *BED_SUMS]
+    numbers = ["patients", "beds", *COUNT_SUMS, *BED_SUMS, "adult"]
+    assert query.dataset.must_have == ["hospital", "week", *state, "title", *numbers]
     assert (query.where, query.soql["$order"]) == (where, "week,hospital,:id")

@@ -54,39 +54,26 @@ def test_every_double_of_a_parquet_table_is_read_exactly(tmp_path: Path) -> None
     assert made.provenance == {"file": "g.parquet", "undated": True}
 
 
-def test_sensitivity_may_be_a_column_and_is_then_no_expert(tmp_path: Path) -> None:
-    text = "a,b,moves\n0,0.5,0.2\n0.5,0,1e-3\n"
-    made = read(tmp_path, text, period=None, sensitivity="moves")
-    assert made.sensitivity.tolist() == [0.2, 0.001]
-    assert made.entities == ("a", "b")
-
-
 def test_gains_may_fill_a_wider_range(tmp_path: Path) -> None:
     made = read(tmp_path, "a,b\n0,2.5\n1,2\n", period=None, gain_range=2.5)
     assert made.gains.max() == made.gain_range == 2.5
 
 
-@pytest.mark.parametrize(
-    ("column", "cell"),
-    [("low", cell) for cell in ("much", "", "NaN", "inf", "-0.01", "1.01", "true")]
-    + [("moves", cell) for cell in ("much", "", "inf", "-1", "0")],
-)
-def test_a_bad_cell_is_told_with_row_and_column(tmp_path: Path, column: str, cell: str) -> None:
-    low, moves = (cell if column == name else "0.25" for name in ("low", "moves"))
-    text = f"low,high,moves\n0,0.5,0.2\n{low},0,{moves}\n"
-    message = refused(tmp_path, text, period=None, sensitivity="moves")
+@pytest.mark.parametrize("cell", ["much", "", "NaN", "inf", "-0.01", "1.01", "true"])
+def test_a_bad_cell_is_told_with_row_and_column(tmp_path: Path, cell: str) -> None:
+    message = refused(tmp_path, f"low,high\n0,0.5\n{cell},0\n", period=None)
     held = repr(cell) if cell else "nothing"
-    assert message.startswith(f": 1 cell cannot be used\n  column {column}, which needs a number")
+    assert message.startswith(": 1 cell cannot be used\n  column low, which needs a number")
     assert f"\n    {held}: 1 cell, first in row 3\n" in message
 
 
 def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
-    text = "day,low,high,moves\nsoon,9,0.9,0.1\n2024-01-02,9,x,0\n2024-01-05,8,1,0.1\n"
-    message = refused(tmp_path, text, sensitivity="moves")
-    assert message.startswith(": 6 cells cannot be used\n  column day, which needs a date")
-    for told in ("'9': 2 cells, first in row 2", "'8': 1 cell", "'x': 1 cell", "'0': 1 cell"):
+    text = "day,low,high\nsoon,9,0.9\n2024-01-02,9,x\n2024-01-05,8,1\n"
+    message = refused(tmp_path, text)
+    assert message.startswith(": 5 cells cannot be used\n  column day, which needs a date")
+    for told in ("'9': 2 cells, first in row 2", "'8': 1 cell", "'x': 1 cell"):
         assert f"\n    {told}" in message
-    for key in ("source.period", "source.gain_range", "source.sensitivity"):
+    for key in ("source.period", "source.gain_range"):
         assert f"dataset.{key}" in message
 
 
@@ -99,7 +86,6 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
         ("day,a,a\n2024-01-01,0,1\n", {}, ": several columns named a; rename all but one"),
         ("day,a,\n2024-01-01,0,1\n", {}, ": column 3 has no name; name it, or remove"),
         (CSV, {"period": "s"}, ": no column named s; known: day, low, high. Change dataset.source"),
-        (CSV, {"sensitivity": "s"}, ": no column named s; known: day, low, high. Change"),
         (CSV.replace("01-02", "01-01"), {}, ": stream clicks: periods out of order: round 2 "),
     ],
 )

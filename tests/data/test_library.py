@@ -120,8 +120,6 @@ def test_a_clean_table_is_read_without_a_word(caplog: pytest.LogCaptureFixture) 
         (dpol.ConfigError, {"capacity": None},
          "\n  capacity: is missing: name the column, or set gain to of: count"),
         (dpol.ConfigError, {"read": {"sheet_name": "a"}}, "read.sheet_name = 'a': does not apply"),
-        (ValueError, {"stay": 0}, "stay must be a whole number of at least 1, got 0"),
-        (ValueError, {"count_sensitivity": "1"}, "count_sensitivity must be a number in (0, inf)"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_refused_with_a_remedy(

@@ -16,8 +16,6 @@ from hypothesis import strategies as st
 
 from data.cleaning_plain import SOURCES, number
 from data.drawn import (
-    BED_SUMS,
-    COUNT_SUMS,
     OF_COUNTS,
     PLAIN,
     SUMS,
@@ -39,7 +37,6 @@ from data.drawn import (
 from dpol.core.errors import DataError
 from dpol.core.files import sha256, write_json
 from dpol.data.cleaning import provenance_of_stream, report_as_markdown
-from dpol.data.panel import read_panel, write_panel
 from dpol.data.table import provenance_of_table
 from dpol.data.understood import period_of
 
@@ -52,17 +49,6 @@ def joined_report(**provenance: Any) -> dict[str, Any]:
     panel = clean({**PLAIN, "a": PLAIN["h"], **one}, dataset(capacity_zero="carry"))
     made: dict[str, Any] = json.loads(json.dumps(panel.joined))
     return {**made, "provenance": {**PROVENANCE, **provenance}}
-
-
-def test_a_panel_is_read_back_exactly_and_one_that_is_damaged_is_refused(tmp_path: Path) -> None:
-    path, table = tmp_path / "panel.parquet", clean({**PLAIN, "é|": PLAIN["h"]}).table
-    write_panel(table, path)
-    pd.testing.assert_frame_equal(read_panel(path), table, check_exact=True)
-    with pytest.raises(DataError, match=r"panel\.parquet: lacks column name; delete it and run"):
-        write_panel(table.drop(columns="name"), path)
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(DataError, match=r"panel\.parquet cannot be read .*; delete it and run"):
-        read_panel(path)
 
 
 def test_the_provenance_has_the_record_of_the_fetch_if_it_is_of_this_table(tmp_path: Path) -> None:
@@ -128,28 +114,6 @@ OF_SUMS: Drawn = {
     "a": ("*:15:7 *:*:7 4:28:7 5:35:7", "*:21:7 9 9 *:*:7"),
     "h": ("8 8 8 8", "9 9 9 9"),
 }
-
-
-@pytest.mark.parametrize(
-    ("named", "lost"),
-    [
-        (SUMS, {"count": COUNT_SUMS, "capacity": BED_SUMS}),
-        (SUMS, {"count": COUNT_SUMS[:1], "capacity": BED_SUMS[1:]}),
-        (OF_COUNTS, {"count": COUNT_SUMS[1:]}),
-    ],
-)
-def test_a_table_that_lacks_a_column_is_read_as_if_the_config_named_none(
-    named: dict[str, Any], lost: dict[str, list[str]]
-) -> None:
-    gone = [name for names in lost.values() for name in names]
-    of = [{key: it[key] for key in it if key not in gone} for it in told(rows(OF_SUMS))]
-    plain, panel = (clean(of, dataset(names, suppressed_value=1.5)) for names in ({}, named))
-    assert line(plain, "a", "count") == [1.5, 1.5, 4, 5]
-    pd.testing.assert_frame_equal(plain.table, panel.table)
-    assert [text for text in panel.warnings if text not in plain.warnings] == [
-        f"no column {', '.join(names)}: no sum tells a suppressed value of {what}"
-        for what, names in lost.items()
-    ]
 
 
 def test_sums_of_counts_tell_no_capacity() -> None:

@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from data.drawn import (
     HIDDEN,
@@ -96,12 +95,6 @@ def test_a_bad_cell_is_told_with_its_entity_round_and_date(field: str, value: fl
     assert "(2 such cells)" in told
 
 
-@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
-@pytest.mark.parametrize("field", ["gain_range", "count_sensitivity"])
-def test_a_scale_that_is_not_positive_is_refused(field: str, value: float) -> None:
-    assert refused(**{field: value}) == f"{field} must be a number in (0, inf), got {value}"
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -141,10 +134,17 @@ def test_the_best_fixed_expert_has_the_largest_total_and_the_lowest_index() -> N
         {"count_sensitivity": 2.0},
         {"capacity": None, "given_sensitivity": SENSITIVITY, "gain_range": 0.6},
         {"label": "", "gains": np.nextafter(FACTS["gains"], 1), "provenance": {"é": None}},
+        {"names": ("St. Mary", "St. Mary")},
     ],
 )
-def test_a_stream_is_read_back_exactly(path: Path, changes: dict[str, Any]) -> None:
-    write_stream(stream(**changes), path)
+def test_a_stream_is_read_back_exactly_from_equal_bytes(
+    path: Path, changes: dict[str, Any]
+) -> None:
+    written = set()
+    for _ in range(3):
+        write_stream(stream(**changes), path)
+        written.add(path.read_bytes())
+    assert len(written) == 1
     assert_same(read_stream(path), stream(**changes))
 
 
@@ -154,24 +154,18 @@ def test_the_file_is_one_row_per_round_from_1_and_expert_from_0(path: Path) -> N
     assert tuple(table.columns) == STREAM_COLUMNS
     assert table["round"].tolist() == [1, 1, 2, 2, 3, 3]
     assert table["expert"].tolist() == [0, 1, 0, 1, 0, 1]
-    assert table["entity"].tolist() == ["a", "b"] * 3
-    assert table["name"].tolist() == ["Hospital A", "Peña"] * 3
-    assert table["gain"].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    assert table["capacity"].tolist() == [10, 20, 10, 5, 40, 20]
-    assert [str(day) for day in table["period"][::2]] == ["2021-01-03", "2021-01-10", "2021-01-24"]
+    for column, cells in {
+        "entity": ["a", "b"] * 3,
+        "name": ["Hospital A", "Peña"] * 3,
+        "gain": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+        "capacity": [10, 20, 10, 5, 40, 20],
+        "period": np.repeat(FACTS["periods"], 2).tolist(),
+    }.items():
+        assert table[column].tolist() == cells
     write_stream(given_stream(), path)
     table = pd.read_parquet(path)
     assert tuple(table.columns) == GIVEN_COLUMNS
     assert table["sensitivity"].tolist() == np.repeat(SENSITIVITY, 2).tolist()
-
-
-@pytest.mark.parametrize("names", [("Hospital A", "Peña"), ("St. Mary", "St. Mary")])
-def test_equal_streams_give_equal_bytes(path: Path, names: tuple[str, str]) -> None:
-    written = set()
-    for _ in range(9):
-        write_stream(stream(names=names), path)
-        written.add(path.read_bytes())
-    assert len(written) == 1
 
 
 @pytest.mark.parametrize("kept", [0, 4, 0.5, 0.99, None], ids=str)
@@ -196,6 +190,7 @@ FOREIGN: dict[str, Callable[[pa.Table], pa.Table]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Exporting an unversioned")  # NumPy asks again for text
 @pytest.mark.parametrize("change", FOREIGN)
 def test_a_parquet_table_that_is_no_stream_is_refused(path: Path, change: str) -> None:
     write_stream(stream(), path)
@@ -333,20 +328,6 @@ def test_counts_above_the_bound_are_clipped_and_counted():
     made = asked(gain)
     np.testing.assert_array_equal(made.gains, np.minimum(COUNTS / 100, 1))  # not over 190
     assert made.provenance[GAIN]["clipped"] == 1
-
-
-@pytest.mark.parametrize(
-    "keys",
-    [
-        {"of": "count", "bound": 5, "at_most": 2},
-        {"at_most": 0},
-        {"bound": 10},
-        {"min_capacity": 0},
-    ],
-)
-def test_a_question_is_whole(keys):
-    with pytest.raises(ValidationError):
-        Gain.model_validate(keys)
 
 
 # The best number ---------------------------------------------------------------------------------

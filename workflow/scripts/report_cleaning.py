@@ -3,11 +3,8 @@ from dpol.reruns.job import job_log
 with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
     from dpol.core.files import read_json, write_json, write_text
     from dpol.data.cleaning import joined, log_warnings, report_as_markdown
-    from dpol.data.settings import Columns
 
-    columns = Columns.model_validate(snakemake.params.columns)
-    reports = [read_json(path) for path in snakemake.input.reports]
-    report = joined(reports, columns, snakemake.params.reported)
+    report = joined([read_json(path) for path in snakemake.input.reports])
     log_warnings(report["provenance"]["file"], report)
     write_json(snakemake.output.report, report)
     write_text(snakemake.output.page, report_as_markdown(report))

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import logging
 import re
 import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpol.cli import Commands, add_command, given
 from dpol.core.errors import ConfigError, DpolError, Key, OutputError, UsageError, in_words
 from dpol.core.files import write_text
-
-if TYPE_CHECKING:
-    from dpol.data.table import Table
+from dpol.core.shipped import over
 
 _ANSWERS = {
-    "entity": "column of the entities that play against each other",
-    "period": "column of the dates",
-    "count": "column of the counts",
-    "capacity": "column of the capacities, or none",
-    "at_most": "public bound: on a count if there is no capacity, else on a count per capacity",
+    "columns.entity": "column of the entities that play against each other",
+    "columns.period": "column of the dates",
+    "columns.count": "column of the counts",
+    "columns.capacity": "column of the capacities, or none",
+    "gain.at_most": "public bound on a count; with a capacity, on a count per capacity",
 }
+"""Keys of a config that have an option of their own."""
 _BESIDE = ("gain", "privacy", "streams")
 """Blocks of a config that stand beside the dataset."""
 
@@ -35,48 +33,45 @@ def add(kinds: Commands) -> None:
     words = "show the columns of a tidy table, clean it, and write a config for it"
     parser = add_command(kinds, "dataset", words=words, example="dpol new dataset wards.csv")
     parser.add_argument("name", metavar="TABLE", help="file of the table")
-    for name, words in _ANSWERS.items():
-        parser.add_argument(_flag(name), metavar=name.upper(), type=given, help=words)
+    for key, words in _ANSWERS.items():
+        name = key.rpartition(".")[2].upper()
+        parser.add_argument(_option(key)[0], dest=key, metavar=name, type=given, help=words)
     words = "a key of dataset, gain or privacy, such as read.sep=';'; may be repeated"
-    parser.add_argument(
-        "--set", metavar="KEY=VALUE", action="append", default=[], type=_pair, help=words
-    )
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help=words)
     parser.set_defaults(run=new_dataset)
 
 
-def _pair(text: str) -> tuple[str, str]:
-    """Parse the key and the text of `--set`."""
-    key, sign, value = text.removeprefix("dataset.").partition("=")
-    if not (sign and key):
-        raise argparse.ArgumentTypeError(f"{text}: must be KEY=VALUE, such as read.skiprows=2")
-    return key.strip(), value
+def _option(key: str, text: str = "") -> tuple[str, str]:
+    """Return the words that give a key its value."""
+    if key in _ANSWERS:
+        return f"--{key.rpartition('.')[2].replace('_', '-')}", text
+    return "--set", f"{key}={text}"
 
 
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+def _command(table: Path, keys: Mapping[str, str]) -> str:
+    words = [word for it in keys.items() for word in _option(*it)]
+    return shlex.join(["dpol", "new", "dataset", str(table), *words])
 
 
-def in_options(error: DpolError) -> tuple[str, dict[str, str], list[str]]:
+def in_options(error: DpolError) -> tuple[str, dict[str, str]]:
     """Return the text of an error with keys of a config as options of this command.
 
-    Also return the keys that `--set` can complete, each with its value or the word VALUE, and the
-    answers that the text names.
+    Also return these keys, each with the value that it should have, or a word for it.
     """
-    named, answers = dict[str, str](), list[str]()
+    named = dict[str, str]()
 
     def option(key: Key) -> str:
         blocks = [it for it in key.location if isinstance(it, str)]
-        answer = "at_most" if blocks == ["gain", "bound"] else blocks[-1]
-        if answer in _ANSWERS:
-            answers.append(answer)
-            return _flag(answer)
-        name = ".".join(blocks[blocks[0] == "dataset" :])
-        if "." not in name or blocks[0] not in ("dataset", *_BESIDE):
+        name = ".".join(blocks[blocks[0] == "dataset" :]).replace("gain.bound", "gain.at_most")
+        if name in _ANSWERS:
+            named[name] = blocks[-1].upper()
+            return _option(name)[0]
+        if "." not in name:
             return str(key)
-        named[name] = shlex.quote(key.value) if key.value else "VALUE"
-        return f"--set {name}={named[name]}" if key.value else name
+        named[name] = key.value or "VALUE"
+        return shlex.join(_option(name, key.value)) if key.value else name
 
-    return in_words(error.args, option), named, answers
+    return in_words(error.args, option), named
 
 
 def new_dataset(options: argparse.Namespace) -> None:
@@ -91,145 +86,124 @@ def new_dataset(options: argparse.Namespace) -> None:
 
     from dpol.config.experiment import parse_experiment
     from dpol.data.cleaning import changes, played
-    from dpol.data.stream import HOLDS, warning_of
-    from dpol.data.table import provenance_of_table, rows_of_table
+    from dpol.data.table import read_rows
 
     table = Path(options.name)
     stem = re.sub("[^a-z0-9]+", "-", table.name.partition(".")[0].lower())
     file = Path(f"{stem[:60].strip('-') or 'table'}.yaml")
     if file.exists():
         raise OutputError(f"{file}: exists already; delete it, or rename the table")
-    logging.getLogger("dpol").addHandler(logging.NullHandler())  # warnings are printed below
-    said = {it: value for it in _ANSWERS if (value := getattr(options, it)) is not None}
-    sets = dict[str, str](options.set)
+    keys = {it: text for it in _ANSWERS if (text := vars(options)[it]) is not None}
+    for pair in options.set:
+        key, _, text = pair.removeprefix("dataset.").partition("=")
+        keys[key.strip()] = text
     try:
-        keys = {key: _value(key, text) for key, text in sets.items()}
-        raw, found = _config(table, file.stem, said, keys)
+        raw = _config(table, file.stem, keys)
         config = parse_experiment(raw, file.name)
         dataset, unit = config.dataset, config.privacy.unit
         moves = config.privacy.model_dump(exclude_unset=True).get("count_sensitivity")
-        facts = provenance_of_table(table, simulated=dataset.simulated)
-        rows = rows_of_table(found, dataset, facts)
-        panel, report, _ = played(rows, dataset, config.streams, config.gain, moves, unit.weeks)
+        rows = read_rows(table, dataset)
+        _, report, _ = played(rows, dataset, config.streams, config.gain, moves, unit.weeks)
     except DpolError as error:
-        told, named, answers = in_options(error)
-        missing = _missing(said) if isinstance(error, UsageError) else answers * (not named)
-        said = {it: value for it, value in said.items() if it not in missing}
-        if isinstance(error, ConfigError):  # which refuses values of keys
-            sets = {key: text for key, text in sets.items() if key not in named}
-        more = [f"{_flag(it)} {it.upper()}" for it in missing]
-        more += [f"--set {key}={text}" for key, text in named.items() if key not in sets][:1]
-        command = " ".join([_command(table, said, sets), *more])
+        told, named = in_options(error)
+        sets = [it for it in named if it not in _ANSWERS]
+        wanted = sets or [*named]
+        if isinstance(error, ConfigError) or not sets:  # it refuses what the keys say
+            keys = {it: text for it, text in keys.items() if it not in wanted}
+        new = [it for it in wanted if it not in keys][: 1 if sets else None]
+        command = _command(table, keys | {it: named[it] for it in new})
         raise UsageError(f"{told}\nComplete and run: {command}") from None
-    from dpol.show.heat_map import heat_map
-    from dpol.show.panels import save_figure
-
     lines = [f"warning: {text}" for text in report["warnings"]]
     for stream in report["streams"]:
         lines += [*changes(stream), f"{stream['stream']}, look whether it is so:"]
         lines += stream["understood"]
-    picture = Path("results", config.run, "data/understood.svg")  # which a run draws again
-    save_figure(heat_map(panel, *dataset.pictured), [picture])
-    print(f"{table}:", *lines, f"the picture: {picture}", sep="\n  ")
-    print(f"  results/{config.run}: {warning_of(dataset.private, HOLDS)}")
+    print(f"{table}:", *lines, sep="\n  ")
     text = yaml.safe_dump(raw, sort_keys=False, allow_unicode=True)
-    write_text(file, f"# {_command(table, said, sets)}\n{text}")
+    write_text(file, f"# {_command(table, keys)}\n{text}")
     print(f"Written: {file}. Now: dpol run {file} --cores 2")
 
 
-def _config(
-    table: Path, name: str, said: dict[str, str], keys: Mapping[str, Any]
-) -> tuple[dict[str, Any], Table]:
-    """Return the config of a table, and the table; complete the answers.
+def _config(table: Path, name: str, keys: dict[str, str]) -> dict[str, Any]:
+    """Return the config of a table; add the answers to the keys.
 
     An HHS table is read as `config/paper.yaml` reads it.
 
     Raises:
         UsageError: answers are missing, also in the terminal.
     """
-    import pandas as pd
-
+    from dpol.data.library import read_undescribed
     from dpol.data.settings import Dataset
     from dpol.data.table import dates_of, texts_of
-    from dpol.data.understood import columns_in_words, kinds_of, period_of, read_undescribed
+    from dpol.data.understood import columns_in_words, kinds_of, period_of
 
-    found, read = read_undescribed(table, keys, said)
+    own = _blocks(keys)["dataset"]
+    found, read = read_undescribed(table, own)
     dataset: dict[str, Any] = {"source": {"kind": "local", "file": str(table)}}
     streams: dict[str, Any] = {name: {"groups": ["all"]}}
-    papers = Dataset.model_validate({"like": "paper"}).needed_columns
-    if {*papers.needed, *papers.may_lack} <= {*found.header}:
-        days = dates_of(found.cells[papers.period])
-        span = {"first": days.min().date(), "last": days.max().date()}
-        dataset = {"like": "paper", "public": False, **dataset, "periods": span}
-        groups = {*texts_of(found.cells[str(papers.group)])} - {""}
+    papers = Dataset.model_validate({"like": "paper"})
+    if {*papers.must_have} <= {*found.header}:
+        own_weeks = {"first": None, "last": None}
+        dataset = {"like": "paper", "public": False, **dataset, "periods": own_weeks}
+        groups = {*texts_of(found.cells[papers.needed_columns.group])} - {""}
         streams = {group: {"groups": [group]} for group in sorted(groups)}
     else:
-        form = keys.get("periods.format")
-        if _missing(said):
+        form = own.get("periods", {}).get("format")
+        if _missing(keys):
             kinds = kinds_of(found, read, form)
-            _answer(table, columns_in_words(found, kinds), kinds, said)
-        columns = {it: said[it] for it in said if it != "at_most" and said[it] != "none"}
-        none = pd.Series(dtype="category")
-        dates, of = (found.cells.get(said[it], none) for it in ("period", "entity"))
+            _answer(table, columns_in_words(found, kinds), kinds, keys)
+        period, entity = (found.cells.get(keys[f"columns.{it}"]) for it in ("period", "entity"))
+        if period is not None and entity is not None:  # or else the table is refused
+            dataset["periods"] = period_of(dates_of(period, form), entity)
         # Who plays must not depend on the counts, which are private.
-        chosen = {} if "cleaning.min_total_cases" in keys else {"entities": "all"}
-        length = period_of(dates_of(dates, form), of)
-        dataset |= {"columns": columns, "periods": length, "cleaning": chosen}
+        dataset["cleaning"] = {} if "cleaning.min_total_cases" in keys else {"entities": "all"}
     config: dict[str, Any] = {"run": name, "seed": 1, "dataset": dataset, "streams": streams}
-    if bound := said.get("at_most"):
-        limit = _value("gain", bound)
-        counts = {"of": "count", "bound": limit}
-        config["gain"] = counts if said.get("capacity") == "none" else {"at_most": limit}
     config["privacy"] = {"levels": [float("inf"), 1, 0.5, 0.25]}
-    for key, value in keys.items():
-        *blocks, last = key.split(".")
-        block = config if blocks[:1] and blocks[0] in _BESIDE else dataset
-        for part in blocks:
-            block = block.setdefault(part, {})
-        block[last] = value
     config |= {"suites": ["local", "central", "non-private"], "replicates": 40}
-    return config, found
+    whole: dict[str, Any] = over(config, _blocks(keys))
+    return whole
 
 
-def _answer(table: Path, shown: list[str], kinds: Mapping[str, str], said: dict[str, str]) -> None:
+def _answer(table: Path, shown: list[str], kinds: Mapping[str, str], keys: dict[str, str]) -> None:
     """Add the answers to which one column fits, and those that are typed in a terminal."""
     for answer, kind in {"period": "date", "entity": "text", "count": "number"}.items():
-        fit = [name for name, of in kinds.items() if of == kind and name not in said.values()]
-        if answer not in said and len(fit) == 1:
-            (said[answer],) = fit
-    if _missing(said):
+        fit = [name for name, of in kinds.items() if of == kind and name not in keys.values()]
+        if f"columns.{answer}" not in keys and len(fit) == 1:
+            (keys[f"columns.{answer}"],) = fit
+    if _missing(keys):
         print(f"{table} has these columns:", *shown, sep="\n  ")
-        print(*(f"{_flag(it)} {value}" for it, value in said.items()))
     with contextlib.suppress(EOFError):  # the end of the answers
-        while sys.stdin.isatty() and (wanted := _missing(said)):
-            said[wanted[0]] = input(f"{_ANSWERS[wanted[0]]}: ").strip()
-    if wanted := _missing(said):
-        asked = "".join(f"\n  {_flag(it)}: {_ANSWERS[it]}" for it in wanted)
-        raise UsageError(f"{table}: these answers are missing.{asked}")
+        while sys.stdin.isatty() and (wanted := _missing(keys)):
+            keys[wanted[0]] = input(f"{_ANSWERS[wanted[0]]}: ").strip()
+    if wanted := _missing(keys):
+        asked = [("\n  ", Key(tuple(it.split("."))), f": {_ANSWERS[it]}") for it in wanted]
+        raise UsageError(f"{table}: these answers are missing.", *asked)
 
 
-def _missing(said: Mapping[str, str]) -> list[str]:
-    names = ["entity", "period", "count", "capacity"]
-    names += ["at_most"] * (said.get("capacity") == "none")
-    return [it for it in names if not said.get(it)]
+def _missing(keys: Mapping[str, str]) -> list[str]:
+    wanted = [*_ANSWERS][: 5 if keys.get("columns.capacity") == "none" else 4]
+    return [it for it in wanted if not keys.get(it)]
 
 
-def _value(key: str, text: str) -> Any:
-    """Return the value of a key: YAML, or else text, as of columns and options of the reader.
+def _blocks(keys: Mapping[str, str]) -> dict[str, Any]:
+    """Return keys as the blocks of a config: YAML, or text, as of columns and how to read a file.
 
     The separator of a printed command is in double quotes, since a tab would not be seen.
     """
     import yaml
 
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError:
-        return text
-    is_text = re.match("columns|read|periods.format", key) and not isinstance(value, (list, dict))
-    return text if is_text and not text.startswith('"') else value
-
-
-def _command(table: Path, said: Mapping[str, str], sets: Mapping[str, str]) -> str:
-    words = [word for key, value in said.items() for word in (_flag(key), value)]
-    words += [word for key, text in sets.items() for word in ("--set", f"{key}={text}")]
-    return shlex.join(["dpol", "new", "dataset", str(table), *words])
+    config, texts = {"dataset": dict[str, Any]()}, dict(keys)
+    if texts.get("columns.capacity") == "none":
+        del texts["columns.capacity"]
+        texts |= {"gain.of": "count", "gain.bound": texts.pop("gain.at_most", "")}
+    for key, text in texts.items():
+        value: Any = text
+        is_text = re.match("columns|read|periods.format", key)
+        if not is_text or (key not in _ANSWERS and text.startswith(("{", "[", '"'))):
+            with contextlib.suppress(yaml.YAMLError):
+                value = yaml.safe_load(text)
+        *blocks, last = key.split(".")
+        block = config if blocks[:1] and blocks[0] in _BESIDE else config["dataset"]
+        for name in blocks:
+            block = block.setdefault(name, {})
+        block[last] = value
+    return config

@@ -61,14 +61,14 @@ def completed(block: object, key: str) -> object:
     base: Any = completed(whole[key], key)
     if "source" in own:  # a table is one, and not half of another
         base = {**base, "source": None}
-    return _over(base, own) if own else base
+    return over(base, own) if own else base
 
 
-def _over(base: Any, own: Any) -> Any:
+def over(base: Any, own: Any) -> Any:
     """Return a value whose keys replace those of another, at any depth; `{}` replaces all keys."""
     if not (own and isinstance(base, Mapping) and isinstance(own, Mapping)):
         return own
-    return {**base, **{key: _over(base.get(key), value) for key, value in own.items()}}
+    return {**base, **{key: over(base.get(key), value) for key, value in own.items()}}
 
 
 def _run_of(config: Path) -> str:

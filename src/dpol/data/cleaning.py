@@ -30,7 +30,7 @@ from dpol.data.panel import (
     rows_of_stream,
 )
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.settings import Cleaning, Columns, Dataset, Stream
+from dpol.data.settings import Cleaning, Dataset, Stream
 from dpol.data.stream import (
     MANY_UNMEASURED,
     MAX_CARRY,
@@ -93,8 +93,8 @@ def clean_table(
         clean_stream(rows, label, stream.groups, dataset, gains, moved=moved)
         for label, stream in streams.items()
     ]
-    report = joined([report for _, report in cleaned], dataset.needed_columns)
-    return pd.concat([panel for panel, _ in cleaned], ignore_index=True), report
+    panels, reports = zip(*cleaned, strict=True)
+    return pd.concat(panels, ignore_index=True), joined(reports)
 
 
 def played(
@@ -207,7 +207,6 @@ def clean_stream(
     table = table.assign(stream=label)[[*PANEL.columns]]
     measured = dataset.needed_columns.capacity is not None
     unmeasured = unmeasured_best(table, "density" if measured else "count", _SOURCES)
-    least = table.groupby("period")["capacity"].min() if measured else pd.Series([math.nan])
     idle = played.groupby("entity")["idle_counts"].sum()
     idle_named = [f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()]
     best = unmeasured_in_words(unmeasured["periods"], unmeasured["share"], of=number)
@@ -238,8 +237,7 @@ def clean_stream(
         "dropped": dropped,
         "selection": _selection(rules),
         "max_carry": rules.max_carry,
-        "smallest_capacity": float(least.min()) if measured else None,
-        "smallest_by_period": [float(least.min()), float(least.max())] if measured else None,
+        "smallest_capacity": float(table["capacity"].min()) if measured else None,
         "largest_density": float(table["density"].max()) if measured else None,
         "sums": _sums(played, rules),
         "unmeasured": unmeasured,
@@ -247,7 +245,7 @@ def clean_stream(
         "changed": int(changed.sum()),
         "understood": understood(rows, read, table, dropped, dataset),
     }
-    facts = {key: rows.facts[key] for key in ("provenance", "read", "dropped", "changed")}
+    facts = {key: rows.facts[key] for key in ("provenance", "read", "dropped")}
     return table, {**facts, "stream": report}
 
 
@@ -387,32 +385,24 @@ def provenance_of_stream(report: Mapping[str, Any]) -> dict[str, Any]:
         report: a report from `clean_stream`.
     """
     stream = report["stream"]
-    kept = (SELECTION, MAX_CARRY, SUMS) if stream[SUMS] else (SELECTION, MAX_CARRY)
-    return {**report["provenance"], **{key: stream[key] for key in kept}}
+    rules = {key: stream[key] for key in (SELECTION, MAX_CARRY, SUMS) if stream[key] is not None}
+    return {**report["provenance"], **rules}
 
 
-def joined(
-    reports: Sequence[Mapping[str, Any]],
-    columns: Columns,
-    reported: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+def joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the report of a table from those of its streams, as plain values for JSON.
 
     Args:
         reports: reports from `clean_stream`.
-        columns: columns of the table.
-        reported: what a paper says of this table (`dpol.show.reported.paper_table`). The report
-            warns of each number that the streams do not have.
     """
     first, streams = reports[0], [it["stream"] for it in reports]
     groups = {name: number for stream in streams for name, number in stream["groups"].items()}
-    unlike = _unlike(streams, columns, reported) if reported else ()
     return {
         "provenance": first["provenance"],
         "rows_read": first["read"],
         "rows_dropped": first["dropped"],
         "rows_outside": first["read"] - first["dropped"] - sum(groups.values()),
-        "warnings": [*first["changed"], *_warnings(streams), *unlike],
+        "warnings": [*_warnings(streams)],
         "rules": dict(RULES),
         "streams": streams,
     }
@@ -427,32 +417,6 @@ def log_warnings(file: str, report: Mapping[str, Any]) -> None:
 def changes(stream: Mapping[str, Any]) -> list[str]:
     """Return the rules that touched cells of a stream's report, with the number of cells."""
     return [f"{text}: {stream['cells'][it]:,}" for it, text in RULES.items() if stream["cells"][it]]
-
-
-def _unlike(
-    streams: Sequence[Mapping[str, Any]], columns: Columns, reported: Mapping[str, Any]
-) -> Iterator[str]:
-    """Yield which numbers of a paper the streams do not have, a line each."""
-    of = [it for it in streams if it["stream"] in reported["entities"]]
-    for it in of:
-        for what, there, theirs in (
-            (columns.called("entity"), it["entities"], reported["entities"][it["stream"]]),
-            ("period", it["periods"], reported["periods"]),
-        ):
-            if there != theirs:
-                yield f"stream {it['stream']} has {counted(there, what)}; the paper has {theirs:,}"
-    if not reported["least"]:
-        return
-    # The paper does not say whether its range is over periods or over streams.
-    by_period = [least for it in of for least in it["smallest_by_period"]]
-    by_stream = [it["smallest_capacity"] for it in of]
-    ranges = [(round(min(it), 1), round(max(it), 1)) for it in (by_period, by_stream)]
-    if tuple(reported["least"]) not in ranges:
-        ends = [f"{least:g} to {most:g}" for least, most in (*ranges, reported["least"])]
-        yield (
-            f"the smallest capacity is {ends[0]} by stream and period, {ends[1]} by stream;"
-            f" in the paper it is {ends[2]}"
-        )
 
 
 def _warnings(streams: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -1,8 +1,7 @@
 """Tables as gain streams, in one call: of counts, and of gains themselves.
 
 Tables of gains are a source of their own because nobody knows how many gains one person moves: the
-owner gives the sensitivity, round by round if need be, and the record says that the unit is one
-round.
+owner gives the sensitivity, and the record says that the unit is one round.
 """
 
 from __future__ import annotations
@@ -18,19 +17,20 @@ from pydantic import ValidationError
 from dpol.core.arguments import check_number, check_whole
 from dpol.core.errors import ConfigError, DataError, Key, Text, in_words, keyed, needs_pipeline
 from dpol.core.logs import LOGGER
-from dpol.core.randomness import Floats
 from dpol.core.settings import Settings, problems_of, refusal
 from dpol.core.shipped import place_of
 from dpol.core.words import counted, nearest
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import DEFAULT, Dataset, GainsSource, Read, Stream
-from dpol.data.stream import POSITIVE, PUBLIC, GainStream
+from dpol.data.stream import PUBLIC, GainStream
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpol.data.table import Table
 
-class _Asked(Settings):
+
+class Asked(Settings):
     """What makes a stream of a table, under the keys of a config."""
 
     dataset: Dataset
@@ -38,6 +38,14 @@ class _Asked(Settings):
     """The stream, by any label."""
     gain: Gain = THE_PAPERS
     """The question."""
+
+
+def asked(place: str, raw: Mapping[str, Any]) -> Asked:
+    """Check what makes a stream of the table `place`. Raises ConfigError for broken rules."""
+    try:
+        return Asked.model_validate(raw)
+    except ValidationError as error:
+        raise refusal(place, problems_of(error, Asked, raw)) from None
 
 
 def read_table(
@@ -135,10 +143,25 @@ def read_table(
     }
     try:
         with needs_pipeline():
-            return _stream_of(place, raw, label, count_sensitivity, stay, frame)
+            from dpol.data.cleaning import changes, log_warnings, played
+            from dpol.data.table import read_rows, rows_of_frame
+
+            whole, moves = asked(place, raw), count_sensitivity
+            dataset = whole.dataset
+            if broken := [*dataset.problems({"gain": whole.gain}, moved=moves is not None)]:
+                raise refusal(place, broken)
+            rows = read_rows(place, dataset) if frame is None else rows_of_frame(frame, dataset)
+            _, report, (stream,) = played(rows, dataset, whole.streams, whole.gain, moves, stay)
     except (ConfigError, DataError) as error:
         error.args = (in_words(error.args, as_argument),)
         raise error from None
+    log_warnings(rows.file, report)
+    (cleaned,) = report["streams"]
+    left_out = report["rows_dropped"] or report["rows_outside"] or cleaned["dropped"]
+    who_plays = cleaned["understood"][: 1 + bool(cleaned["dropped"])]
+    for line in [*(who_plays if left_out else ()), *changes(cleaned)]:
+        LOGGER.warning("%s: stream %s: %s", rows.file, label, line)
+    return replace(stream, provenance=stream.provenance | {PUBLIC: dataset.public})
 
 
 def as_argument(key: Key) -> str:
@@ -154,39 +177,24 @@ def as_argument(key: Key) -> str:
     return named.get(text) or text.removeprefix("dataset.").removeprefix("columns.")
 
 
-def _stream_of(
-    place: str,
-    raw: dict[str, Any],
-    label: str,
-    moves: float | None,
-    stay: int,
-    frame: pd.DataFrame | None,
-) -> GainStream:
-    """Do what the jobs of a run do for a stream, on a frame if one is given.
+def read_undescribed(table: Path, keys: Mapping[str, Any]) -> tuple[Table, Read]:
+    """Read all columns of a table that no config describes yet; also return how it was read.
+
+    Args:
+        table: the file.
+        keys: the keys of a dataset that are set; other columns have the names of `tidy.NAMES`.
 
     Raises:
-        ConfigError: `raw` breaks rules of a config.
+        DataError: the table cannot be read.
+        ConfigError: a key has another value than it may have.
     """
-    from dpol.data.cleaning import changes, log_warnings, played
-    from dpol.data.table import read_rows, rows_of_frame
+    from dpol.data.table import read_file
 
-    try:
-        asked = _Asked.model_validate(raw)
-    except ValidationError as error:
-        raise refusal(place, problems_of(error, _Asked, raw)) from None
-    dataset = asked.dataset
-    if broken := [*dataset.problems({"gain": asked.gain}, moved=moves is not None)]:
-        raise refusal(place, broken)
-    rows = read_rows(place, dataset) if frame is None else rows_of_frame(frame, dataset)
-    _, report, (stream,) = played(rows, dataset, asked.streams, asked.gain, moves, stay)
-    log_warnings(rows.file, report)
-    (cleaned,) = report["streams"]
-    left_out = report["rows_dropped"] or report["rows_outside"] or cleaned["dropped"]
-    who_plays = cleaned["understood"][: 1 + bool(cleaned["dropped"])]
-    lines = [*(who_plays if left_out else ()), *changes(cleaned)]
-    for line in lines:
-        LOGGER.warning("%s: stream %s: %s", rows.file, label, line)
-    return replace(stream, provenance=stream.provenance | {PUBLIC: dataset.public})
+    columns = {"entity": "place", "period": "week", "count": "count", **keys.get("columns", {})}
+    raw = {"source": {"kind": "local", "file": "table.csv"}, "columns": columns}
+    raw["read"] = keys.get("read", {})
+    dataset = asked(str(table), {"dataset": raw, "streams": {}}).dataset
+    return read_file(table, dataset.read, of=dataset.columns), dataset.read
 
 
 def read_gains(
@@ -205,12 +213,13 @@ def read_gains(
 
     table = read_file(source.file, read)
     present, top, rounds = [*map(str, table.cells)], source.gain_range, len(table.cells)
-    others = [it for it in (source.period, source.sensitivity) if isinstance(it, str)]
-    experts = [name for name in present if name not in others]
+    experts = [name for name in present if name != source.period]
     wrong: Text = ""
-    if missing := [name for name in others if name not in present]:
-        known = f"{', '.join(missing)}{nearest(missing[0], present)}"
-        wrong = f"no column named {known}. Change ", Key(("dataset", "source"))
+    if source.period is not None and source.period not in present:
+        wrong = (
+            f"no column named {source.period}{nearest(source.period, present)}. Change ",
+            Key(("dataset", "source", "period")),
+        )
     elif "" in experts:
         place = present.index("") + 1
         wrong = f"column {place} has no name; name it, or remove it if it only numbers the rows"
@@ -225,26 +234,17 @@ def read_gains(
         texts = table.cells.loc[days.isna(), source.period]
         bad.append(bad_dates(texts, None, Key(("dataset", "source", "period"))))
         periods = days.to_numpy().astype("datetime64[D]")
-    mend = keyed(
-        "Fix the table, or change {dataset.source.gain_range}, {dataset.source.sensitivity} or"
-        " {dataset.read.decimal}."
-    )
-    ranges = dict.fromkeys(experts, (0.0, top))
-    if isinstance(of_rounds := source.sensitivity, str):
-        ranges[of_rounds] = POSITIVE
-    values = dict[str, Floats]()
-    for name, (low, high) in ranges.items():
-        values[name] = values_of(table.cells[name], read)
-        outside = table.cells.loc[~((values[name] >= low) & (values[name] <= high)), name]
-        wanted = "a number above 0" if low else f"a number in [0, {top:g}]"
-        bad.append(BadCells(outside, wanted, mend))  # NaN is in no range
+    mend = keyed("Fix the table, or change {dataset.source.gain_range} or {dataset.read.decimal}.")
+    values = {name: values_of(table.cells[name], read) for name in experts}
+    for name, gains in values.items():
+        outside = table.cells.loc[~((gains >= 0) & (gains <= top)), name]  # NaN is in no range
+        bad.append(BadCells(outside, f"a number in [0, {top:g}]", mend))
     refuse_cells(table.file, bad)
-    given = values[of_rounds] if isinstance(of_rounds, str) else np.full(rounds, of_rounds)
     try:
         return GainStream(
             label=label,
-            gains=np.column_stack([values[name] for name in experts]),
-            given_sensitivity=given,
+            gains=np.column_stack([*values.values()]),
+            given_sensitivity=np.full(rounds, source.sensitivity),
             entities=tuple(experts),
             periods=periods,
             gain_range=top,

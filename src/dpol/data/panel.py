@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpol.core.errors import DataError, Key, keyed
-from dpol.core.schemas import read_frame, read_schemas, write_frame
+from dpol.core.schemas import read_schemas
 from dpol.core.words import counted, did_you_mean, listed, shortened
 from dpol.data import tidy
 from dpol.data.question import Gain
@@ -39,24 +39,6 @@ EXAMPLES = 5
 """Number of entities, cells or rows that a message names."""
 
 
-def write_panel(table: pd.DataFrame, path: Path | str) -> None:
-    """Check a panel and write it as Parquet.
-
-    Raises:
-        DataError: the table does not match `PANEL`.
-    """
-    write_frame(PANEL.check(table, str(path)), path)
-
-
-def read_panel(path: Path | str) -> pd.DataFrame:
-    """Read a panel that `write_panel` wrote; `build_stream` checks its numbers.
-
-    Raises:
-        DataError: the file is not such a table.
-    """
-    return read_frame(Path(path), PANEL)
-
-
 # ---- rows of a stream ---------------------------------------------------------------------------
 
 
@@ -77,11 +59,9 @@ def rows_of_stream(rows: Rows, label: str, groups: Sequence[str], dataset: Datas
     ours = every[every["group"].isin(groups).to_numpy()]
     first, last = dataset.periods.first or EARLIEST, dataset.periods.last or LATEST
     inside = ours["period"].between(pd.Timestamp(first), pd.Timestamp(last))
-    if lost := sorted({*groups} - {*ours.loc[inside, "group"]}):
-        undated = ours[ours["period"].isna()]
-        refuse_cells(rows.file, [*_undated(rows, undated, dataset)])
-        raise _lost(rows, label, lost, columns.group)
     refuse_cells(rows.file, [*_undated(rows, ours, dataset), *_bad_cells(ours[inside], dataset)])
+    if lost := sorted({*groups} - {*ours.loc[inside, "group"]}):
+        raise _lost(rows, label, lost, columns.group)
     own = ours[inside].reset_index(drop=True)
     for name in ("group", "entity", "name"):
         own[name] = own[name].astype("str")
@@ -135,8 +115,6 @@ def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
     )  # fmt: skip
     yield BadCells(blank, "the name of an entity", remedy)
     for role, name in columns.numbers.items():
-        if role not in rows:
-            continue
         kind, is_count = rows[f"{role}_kind"], role == "count" or role.startswith("cases_")
         remedy = keyed(
             "Name texts that mean a missing number in {dataset.cleaning.missing_markers}, and those"
@@ -192,7 +170,7 @@ def _measured(
     kinds = rows[f"{role}_kind"].astype(object)
     values, days = rows[role].where(kinds == "number"), pd.Series(np.nan, rows.index)
     hidden = kinds == "suppressed"
-    if f"{role}_days" in rows and f"{role}_sum" in rows:
+    if f"{role}_days" in rows:
         length, unit = periods.length
         most = length if unit == "day" else 31 * length
         days = rows[f"{role}_days"].where(rows[f"{role}_days_kind"] == "number")

@@ -25,38 +25,24 @@ class Query:
     groups: Collection[str]
 
     @property
-    def columns(self) -> list[str]:
-        """Names of the columns, each once; a whole file may lack those of sums."""
-        return list(dict.fromkeys([*self.dataset.must_have, *self.dataset.needed_columns.may_lack]))
-
-    @property
     def where(self) -> str:
         """The condition on rows in SoQL, the language of Socrata servers; empty for all rows."""
         columns, conditions = self.dataset.needed_columns, list[str]()
         if columns.group and self.groups:
             quoted = ",".join("'" + it.replace("'", "''") + "'" for it in sorted(self.groups))
             conditions.append(f"{columns.group} in ({quoted})")
-        if (first := self.dataset.periods.first) or self.dataset.periods.last:
-            start, end = f"'{first}T00:00:00'", f"'{self.dataset.periods.last}T00:00:00'"
-            bounds = f"between {start} and {end}" if self.dataset.periods.last else f">= {start}"
-            conditions.append(f"{columns.period} {bounds if first else f'<= {end}'}")
+        for sign, day in ((">=", self.dataset.periods.first), ("<=", self.dataset.periods.last)):
+            if day:
+                conditions.append(f"{columns.period} {sign} '{day}T00:00:00'")
         return " and ".join(conditions)
 
     @property
     def soql(self) -> dict[str, str]:
         """The parameters of a request for the rows."""
         of = self.dataset.needed_columns
-        order = f"{of.period},{of.entity},:id"
-        return {"$select": ",".join(self.columns), **self._filter, "$order": order}
-
-    @property
-    def counting(self) -> dict[str, str]:
-        """The parameters of a request for the number of rows."""
-        return {"$select": "count(*)", **self._filter}
-
-    @property
-    def _filter(self) -> dict[str, str]:
-        return {"$where": self.where} if self.where else {}
+        asked = {"$select": ",".join(self.dataset.must_have), "$where": self.where}
+        asked["$order"] = f"{of.period},{of.entity},:id"
+        return {key: value for key, value in asked.items() if value}
 
 
 def must_fetch(query: Query, destination: Path) -> bool:

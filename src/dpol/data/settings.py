@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import datetime
-import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -50,13 +49,6 @@ def _relative(path: str) -> str:
     if not path.endswith(".csv.gz") or parts[0] == "/" or ".." in parts:
         raise ValueError("must be a path below the working folder, like data/raw/table.csv.gz")
     return without_braces(path)
-
-
-def _number_or_column(value: object) -> object:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not (isinstance(value, str) and value) and not (number and 0 < float(str(value)) < math.inf):
-        raise ValueError("must be a number above 0, or the name of a column")
-    return value
 
 
 def _digest(text: str) -> str:
@@ -204,16 +196,15 @@ class LocalSource(Settings):
 class GainsSource(Settings):
     """A table of gains on this machine: a row per round, a column per expert, no capacities.
 
-    Every column is an expert, except the period and the sensitivity.
+    Every column is an expert, except the period.
     """
 
     kind: Literal["gains"]
     """Kind of source."""
     file: TableFile
     """The table, as with `local`; rows in the order of the rounds."""
-    sensitivity: Annotated[float | str, BeforeValidator(_number_or_column)]
-    """Largest protected change of one round's gains (L2 norm): a number, or the column with one
-    per round.
+    sensitivity: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    """Largest protected change of one round's gains (L2 norm).
 
     sqrt(n) times `gain_range`, for n experts, protects any change."""
     gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
@@ -294,7 +285,7 @@ class Titles(Settings):
 
 
 class DayColumns(Settings):
-    """Columns that tell what a suppressed average hides; a table may lack them."""
+    """Columns that tell what a suppressed average hides."""
 
     sum: str
     """Sum over the days reported."""
@@ -321,8 +312,7 @@ class Columns(Settings):
     """`{sum: COLUMN, coverage: COLUMN}` of a count that is an average: a suppressed count becomes
     sum / coverage.
 
-    Where the sum is suppressed too, the count becomes `cleaning.suppressed_sum` / coverage. A table
-    without these columns is read as if they were not named, and a warning says so."""
+    Where the sum is suppressed too, the count becomes `cleaning.suppressed_sum` / coverage."""
     capacity_days: DayColumns | None = None
     """The same for a column of capacities; a capacity whose sum is suppressed too is missing."""
     capacity_per: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
@@ -358,19 +348,6 @@ class Columns(Settings):
                 named |= {f"{what}_sum": days.sum, f"{what}_days": days.coverage}
         named |= {f"cases_{k}": name for k, name in enumerate(self.cases or ())}
         return {role: name for role, name in named.items() if name}
-
-    @property
-    def may_lack(self) -> list[str]:
-        """The columns of `count_days` and `capacity_days`, which a table may lack."""
-        both = [days for days in (self.count_days, self.capacity_days) if days]
-        return list(dict.fromkeys(name for days in both for name in (days.sum, days.coverage)))
-
-    @property
-    def needed(self) -> list[str]:
-        """All columns that a table must have, each once."""
-        texts = [self.entity, self.period, self.group, self.name]
-        named = [*texts, self.count, self.capacity, *(self.cases or ())]
-        return list(dict.fromkeys(name for name in named if name))
 
 
 class Periods(Settings):
@@ -597,7 +574,9 @@ class Dataset(Settings):
     @property
     def must_have(self) -> list[str]:
         """The columns that a table of counts must have, each once."""
-        return list(dict.fromkeys([*self.needed_columns.needed, *self.cleaning.drop_where]))
+        of = self.needed_columns
+        named = [of.entity, of.period, of.group, of.name, *of.numbers.values()]
+        return list(dict.fromkeys(filter(None, [*named, *self.cleaning.drop_where])))
 
     @property
     def pictured(self) -> tuple[str, str]:
@@ -628,14 +607,6 @@ class Dataset(Settings):
         """Whether the results hold numbers that not everyone may see."""
         return not (self.public or self.simulated)
 
-    @property
-    def sums(self) -> Key | None:
-        """The key by which counts are added that may be of one person; None if none are."""
-        if self.rules.several_rows != "sum":
-            return None
-        block = ("periods", "of") if self.periods.of else ("cleaning", "several_rows")
-        return Key(("dataset", *block))
-
     def problems(self, asks: Mapping[str, Gain], *, moved: bool) -> Iterator[Problem]:
         """Yield keys that contradict each other, or do not fit the source or the questions.
 
@@ -661,13 +632,15 @@ class Dataset(Settings):
                 yield wrong("columns.capacity", MISSING, keyed(told, gain=Key(location)))
             if kind == "gains" and gain != THE_PAPERS:
                 yield Problem(location, gain.of, not_of_kind)
-        if not moved and (sums := self.sums):
+        if not moved and self.rules.several_rows == "sum":
+            block = ("periods", "of") if self.periods.of else ("cleaning", "several_rows")
             told = (
                 "is missing, and {key} adds counts that may be of one person: how far does one"
                 " person change one sum? 7, if a person may be counted on each of 7 days; 1, if"
                 " only once, as an arrival"
             )
-            yield Problem(("privacy", "count_sensitivity"), MISSING, keyed(told, key=sums))
+            allowed = keyed(told, key=Key(("dataset", *block)))
+            yield Problem(("privacy", "count_sensitivity"), MISSING, allowed)
         for name in sorted(self.read.model_fields_set - applies):
             told = f"does not apply to {file}; remove that key"
             yield wrong(f"read.{name}", getattr(self.read, name), told)
@@ -699,9 +672,7 @@ class Stream(Settings):
     title: str | None = None
     """Title in tables and figures; default: the label."""
     reported_as: Label | None = None
-    """The paper's label of this state (NM, PA or CA), whose numbers Table 2 shows.
-
-    The run warns if hospitals, weeks or fewest beds are not the paper's."""
+    """The paper's label of this state (NM, PA or CA), whose numbers Table 2 shows."""
 
 
 Streams = Annotated[

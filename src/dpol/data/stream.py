@@ -24,7 +24,6 @@ from dpol.core.words import short_repr
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
     from dpol.data.question import Gain
 
@@ -75,12 +74,6 @@ COMPUTED = "These numbers are computed from raw counts that are not public"
 _ROUNDING = 1e-12
 """A share of the largest gain that a mean of equal gains may miss."""
 _GIVEN = "sensitivity"
-_DTYPES: dict[str, Any] = {
-    **dict.fromkeys(("round", "expert"), np.int64),
-    **dict.fromkeys(("gain", "capacity", _GIVEN), np.float64),
-    "period": "datetime64[D]",
-}
-"""Types of columns; all other columns hold text."""
 STREAM_COLUMNS = ("round", "period", "expert", "entity", "name", "gain", "capacity")
 """Columns of the file of a stream with capacities."""
 GIVEN_COLUMNS = (*STREAM_COLUMNS[:-1], _GIVEN)
@@ -429,15 +422,25 @@ def build_stream(
     rows, asked = _apply_question(panel[panel["stream"] == label], label, gain)
     if counted and count_sensitivity > 1:
         asked = {**asked, COUNTED: counted}
-    names = {"round": "period", "expert": "entity"}
-    columns = {name: rows[names.get(name, name)].to_numpy() for name in STREAM_COLUMNS}
     given = {key: value for key, value in provenance.items() if key != SUMS}
     asked = {**asked, **_suppression(rows, count_sensitivity, provenance.get(SUMS))}
     sources = ["count_source"] if gain.of == "count" else ["count_source", "capacity_source"]
     asked[UNMEASURED] = unmeasured_best(rows, "gain", sources)
-    facts = {"label": named or label, "gain_range": gain.largest, "provenance": given | asked}
-    facts |= {"count_sensitivity": count_sensitivity, "stay": stay}
-    return _of_rows(columns, facts)
+    n = rows["entity"].nunique()
+    names = ("period", "gain", "capacity")
+    grids = {name: rows[name].to_numpy().reshape(-1, n) for name in names}
+    return GainStream(
+        label=named or label,
+        gains=grids["gain"],
+        capacity=grids["capacity"],
+        entities=tuple(rows["entity"].iloc[:n]),
+        periods=grids["period"][:, 0],
+        names=tuple(rows["name"].iloc[:n]),
+        gain_range=gain.largest,
+        count_sensitivity=count_sensitivity,
+        provenance=given | asked,
+        stay=stay,
+    )
 
 
 def _apply_question(
@@ -464,26 +467,6 @@ def _apply_question(
         return rows, {}
     asked = gain.model_dump(exclude={"title"}, exclude_none=True) | {"left_out": every - kept}
     return rows, {GAIN: asked | ({"clipped": above} if bound else {})}
-
-
-def _of_rows(columns: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> GainStream:
-    """Build a stream from a table with a row per round and expert, in order, as dpol writes them.
-
-    Args:
-        columns: the columns of the table.
-        facts: the other arguments of the stream.
-    """
-    n = len(np.unique(columns["expert"]))
-    grids = {name: values.reshape(-1, n) for name, values in columns.items()}
-    return GainStream(
-        gains=grids["gain"],
-        capacity=grids.get("capacity"),
-        given_sensitivity=grids[_GIVEN][:, 0] if _GIVEN in grids else None,
-        entities=tuple(grids["entity"][0]),
-        periods=grids["period"][:, 0],
-        names=tuple(grids["name"][0]),
-        **facts,
-    )
 
 
 def _columns(stream: GainStream) -> dict[str, NDArray[Any]]:
@@ -539,31 +522,21 @@ def read_stream(path: Path | str) -> GainStream:
         with pq.ParquetFile(path) as file:
             table = file.read()
         about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
-        names = GIVEN_COLUMNS if _GIVEN in table.column_names else STREAM_COLUMNS
-        columns = {
-            name: _values(table.column(name)).astype(_DTYPES.get(name, object)) for name in names
-        }
-        facts = {key: about[key] for key in _FACTS}
-        return _of_rows(columns, {**facts, "stay": about.get("stay", 1)})
+        numbers = ["expert", "gain", _GIVEN if _GIVEN in table.column_names else "capacity"]
+        # Arrow's `to_numpy` imports pandas, which takes longer than playing a small stream.
+        columns = (np.from_dlpack(table[name].combine_chunks()) for name in numbers)
+        expert, *grids = (np.asarray(column, float) for column in columns)
+        n = int(expert.max()) + 1
+        gains, last = (grid.reshape(-1, n) for grid in grids)
+        return GainStream(
+            gains,
+            capacity=None if _GIVEN in numbers else last,
+            given_sensitivity=last[:, 0] if _GIVEN in numbers else None,
+            entities=tuple(table["entity"][:n].to_pylist()),
+            periods=np.array([table["period"][n * t].as_py() for t in range(len(gains))]),
+            names=tuple(table["name"][:n].to_pylist()),
+            stay=about.get("stay", 1),
+            **{key: about[key] for key in _FACTS},
+        )
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{path} is not a stream ({error}); {_REMEDY}") from None
-
-
-def _values(column: pa.ChunkedArray) -> NDArray[Any]:
-    """Return a column of numbers, days or texts, without empty cells, as an array.
-
-    Arrow's `to_numpy` imports pandas, and `cast` its functions; both take longer than playing a
-    small stream.
-    """
-    import pyarrow as pa
-
-    if pa.types.is_string(column.type):
-        column = column.dictionary_encode()
-    if pa.types.is_dictionary(column.type):
-        texts = [np.array(it.dictionary.to_pylist(), dtype=object) for it in column.chunks]
-        codes = [np.from_dlpack(it.indices) for it in column.chunks]
-        return np.concatenate([of[its] for of, its in zip(texts, codes, strict=True)])
-    if pa.types.is_date32(column.type):
-        column = pa.chunked_array([it.view(pa.int32()) for it in column.chunks])
-        return np.from_dlpack(column.combine_chunks()).astype("datetime64[D]")
-    return np.from_dlpack(column.combine_chunks())

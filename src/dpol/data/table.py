@@ -11,7 +11,6 @@ import csv
 import datetime
 import gzip
 import hashlib
-import io
 import json
 import re
 import unicodedata
@@ -20,6 +19,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias, cast
 
@@ -102,8 +102,8 @@ class Rows:
             numbers, else nan), `_kind` (`number`, `missing`, `suppressed`, `negative` or `bad`) and
             `_text` of a bad cell.
         facts: the file, its provenance, the numbers of its rows and of those that `drop_where` left
-            out (`read`, `dropped`), columns that it lacks (`changed`), columns that may hold parts
-            of dates (`parts`), and a date with its text and row (`dated`).
+            out (`read`, `dropped`), columns that may hold parts of dates (`parts`), and a date with
+            its text and row (`dated`).
     """
 
     table: pd.DataFrame
@@ -123,18 +123,16 @@ def read_file(
     read: Read = DEFAULT,
     columns: Sequence[str] | None = None,
     *,
-    others: Sequence[str] = (),
     of: Columns | None = None,
 ) -> Table:
     """Read some columns, or all, of a CSV, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx` file.
 
-    Those of `others` are read too where they are there. Rows without any text are left out.
+    Rows without any text are left out.
 
     Args:
         path: the file.
         read: the options of the reader.
         columns: names of columns that the file must have; all by default.
-        others: names of columns that it may have.
         of: what the columns mean, for the lines of pandas that a message shows.
 
     Raises:
@@ -154,7 +152,7 @@ def read_file(
 
     def choose(header: list[str]) -> list[int]:
         names.extend(header)
-        return _places(path, header, columns, others, of)
+        return _places(path, header, columns, of)
 
     reader = {".parquet": _read_parquet, ".xlsx": _read_sheet}.get(path.suffix, _read_csv)
     try:
@@ -224,14 +222,12 @@ def _places(
     path: Path | str,
     header: list[str],
     columns: Sequence[str] | None,
-    others: Sequence[str],
     of: Columns | None,
 ) -> list[int]:
     if not any(header):
         raise DataError(f"{path}: holds no table; {AGAIN}")
     times = Counter(header)
-    there = [name for name in others if times[name] == 1]
-    wanted = [*dict.fromkeys(header if columns is None else [*columns, *there])]
+    wanted = [*dict.fromkeys(header if columns is None else columns)]
     if len(header) == 1 and (columns is None or wanted != header):
         remedy = keyed("Set {dataset.read.sep} or {dataset.read.skiprows}")
         if sep := next((sign for sign in ";\t|," if sign in header[0]), ""):
@@ -279,48 +275,44 @@ def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     if "\0" in "".join(header):
         raise ValueError("null characters stand in the header")
     places, names = choose(header), [f"f{place}" for place in range(len(header))]
-    source: Path | io.BytesIO = path
-    encoding: str = read.encoding
-    if read.skipfooter:
-        with _opened(path, read) as text:
-            kept = [line for line in text if line.strip()][: -read.skipfooter]
-        source, encoding = io.BytesIO(("\n" * read.skiprows + "".join(kept)).encode()), "utf-8"
-    try:
-        table = arrow.read_csv(
-            source,
-            arrow.ReadOptions(
-                encoding=encoding, skip_rows=read.skiprows, column_names=names,
-                use_threads=False, block_size=1 << 24,
-            ),
-            arrow.ParseOptions(delimiter=sep, newlines_in_values=True),
-            arrow.ConvertOptions(
-                include_columns=[names[place] for place in {*places, len(header) - 1}],
-                column_types=dict.fromkeys(names, pa.string()),
-            ),
-        ).slice(1)  # fmt: skip
-    except pa.ArrowInvalid as error:
-        if not (
-            uneven := re.search("Row #([0-9]+): Expected [0-9]+ columns, got (.+?):", str(error))
-        ):
-            raise
-        found = int(uneven[2])
+    uneven = list[arrow.InvalidRow]()
+
+    def put_aside(row: arrow.InvalidRow) -> str:
+        uneven.append(row)
+        return "skip"
+
+    table = arrow.read_csv(
+        path,
+        arrow.ReadOptions(
+            encoding=read.encoding, skip_rows=read.skiprows, column_names=names,
+            use_threads=False, block_size=1 << 24,
+        ),
+        arrow.ParseOptions(
+            delimiter=sep, newlines_in_values=True, invalid_row_handler=put_aside
+        ),
+        arrow.ConvertOptions(
+            include_columns=[names[place] for place in {*places, len(header) - 1}],
+            column_types=dict.fromkeys(names, pa.string()),
+        ),
+    ).slice(1)  # fmt: skip
+    rows = len(table) + len(uneven) - read.skipfooter
+    if uneven and uneven[0].number <= read.skiprows + 1 + rows:
+        found = counted(uneven[0].actual_columns, "cell")
         raise DataError(
-            f"{path}, row {uneven[1]}: has {counted(found, 'cell')}, but the header has"
-            f" {len(header)}. ",
-            keyed("If notes stand below the table, set {dataset.read.skipfooter}; or quote cells")
-            if found < len(header)
-            else keyed("Set {dataset.read.sep} or {dataset.read.skiprows}; or quote cells"),
-            f" that hold {sep!r} or a line break",
-        ) from None
-    last = table[names[-1]][-1].as_py() if len(table) else ""
-    if "\n" in last or "\r" in last:
+            f"{path}, row {uneven[0].number}: has {found}, but the header has {len(header)}. ",
+            keyed("If notes stand below the table, set {dataset.read.skipfooter}; or change"),
+            keyed(" {dataset.read.sep} or {dataset.read.skiprows}; or quote cells that hold"),
+            f" {sep!r} or a line break",
+        )
+    ends = [it.text for it in uneven[-1:]] + table[names[-1]][-1:].to_pylist()
+    if any("\n" in end or "\r" in end for end in ends):
         with _opened(path, read) as text:
             (end,) = deque(text, 1)
         if not end.rstrip().endswith('"'):
             raise DataError(f"{path}: has quotation marks that do not end; {AGAIN}")
     cells = pd.DataFrame({header[place]: table[names[place]].to_pandas() for place in places})
     cells.index += read.skiprows + 2
-    return cells
+    return cells[: max(rows, 0)]
 
 
 def _read_parquet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
@@ -350,24 +342,19 @@ def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
             tidy.told("sheets"),
         )
     sheets[name].reset_dimensions()  # some programs write wrong ones
-    rows = {
-        number: row
-        for number, row in enumerate(sheets[name].iter_rows(values_only=True), start=1)
-        if number > read.skiprows and any(it is not None and str(it).strip() for it in row)
-    }
-    numbers = [*rows][: len(rows) - read.skipfooter]
-    if not numbers:
+    columns = zip_longest(*sheets[name].iter_rows(values_only=True))  # rows may end early
+    grid = pd.DataFrame(dict(enumerate(columns)), dtype=object)
+    grid = grid.where(grid.notna(), "").map(_plain).set_axis(grid.index + 1)
+    rows = grid[(grid != "").any(axis=1) & (grid.index > read.skiprows)]
+    rows = rows[: len(rows) - read.skipfooter]
+    if rows.empty:
         raise DataError(
             f"{path}: sheet {name!r} holds no table; change ",
             keyed("{dataset.read.sheet_name} or {dataset.read.skiprows}"),
         )
-    header = ["" if it is None else str(_plain(it)) for it in rows[numbers[0]]]
-    columns = {
-        header[place]: [(*rows[n], *[None] * len(header))[place] for n in numbers[1:]]
-        for place in choose(header)
-        if header[place]
-    }
-    return pd.DataFrame(columns, numbers[1:], dtype=object)
+    header = [*map(str, rows.iloc[0])]
+    places = [place for place in choose(header) if header[place]]
+    return rows.iloc[1:, places].set_axis([header[place] for place in places], axis=1)
 
 
 def write_raw_table(cells: pd.DataFrame, path: Path | str) -> None:
@@ -401,8 +388,6 @@ def numbers_of(texts: Iterable[Any], read: Read = DEFAULT) -> Floats:
         elif is_number(text):
             plain = re.sub(f"[{between}]", "", text) if between else text
             values[place] = float(plain.replace(sign, "."))
-            if values[place] == 0 and re.match("[^eE]*[1-9]", plain):  # rounded to 0
-                values[place] = np.nan
     return values
 
 
@@ -537,8 +522,7 @@ def read_rows(file: Path | str, dataset: Dataset) -> Rows:
             f" {way_back(str(file)) or AGAIN}; or, if the change is meant, remove ",
             keyed("{dataset.source.sha256}"),
         )
-    wanted = dataset.must_have
-    table = read_file(file, dataset.read, wanted, others=columns.may_lack, of=columns)
+    table = read_file(file, dataset.read, dataset.must_have, of=columns)
     facts = provenance_of_table(file, simulated=dataset.simulated)
     return typed_rows(table, dataset, facts, lambda: read_file(file, dataset.read).cells)
 
@@ -566,7 +550,7 @@ def rows_of_frame(frame: pd.DataFrame, dataset: Dataset) -> Rows:
 def rows_of_table(whole: Table, dataset: Dataset, provenance: Mapping[str, Any]) -> Rows:
     """Return the typed rows of a table of which all columns were read."""
     columns = dataset.needed_columns
-    _places(whole.file, list(whole.header), dataset.must_have, columns.may_lack, columns)
+    _places(whole.file, list(whole.header), dataset.must_have, columns)
     return typed_rows(whole, dataset, provenance, lambda: whole.cells)
 
 
@@ -588,12 +572,7 @@ def typed_rows(
         DataError: no row holds a text of `drop_where`.
     """
     columns, rules, periods = dataset.needed_columns, dataset.cleaning, dataset.periods
-    cells, changed = _without_dropped(table, rules), list[str]()
-    for what, days in (("count", columns.count_days), ("capacity", columns.capacity_days)):
-        if days and (lacks := [it for it in (days.sum, days.coverage) if it not in cells]):
-            changed.append(
-                f"no column {', '.join(lacks)}: no sum tells a suppressed value of {what}"
-            )
+    cells = _without_dropped(table, rules)
     moments = dates_of(cells[columns.period], periods.format)
     starts = moments.dt.floor("D")
     if periods.of:
@@ -609,8 +588,7 @@ def typed_rows(
         "date": texts.where(moments.isna()),
     }
     for role, name in columns.numbers.items():
-        if name in cells:
-            typed |= _number_columns(role, cells[name], dataset.read, rules)
+        typed |= _number_columns(role, cells[name], dataset.read, rules)
     every = pd.DataFrame(typed, cells.index).reset_index(names="row")
     every["repeated"] = _repeated(every, whole)
     groups = every.groupby("entity", observed=True)["group"].nunique()
@@ -621,7 +599,6 @@ def typed_rows(
         "provenance": dict(provenance),
         "read": len(table.cells),
         "dropped": len(table.cells) - len(cells),
-        "changed": changed,
         "parts": tidy.parts_of_dates(table.header),
         "dated": {}
         if row is None

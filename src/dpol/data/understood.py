@@ -8,50 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from pydantic import ValidationError
 
-from dpol.core.settings import problems_of, refusal
 from dpol.core.words import counted, listed, one_line, shortened
-from dpol.data.settings import Columns, Dataset, Read
-from dpol.data.table import Rows, Table, dates_of, read_file, texts_of, values_of
+from dpol.data.settings import Dataset, Read
+from dpol.data.table import Rows, Table, dates_of, texts_of, values_of
 
 MOST_COLUMNS = 40
 """Largest number of columns that are shown."""
 LONGEST = 160
 """Largest number of characters of a line."""
 _NUMBER = re.compile("^[0-9.e+]+ | in [0-9,]+ periods?$")  # of an entity, in the reason
-
-
-def read_undescribed(
-    table: Path, keys: Mapping[str, Any], said: Mapping[str, str]
-) -> tuple[Table, Read]:
-    """Read all columns of a table that no config describes yet; also return how it was read.
-
-    Args:
-        table: the file.
-        keys: the keys of a dataset that are set, such as `read.sep`.
-        said: the columns that are named.
-
-    Raises:
-        DataError: the table cannot be read.
-        ConfigError: a key of `read` has another value than it may have.
-    """
-    options = {it.removeprefix("read."): keys[it] for it in keys if it.startswith("read.")}
-    try:
-        read = Read.model_validate(options)
-    except ValidationError as error:
-        found = problems_of(error, Read, options)
-        placed = [replace(it, location=("dataset", "read", *it.location)) for it in found]
-        raise refusal(str(table), placed) from None
-    columns = {"entity": "place", "period": "week", "count": "count"}
-    named = Columns.model_validate({it: said.get(it, name) for it, name in columns.items()})
-    return read_file(table, read, of=named), read
 
 
 def kinds_of(table: Table, read: Read, form: str | None) -> dict[str, str]:

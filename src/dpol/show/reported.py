@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,30 +25,11 @@ PAPER_STATES: Mapping[str, tuple[str, int]] = {
 """Name and number of hospitals of each state in the paper, by label."""
 PAPER_WEEKS, PAPER_FIRST, PAPER_LAST = 148, datetime(2020, 8, 9), datetime(2023, 6, 4)
 """Number of the paper's weeks, and the Sundays on which the first and the last begin."""
-PAPER_BEDS = 4.3, 14.6
-"""Between these are the fewest beds of a hospital, over weeks or over states."""
 
 REPORTED = Path(__file__).with_name("reported_table_2.csv")
 """The numbers of Table 2 of the first paper."""
 FILLINGS = Path(__file__).with_name("recorded_fillings.csv")
 """Total gains by what is done about cells that nobody measured (config/robustness.yaml)."""
-
-
-def paper_table(states: Mapping[str, str | None]) -> dict[str, Any]:
-    """Return what the paper says of its table, for the streams that are its states.
-
-    Args:
-        states: label of each stream in the paper's table, if it is one of its states.
-
-    >>> paper_table({"north": "NM", "other": None})
-    {'entities': {'north': 24}, 'periods': 148, 'least': None}
-    """
-    of = {label: it for label, it in states.items() if it is not None and it in PAPER_STATES}
-    if not of:
-        return {}
-    sizes = {label: PAPER_STATES[state][1] for label, state in of.items()}
-    least = PAPER_BEDS if {*of.values()} == {*PAPER_STATES} else None
-    return {"entities": sizes, "periods": PAPER_WEEKS, "least": least}
 
 
 def load_reported() -> pd.DataFrame:
