@@ -350,6 +350,7 @@ def test_differences_are_paired_and_allow_for_the_choice_of_the_largest() -> Non
 def test_runs_without_the_papers_columns_have_no_pairs() -> None:
     summary, totals = tables({"rw-meta": np.zeros(3)})
     assert column_pairs(summary, totals).empty
+    summary, totals = tables({name: np.zeros(3) for name in COLUMN_OF})
     assert column_pairs(summary.assign(variant=True), totals).empty
 
 

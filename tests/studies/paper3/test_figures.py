@@ -12,9 +12,10 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
 
 from dpol.labels.registry import LEARNERS, SELECTORS, variants
-from dpol.show.entries import BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Dashes
+from dpol.show.entries import BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Dashes, marked
 from dpol.studies.paper3 import figures
 from dpol.studies.paper3.compute import COLUMNS
 from dpol.studies.paper3.settings import COLUMN_OF
@@ -179,6 +180,11 @@ def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> 
         assert len(places) == len(looks)  # side by side
         hidden = {colour for key, (colour, _) in LOOKS.items() if key not in looks}
         assert not hidden & {line.get_color() for line in ax.lines}
+
+
+def test_lines_of_our_learners_are_marked() -> None:
+    texts = {" ".join(it.get_text().split()) for it in drawn("risk").findobj(Text)}
+    assert {marked(it.title, it.origin == "ours") for it in LEARNERS.values()} <= texts
 
 
 def test_bounds_are_in_the_panels_of_rounds_and_the_best_forecast_in_those_of_patients() -> None:

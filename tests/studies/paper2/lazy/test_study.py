@@ -23,6 +23,7 @@ from dpol.privacy.losses import pure
 from dpol.studies.paper2.lazy import compute as module
 from dpol.studies.paper2.lazy import study as package
 from dpol.studies.paper2.lazy.compute import open_losses
+from dpol.studies.paper2.lazy.regrets import compared
 from dpol.studies.paper2.lazy.settings import (
     LEADER,
     LEADERS,
@@ -194,9 +195,17 @@ def test_pairs_are_compared_on_the_same_losses():
         assert pair.difference == pytest.approx((one - other).mean())
         half = float(half_width(one - other, 0.95, len(pairs)))
         assert pair.difference_half_width == pytest.approx(half)
-        apart = "above" if pair.difference > half else "below" if pair.difference < -half else ""
-        level = "equal" if (one == other).all() else "undecided"
-        assert pair.verdict == (apart or level)
+
+
+def test_pairing_tells_apart_what_two_samples_cannot():
+    """A lead of 1 in each of three runs, whose regrets differ by 100."""
+    runs = {"one": [0.0, 100.0, 201.0], "other": [1.0, 101.0, 202.5]}
+    about = {"T": 5, "model": "central", "standard_error": 100.0, "replicates": 3}
+    rows = [about | {"algorithm": name, "regret_runs": own} for name, own in runs.items()]
+    (pair,) = compared("l2p", pd.DataFrame(rows), ["T"], 0.9)["l2p_pairs"].itertuples()
+    assert (pair.difference, pair.verdict) == (pytest.approx(-3.5 / 3), "below")
+    # By hand: t(0.95, 2) = 2.92, and the deviation of (-1, -1, -1.5) is 0.289.
+    assert pair.difference_half_width == pytest.approx(2.92 * 0.28868 / math.sqrt(3), rel=1e-3)
 
 
 def test_accounted_epsilons_agree_with_the_parameters():
