@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpol.core.words import escape_markdown
-from dpol.show.rendering import render, write_table
+from dpol.core.words import escape_markdown, spreadsheet_text
+from dpol.show.rendering import render, to_csv, write_table
 from dpol.show.table import Column, Group, Table, TableCell, TableSection, number, one_section
 
 NASTY = "A & B_<c>% | [d] {e} $x^2$ #1 ~ \\ `f` *g*"
@@ -158,3 +159,23 @@ def test_one_call_writes_every_format(tmp_path: Path) -> None:
     page, *texts = ((tmp_path / f"t{suffix}").read_text() for suffix in suffixes)
     assert render(plain(), ".fragment.html") in page
     assert texts == [render(plain(), ".md"), render(plain(), ".tex"), "wall\n12345.0\n2.0\n"]
+
+
+FORMULAS = {
+    "=cmd|'/C calc'!A0": "'=cmd|'/C calc'!A0",
+    **{text: f"'{text}" for text in ("+1", "-1", "@SUM(A1)", "\t=1", "\x0b=1", "＝1+1")},
+    "\r=1": "' =1",
+    "NM; =1": "NM;' =1",
+    "=1;=2": "'=1;'=2",
+}
+
+
+def test_no_text_of_a_csv_is_a_formula() -> None:
+    numbers = pd.DataFrame({"title": [*FORMULAS, "New Mexico", None], "gain": -1.5})
+    back = pd.read_csv(io.StringIO(to_csv(numbers), newline=""))
+    assert back["title"].tolist()[:-1] == [*FORMULAS.values(), "New Mexico"]
+    assert set(back["gain"]) == {-1.5}
+    assert numbers["title"][0] == next(iter(FORMULAS))
+    assert [spreadsheet_text(text) for text in FORMULAS.values()] == list(FORMULAS.values())
+    plain = numbers[-2:].assign(day=pd.Timestamp("2021-01-03"), kind=pd.Categorical(["a", "b"]))
+    assert to_csv(plain) == plain.to_csv(index=False, lineterminator="\n")

@@ -156,7 +156,7 @@ def _rounded(value: float, digits: int, rounding: str) -> str:
     return f"{value:.{digits}g}"
 
 
-# ---- texts made safe for a terminal or Markdown --------------------------------------------------
+# ---- texts made safe for a terminal, Markdown or a spreadsheet -----------------------------------
 
 
 def printable(text: str) -> str:
@@ -175,3 +175,20 @@ def escape_markdown(text: str) -> str:
     \<b\> a\|b
     """
     return re.sub(r"([\\`*_{}\[\]<>&|#~$^])", r"\\\1", text).replace("\n", " ")
+
+
+# Some spreadsheets also split cells at semicolons, skip invisible characters, and read wide signs.
+_FORMULA = re.compile(r"(^|;)(?=[\s\x00-\x1f]*[=+\-@＝＋－＠])")
+
+
+def spreadsheet_text(text: str) -> str:
+    """Change a text for a CSV cell so that a spreadsheet shows it instead of computing it.
+
+    Each part that would be a formula gets a leading apostrophe: at the start or after a semicolon,
+    if its first visible character is =, +, -, @ or a wide form of these. A carriage return, which
+    would start a new row, becomes a space.
+
+    >>> spreadsheet_text("=1+1"), spreadsheet_text("A; @B"), spreadsheet_text("New Mexico - 2")
+    ("'=1+1", "A;' @B", 'New Mexico - 2')
+    """
+    return _FORMULA.sub(r"\1'", text.replace("\r", " "))

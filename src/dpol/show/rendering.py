@@ -6,14 +6,18 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jinja2
 from markupsafe import Markup, escape
 
 from dpol.core.files import write_text
-from dpol.core.words import escape_markdown
+from dpol.core.words import escape_markdown, spreadsheet_text
 from dpol.show.table import Column, Group, Line, Table, TableSection
 from dpol.show.words import raise_and_lower, typeset
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_ROWS = 45
 """Largest number of printed rows of a part of a table: no float breaks across pages."""
@@ -76,11 +80,21 @@ def render(table: Table, suffix: str) -> str:
         suffix: `.html`, `.fragment.html`, `.md`, `.tex` or `.csv`.
     """
     if suffix == ".csv":
-        return table.numbers.to_csv(index=False, lineterminator="\n")
+        return to_csv(table.numbers)
     if suffix == ".tex":
         return to_latex(table)
     name, escape = _TEMPLATES[suffix]
     return load_template(name, escape=escape).render(table=table)
+
+
+def to_csv(numbers: pd.DataFrame) -> str:
+    """Return the numbers of a table as CSV; texts that look like formulas get an apostrophe."""
+    safe = numbers.copy()
+    for name in safe.select_dtypes(["object", "str", "category"]):
+        safe[name] = [
+            spreadsheet_text(cell) if isinstance(cell, str) else cell for cell in safe[name]
+        ]
+    return safe.to_csv(index=False, lineterminator="\n")
 
 
 def write_table(table: Table, *paths: Path | str) -> None:
