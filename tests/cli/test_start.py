@@ -48,6 +48,19 @@ def test_all_flags_reach_snakemake(
     assert [word for word in rest if word not in ours] == flags.split()
 
 
+@pytest.mark.parametrize("flags", ["--cores 0", "--jobs=0", "-c 0", "-Fc0", "-n -j00 streams"])
+def test_a_run_without_a_core_is_refused(
+    started: list[list[str]], capsys: pytest.CaptureFixture[str], flags: str
+) -> None:
+    """Snakemake would wait for ever."""
+    assert main(["run", "shelters", *flags.split()]) == 2
+    assert "leaves no core to run on; write --cores 1, or more" in capsys.readouterr().err
+    assert started == []
+    for other in ("-c 10", "--cores 02", "--config c0=0", "--retries 0"):
+        main(["run", "shelters", *other.split()])
+    assert len(started) == 4
+
+
 def test_a_cache_that_cannot_be_written_moves_to_the_working_folder(
     started: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,11 +103,13 @@ def snakemake_words(config: Path, flags: list[str]) -> list[str]:
 
     Raises:
         ModuleNotFoundError: Snakemake is not installed.
-        UsageError: the flags name a profile that does not exist, and Snakemake would run without
-            it.
+        UsageError: the flags leave no core, and Snakemake would wait for one; or they name a
+            profile that does not exist, and Snakemake would run without it.
     """
     if find_spec("snakemake") is None:
         raise ModuleNotFoundError(name="snakemake")
+    if found := re.search(r"(?<!\S)(--(cores|jobs)|-\w*[cj])[ =]?0+(?!\S)", " ".join(flags)):
+        raise UsageError(f"{found[0]} leaves no core to run on; write --cores 1, or more")
     found = re.search(r"(?<!\S)--workflow-profile[ =](\S*/\S*)", " ".join(flags))
     if found and not Path(found[1]).exists():
         raise UsageError(f"{found[0]}: no such folder; give the path of a profile, or none")
