@@ -12,7 +12,6 @@ from dpol.data.stream import HOLDS, warning_of
 from dpol.plan import code_of, inputs_of, make_plan
 from dpol.reruns.code_hashes import code_of_job
 from dpol.reruns.notes import align_times, digest
-from dpol.show.reported import paper_table
 from dpol.studies.registry import EVERY_RUN, load_studies
 
 # One thread per job: Snakemake runs jobs in parallel, and results do not depend on cores.
