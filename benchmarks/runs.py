@@ -54,7 +54,7 @@ print(peak_mb())
 
 def config_of(name: str) -> dict[str, Any]:
     """Return a config of dpol, with the path of its table if the table comes with dpol."""
-    config = load_experiment(ROOT / f"config/{name}.yaml").config.whole()
+    config = load_experiment(ROOT / f"config/{name}.yaml").whole()
     source = config["dataset"]["source"]
     if source["kind"] == "local":
         source["file"] = str(ROOT / source["file"])
@@ -150,7 +150,7 @@ def time_collecting() -> list[Measured]:
 
 def plan_of(replicates: int) -> Plan:
     """Return the plan of config/paper.yaml with another number of replicates."""
-    config = load_experiment(PAPER).config.model_copy(update={"replicates": replicates})
+    config = load_experiment(PAPER).model_copy(update={"replicates": replicates})
     return Plan(config=config, place="", name="", text="")
 
 

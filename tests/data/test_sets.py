@@ -29,7 +29,7 @@ def test_every_real_table_has_a_licence_and_a_citation() -> None:
     ("name", "shape", "empty"), [("flu", (230, 52), 36), ("intensive-care", (730, 16), 0)]
 )
 def test_gains_are_those_of_pandas_alone(name: str, shape: tuple[int, int], empty: int) -> None:
-    config = load_experiment(ROOT / f"config/{name}.yaml").config
+    config = load_experiment(ROOT / f"config/{name}.yaml")
     panel, report = clean_table(
         config.raw_file, config.dataset, config.streams, config.gains.values()
     )
@@ -49,7 +49,7 @@ def test_gains_are_those_of_pandas_alone(name: str, shape: tuple[int, int], empt
 
 def test_the_table_that_comes_with_dpol_is_the_one_of_the_results() -> None:
     """Its bytes and the panel of three states are as before; an extract gave the same numbers."""
-    config = load_experiment(ROOT / "config/states.yaml").config
+    config = load_experiment(ROOT / "config/states.yaml")
     digest = hashlib.sha256(Path(config.raw_file).read_bytes()).hexdigest()
     assert digest == "1d9a8c1471ac389004a67be9c735808c4f03226eb3afdacc8b19a5f5dd0dd088"
     three = {state: config.streams[state] for state in ("NM", "PA", "CA")}

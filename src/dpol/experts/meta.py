@@ -160,7 +160,7 @@ def decorrelating_noise(covariance: Floats, least: float, normals: Floats) -> Fl
     # The Frobenius norm of Sigma* is at least lambda_max: few rounds need an eigenvalue.
     unsure = (star**2).sum(axis=(1, 2)) > least**2
     if unsure.any():
-        tau[unsure] = np.maximum(least, np.linalg.eigvalsh(star[unsure])[:, -1])
+        tau[unsure] = np.maximum(least, largest_eigenvalues(star[unsure]))
     target = -star
     diagonal = target.reshape(len(star), -1)[:, :: star.shape[-1] + 1]
     # Without any variance the factor does not matter; 1 keeps the matrix regular.
@@ -180,3 +180,8 @@ def centred(covariance: Floats) -> tuple[Floats, Floats]:
     m = covariance.shape[-1]
     rows = covariance @ np.ones(m)
     return covariance - (rows.sum(axis=1) / m**2)[:, None, None], rows.max(axis=1)
+
+
+def largest_eigenvalues(star: Floats) -> Floats:
+    """Return the (R,) largest eigenvalues of Sigma*, (R, m, m)."""
+    return np.asarray(np.linalg.eigvalsh(star)[:, -1])
