@@ -203,3 +203,5 @@ def test_an_hhs_table_is_read_as_the_papers_config_reads_it() -> None:
     papers, _ = clean_table("hhs.parquet", Dataset.model_validate(keys), streams)
     pd.testing.assert_frame_equal(own, papers)
     assert config.dataset.private
+    weeks = config.dataset.periods  # those of the table, written out
+    assert HHS.stem.endswith(f"{weeks.first}--{weeks.last}")

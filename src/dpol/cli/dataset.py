@@ -142,8 +142,9 @@ def _config(table: Path, name: str, keys: dict[str, str]) -> dict[str, Any]:
     streams: dict[str, Any] = {name: {"groups": ["all"]}}
     papers = Dataset.model_validate({"like": "paper"})
     if {*papers.must_have} <= {*found.header}:
-        own_weeks = {"first": None, "last": None}
-        dataset = {"like": "paper", "public": False, **dataset, "periods": own_weeks}
+        days = dates_of(found.cells[papers.needed_columns.period])
+        span = {"first": days.min().date(), "last": days.max().date()}
+        dataset = {"like": "paper", "public": False, **dataset, "periods": span}
         groups = {*texts_of(found.cells[papers.needed_columns.group])} - {""}
         streams = {group: {"groups": [group]} for group in sorted(groups)}
     else:
