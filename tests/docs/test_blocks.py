@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import record
 import tables
+import verify
 
 from dpol.show.reported import FILLINGS
 from dpol.studies.ledger.claims.compute import statements
@@ -89,7 +90,13 @@ def test_the_record_has_the_statements_of_today() -> None:
     asked = [each for each in statements().values() if not each.on_data]
     known = recorded[recorded["on_data"].astype(str) == "False"]
     assert known["statement"].tolist() == [each.place for each in asked]
+    expected = {key: row for name, rows in verify.read_expected().items() if "ledger" in name
+                for key, row in rows.items()}  # fmt: skip
     for row, each in zip(known.itertuples(), asked, strict=True):
+        numbers = expected[f"{row.paper}, {row.statement}, {row.claim}"]
+        assert row.verdict == numbers["verdict"]
+        for name in ("claimed", "measured"):
+            assert float(getattr(row, name)) == pytest.approx(numbers[name], rel=1e-6), each.place
         fails = row.verdict == "does not hold as stated"
         of_row = row.paper, row.relation, row.ground
         assert of_row == (each.paper, each.relation, each.ground), each.place
