@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.linalg import hadamard
 
-from dpol.labels.bounds import hardness
+from dpol.labels.hard_pairs import hardness
 from dpol.labels.hypotheses import (
     BLEND,
     WINDOWS,

@@ -131,14 +131,18 @@ def _config(table: Path, name: str, keys: dict[str, str]) -> dict[str, Any]:
     Raises:
         UsageError: answers are missing, also in the terminal.
     """
-    from dpol.data.library import read_undescribed
+    from dpol.data.library import asked
     from dpol.data.settings import Dataset
-    from dpol.data.table import dates_of, texts_of
+    from dpol.data.table import dates_of, read_file, texts_of
     from dpol.data.understood import columns_in_words, kinds_of, period_of
 
     own = _blocks(keys)["dataset"]
-    found, read = read_undescribed(table, own)
     dataset: dict[str, Any] = {"source": {"kind": "local", "file": str(table)}}
+    # Columns that nobody has named yet have the names that a tidy table could have.
+    columns = {"entity": "place", "period": "week", "count": "count", **own.get("columns", {})}
+    raw = {**dataset, "columns": columns, "read": own.get("read", {})}
+    known = asked(str(table), {"dataset": raw, "streams": {}}).dataset
+    found, read = read_file(table, known.read, of=known.columns), known.read
     streams: dict[str, Any] = {name: {"groups": ["all"]}}
     papers = Dataset.model_validate({"like": "paper"})
     if {*papers.must_have} <= {*found.header}:

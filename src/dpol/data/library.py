@@ -27,8 +27,6 @@ from dpol.data.stream import PUBLIC, GainStream
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpol.data.table import Table
-
 
 class Asked(Settings):
     """What makes a stream of a table, under the keys of a config."""
@@ -175,26 +173,6 @@ def as_argument(key: Key) -> str:
     if text.startswith("streams.") and text.endswith(".groups"):
         return "groups"
     return named.get(text) or text.removeprefix("dataset.").removeprefix("columns.")
-
-
-def read_undescribed(table: Path, keys: Mapping[str, Any]) -> tuple[Table, Read]:
-    """Read all columns of a table that no config describes yet; also return how it was read.
-
-    Args:
-        table: the file.
-        keys: the keys of a dataset that are set; other columns have the names of `tidy.NAMES`.
-
-    Raises:
-        DataError: the table cannot be read.
-        ConfigError: a key has another value than it may have.
-    """
-    from dpol.data.table import read_file
-
-    columns = {"entity": "place", "period": "week", "count": "count", **keys.get("columns", {})}
-    raw = {"source": {"kind": "local", "file": "table.csv"}, "columns": columns}
-    raw["read"] = keys.get("read", {})
-    dataset = asked(str(table), {"dataset": raw, "streams": {}}).dataset
-    return read_file(table, dataset.read, of=dataset.columns), dataset.read
 
 
 def read_gains(

@@ -5,7 +5,6 @@ from .bayes import MessageBayes as MessageBayes
 from .bayes import OpenBayes as OpenBayes
 from .bayes import ResponseBayes as ResponseBayes
 from .bounds import exp3_bound as exp3_bound
-from .bounds import hardness as hardness
 from .bounds import lower_bound as lower_bound
 from .bounds import wma_bound as wma_bound
 from .clients import LabelClient as LabelClient
@@ -18,6 +17,7 @@ from .game import label_generators as label_generators
 from .game import play_adversary as play_adversary
 from .game import play_labels as play_labels
 from .game import realisable as realisable
+from .hard_pairs import hardness as hardness
 from .hypotheses import HypothesisClass as HypothesisClass
 from .hypotheses import forecast_class as forecast_class
 from .hypotheses import hard_class as hard_class

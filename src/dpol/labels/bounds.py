@@ -2,8 +2,6 @@
 
 Source: "Online Distribution Learning with Local Privacy Constraints": Theorem 3 (Appendix A),
 Theorem 4 and Theorem 5 with gamma = log T, and the rounds of section 6.
-
-It imports no arrays, so that a run can be planned without the mathematics of learning.
 """
 
 from __future__ import annotations
@@ -12,6 +10,8 @@ import math
 import sys
 from bisect import bisect_left
 from typing import TYPE_CHECKING
+
+from dpol.labels.hard_pairs import hardness
 
 if TYPE_CHECKING:
     from dpol.labels.clipping import SensitivityRule
@@ -51,17 +51,6 @@ def rounds_of_selection(n_hypotheses: int, epsilon: float, distance: float) -> i
         return exp3_bound(n_hypotheses, n_rounds, epsilon) <= 2 * n_rounds * distance**2
 
     return 3 + bisect_left(range(3, sys.maxsize), True, key=within)
-
-
-def hardness(n_pairs: int, n_rounds: int, epsilon: float) -> float:
-    """Return a = sqrt(K / (9 T min((e^eps - 1)^2, 1) e^eps)), the distance within each pair.
-
-    It is that of the class that is hardest to learn.
-
-    Source: "Online Distribution Learning with Local Privacy Constraints", Appendix A.
-    """
-    growth = min(math.expm1(min(epsilon, 1.0)), 1.0)
-    return math.sqrt(n_pairs / (9 * n_rounds)) * math.exp(-epsilon / 2) / growth
 
 
 def lower_bound(n_pairs: int, n_rounds: int, epsilon: float) -> float:

@@ -148,7 +148,7 @@ def hard_class(n_pairs: int, distance: float) -> HypothesisClass:
 
     Args:
         n_pairs: K, the number of pairs, at least 1.
-        distance: a, in (0, 1]; `dpol.labels.bounds.hardness` returns the paper's value.
+        distance: a, in (0, 1]; `dpol.labels.hard_pairs.hardness` returns the paper's value.
     """
     size = 1 << n_pairs.bit_length()
     columns = scipy.linalg.hadamard(size)[:, 1 : n_pairs + 1].T

@@ -16,8 +16,9 @@ from dpol.core.errors import DataError
 from dpol.core.intervals import half_width
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
-from dpol.labels.bounds import exp3_bound, hardness, lower_bound, wma_bound
+from dpol.labels.bounds import exp3_bound, lower_bound, wma_bound
 from dpol.labels.game import label_generators, play_labels
+from dpol.labels.hard_pairs import hardness
 from dpol.labels.hypotheses import hard_class, random_class
 from dpol.labels.registry import SELECTORS, variants
 from dpol.studies.jobs import join_tables

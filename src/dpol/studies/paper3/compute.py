@@ -15,7 +15,7 @@ from dpol.core.intervals import add_intervals, joined_row
 from dpol.core.logs import progress
 from dpol.core.schemas import read_schemas
 from dpol.data.stream import GainStream, read_stream
-from dpol.labels.bounds import exp3_bound, hardness, lower_bound, wma_bound
+from dpol.labels.bounds import exp3_bound, lower_bound, wma_bound
 from dpol.labels.game import (
     LabelGame,
     LabelGenerators,
@@ -26,6 +26,7 @@ from dpol.labels.game import (
     realisable,
     total_variation,
 )
+from dpol.labels.hard_pairs import hardness
 from dpol.labels.hypotheses import HypothesisClass, forecast_class, hard_class, random_class, shares
 from dpol.labels.learners import LabelLearner, Terms
 from dpol.labels.registry import SELECTORS, Variant, make_learner, variants

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from dpol.labels.bounds import hardness
+from dpol.labels.hard_pairs import hardness
 from dpol.studies.paper3.settings import (
     COLUMN_OF,
     N_HYPOTHESES,

@@ -13,10 +13,11 @@ import numpy as np
 from scipy.special import rel_entr
 
 from dpol.core.randomness import Floats
-from dpol.labels.bounds import exp3_bound, hardness, lower_bound, wma_bound
+from dpol.labels.bounds import exp3_bound, lower_bound, wma_bound
 from dpol.labels.clients import SampledClient
 from dpol.labels.clipping import Clipping
 from dpol.labels.game import LabelRun, label_generators, play_adversary, play_labels, realisable
+from dpol.labels.hard_pairs import hardness
 from dpol.labels.hypotheses import HypothesisClass, hard_class, random_class
 from dpol.labels.learners import LabelLearner, Terms
 from dpol.labels.registry import LEARNERS, make_learner
