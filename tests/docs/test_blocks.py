@@ -92,11 +92,12 @@ def test_the_record_has_the_statements_of_today() -> None:
     assert known["statement"].tolist() == [each.place for each in asked]
     expected = {key: row for name, rows in verify.read_expected().items() if "ledger" in name
                 for key, row in rows.items()}  # fmt: skip
-    for row, each in zip(known.itertuples(), asked, strict=True):
+    for row in recorded.itertuples():
         numbers = expected[f"{row.paper}, {row.statement}, {row.claim}"]
+        found = float(row.claimed), float(row.measured)
+        assert found == pytest.approx((numbers["claimed"], numbers["measured"]), rel=1e-6)
         assert row.verdict == numbers["verdict"]
-        for name in ("claimed", "measured"):
-            assert float(getattr(row, name)) == pytest.approx(numbers[name], rel=1e-6), each.place
+    for row, each in zip(known.itertuples(), asked, strict=True):
         fails = row.verdict == "does not hold as stated"
         of_row = row.paper, row.relation, row.ground
         assert of_row == (each.paper, each.relation, each.ground), each.place
