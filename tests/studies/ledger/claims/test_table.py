@@ -13,21 +13,14 @@ from dpol.studies.ledger.claims.core import Claim
 from dpol.studies.ledger.claims.drawn import ON_DATA, claims_table
 
 FAILS, HOLDS = Mark("does not hold", "bad"), Mark("holds", "good")
-SAMPLED = {"interval": (511.06, 541.02), "confidence": 0.9999}
-FALSE = {"kind": "false", "root": "Theorem 4", "mend": "n = 1"}
+SAMPLED = {"interval": (511.06, 541.02), "confidence": 0.9999, "witness": "n = 2: mean 526"}
+FALSE = {"kind": "false", "root": "Theorem 4", "mend": "n = 1", "note": "n = 2"}
 CONSTANT = {"kind": "constant", "root": "equation (2)", "mend": "1 for 0"}
 CLAIMS = (
     replace(claim_by_hand(2.0, "<=", 1.5, note="n = 2"), tried={"n": "2 to 1,000,000 (4)"}),
     claim_by_hand(12345.6, ">=", 30000.0, paper="Three", place="Lemma 2"),
     claim_by_hand(0.0, "<=", 0.25, paper="Two", witness="x = 1", note="why", **CONSTANT),
-    claim_by_hand(
-        *(127.1, "<=", 526.04),
-        **SAMPLED,
-        place="Theorem 4",
-        witness="n = 2: mean 526",
-        note="n = 2",
-        **FALSE,
-    ),
+    claim_by_hand(127.1, "<=", 526.04, place="Theorem 4", **SAMPLED, **FALSE),
 )
 
 
