@@ -49,6 +49,7 @@ FAILS, NOT_SEEN, NOT_PROVED, UNDECIDED, HOLDS, LOOSE, SEEN, VACUOUS = ClaimVerdi
 HELD = {HOLDS, LOOSE}
 EXPERTS, _, DARTBOARD, _ = ledger.PAPERS.values()
 STATEMENTS = ledger.statements()
+PRINTED = "claimed", "measured", "lower", "upper", "counterexample", "note", "tried"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 RECORD = Path(__file__).parents[4] / "verify/runs/ledger/claims.csv"
 
@@ -259,9 +260,7 @@ def test_verdicts_are_those_of_the_record(study):
     of_both = (it["verdict"].replace(LOOSE, HOLDS) for it in (recorded, study))
     pd.testing.assert_series_equal(*of_both)
     of_no_seed = [it for it in study.index if "_" in signature(STATEMENTS[it].check).parameters]
-    for it, name in itertools.product(
-        of_no_seed, ("claimed", "measured", "lower", "upper", "counterexample")
-    ):
+    for it, name in itertools.product(of_no_seed, PRINTED):
         was, now = (NUMBER.findall(str(rows.loc[it, name])) for rows in (recorded, study))
         assert [*map(float, now)] == pytest.approx([*map(float, was)], rel=1e-4), (it, name)
 
