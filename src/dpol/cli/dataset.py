@@ -9,12 +9,15 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpol.cli import Commands, add_command, given
 from dpol.core.errors import ConfigError, DpolError, Key, OutputError, UsageError, in_words
 from dpol.core.files import write_text
 from dpol.core.shipped import over
+
+if TYPE_CHECKING:
+    from dpol.data.table import Table
 
 _ANSWERS = {
     "columns.entity": "column of the entities that play against each other",
@@ -86,7 +89,7 @@ def new_dataset(options: argparse.Namespace) -> None:
 
     from dpol.config.experiment import parse_experiment
     from dpol.data.cleaning import changes, played
-    from dpol.data.table import read_rows
+    from dpol.data.table import provenance_of_table, rows_of_table
 
     table = Path(options.name)
     stem = re.sub("[^a-z0-9]+", "-", table.name.partition(".")[0].lower())
@@ -98,11 +101,12 @@ def new_dataset(options: argparse.Namespace) -> None:
         key, _, text = pair.removeprefix("dataset.").partition("=")
         keys[key.strip()] = text
     try:
-        raw = _config(table, file.stem, keys)
+        raw, found = _config(table, file.stem, keys)
         config = parse_experiment(raw, file.name)
         dataset, unit = config.dataset, config.privacy.unit
         moves = config.privacy.model_dump(exclude_unset=True).get("count_sensitivity")
-        rows = read_rows(table, dataset)
+        facts = provenance_of_table(table, simulated=dataset.simulated)
+        rows = rows_of_table(found, dataset, facts)
         _, report, _ = played(rows, dataset, config.streams, config.gain, moves, unit.weeks)
     except DpolError as error:
         told, named = in_options(error)
@@ -123,8 +127,8 @@ def new_dataset(options: argparse.Namespace) -> None:
     print(f"Written: {file}. Now: dpol run {file} --cores 2")
 
 
-def _config(table: Path, name: str, keys: dict[str, str]) -> dict[str, Any]:
-    """Return the config of a table; add the answers to the keys.
+def _config(table: Path, name: str, keys: dict[str, str]) -> tuple[dict[str, Any], Table]:
+    """Return the config of a table, and the table; add the answers to the keys.
 
     An HHS table is read as `config/paper.yaml` reads it.
 
@@ -165,7 +169,7 @@ def _config(table: Path, name: str, keys: dict[str, str]) -> dict[str, Any]:
     config["privacy"] = {"levels": [float("inf"), 1, 0.5, 0.25]}
     config |= {"suites": ["local", "central", "non-private"], "replicates": 40}
     whole: dict[str, Any] = over(config, _blocks(keys))
-    return whole
+    return whole, found
 
 
 def _answer(table: Path, shown: list[str], kinds: Mapping[str, str], keys: dict[str, str]) -> None:
