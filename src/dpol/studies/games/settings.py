@@ -32,8 +32,6 @@ from dpol.studies.games.names import BEST_LINEAR, LINEAR, PAPER_NOISE, PAPERS
 if TYPE_CHECKING:
     from dpol.studies.study import Facts
 
-Members = Mapping[str, Sequence[Member]]
-"""The algorithms of each suite."""
 # The registry checks algorithms and says what is wrong; a second message here would repeat it.
 AlgorithmSpec = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
 
