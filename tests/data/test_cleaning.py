@@ -20,7 +20,6 @@ from data.drawn import (
     SUMS,
     Drawn,
     clean,
-    clean_raw,
     counts,
     dataset,
     line,
@@ -277,7 +276,7 @@ def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(number: int) -> No
     columns, periods = SUMS if sums else {}, {"first": START}
     rules = dataset(columns, periods, negative_counts="missing", **cleaning)
     plain = cleaned(drawn, days, rules.cleaning, sums=sums)
-    panel = clean_raw(raw, rules, streams(S=["A"]), [Gain(at_most=at_most)])
+    panel = clean(raw, rules, gain=Gain(at_most=at_most))
     pd.testing.assert_frame_equal(raw.cells, before)  # cleaning leaves the raw table alone
     cells, (report,) = panel.table, panel.reports
     assert set(cells["entity"]) == set(plain.lines)
