@@ -16,6 +16,7 @@ import pytest
 
 from data.cleaning_plain import cleaned
 from data.drawn import (
+    OF_COUNTS,
     PLAIN,
     SUMS,
     Drawn,
@@ -263,7 +264,7 @@ def drawing(rng: random.Random, periods: int) -> dict[str, tuple[str, str]]:
 def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(number: int) -> None:
     rng = random.Random(f"cleaned {number}")
     cleaning = {key: rng.choice(values) for key, values in RULES_OF_CELLS.items()}
-    sums, at_most = rng.choice([False, True]), rng.choice([1.0, 2.5])
+    columns, at_most = rng.choice([{}, OF_COUNTS, SUMS, SUMS]), rng.choice([1.0, 2.5])
     days = [0, *itertools.accumulate(rng.choices(GAPS, k=7))]
     starts = [str(START + datetime.timedelta(days=day)) for day in days]
     texts = {week(t): f"{start}{'T00:00:00.000' * (t % 2)}" for t, start in enumerate(starts)}
@@ -273,8 +274,8 @@ def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(number: int) -> No
     rng.shuffle(of)
     raw = table(of)
     before = raw.cells.copy(deep=True)
-    columns, periods = SUMS if sums else {}, {"first": START}
-    rules = dataset(columns, periods, negative_counts="missing", **cleaning)
+    rules = dataset(columns, {"first": START}, negative_counts="missing", **cleaning)
+    sums = [name.removesuffix("_days") for name in columns]
     plain = cleaned(drawn, days, rules.cleaning, sums=sums)
     panel = clean(raw, rules, gain=Gain(at_most=at_most))
     pd.testing.assert_frame_equal(raw.cells, before)  # cleaning leaves the raw table alone

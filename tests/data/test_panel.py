@@ -16,10 +16,8 @@ from hypothesis import strategies as st
 
 from data.cleaning_plain import SOURCES, number
 from data.drawn import (
-    OF_COUNTS,
     PLAIN,
     SUMS,
-    Drawn,
     Row,
     clean,
     counts,
@@ -108,18 +106,6 @@ def test_a_period_has_no_more_days_than_its_length(periods: dict[str, int], most
     of = [row("A", f"{days}", "2021-01-01", f"*:70:{days}", "99") for days in (most, most + 1)]
     panel = clean(told(of), dataset(SUMS, periods, suppressed_value=1.5))
     assert panel.table["count"].tolist() == [70 / most, 1.5]
-
-
-OF_SUMS: Drawn = {
-    "a": ("*:15:7 *:*:7 4:28:7 5:35:7", "*:21:7 9 9 *:*:7"),
-    "h": ("8 8 8 8", "9 9 9 9"),
-}
-
-
-def test_sums_of_counts_tell_no_capacity() -> None:
-    panel = clean(told(rows(OF_SUMS)), dataset(OF_COUNTS))
-    assert line(panel, "a", "count") == [15 / 7, 2 / 7, 4, 5]
-    assert counts(panel)["suppressed_capacities"] == 2
 
 
 # Several rows of an entity and period ------------------------------------------------------------
@@ -320,12 +306,9 @@ def test_what_to_check_in_a_table_is_said_once_for_streams_with_the_same_rows() 
     assert panel.warnings == (f"streams S, T: periods missing: 2 between {week(1)} and {week(4)}",)
 
 
-def test_a_year_has_twelve_months() -> None:
-    years = pd.Series(pd.date_range("2019-01-01", periods=4, freq="YS"))
-    assert period_of(years, of=["north"] * 4) == {"months": 12}
-
-
-def test_the_length_of_a_period_is_that_of_one_entity() -> None:
+def test_the_length_of_a_period_is_that_of_one_entity_and_a_year_has_twelve_months() -> None:
     weeks = pd.date_range("2024-01-01", periods=4, freq="7D")
     days = pd.Series([*weeks, *(weeks - pd.Timedelta(days=1))])
     assert period_of(days, of=["north"] * 4 + ["south"] * 4) == {"days": 7}
+    years = pd.Series(pd.date_range("2019-01-01", periods=4, freq="YS"))
+    assert period_of(years, of=["north"] * 4) == {"months": 12}
