@@ -192,14 +192,6 @@ def test_a_file_of_stated_length_or_checksum_is_taken_whole(
     assert web.record()["query"] is None
 
 
-def test_a_fetch_removes_what_a_killed_one_left(web: Web) -> None:
-    web.table.parent.mkdir()
-    for name in (".t.csv.gz~12.csv.gz", ".t.csv.gz.provenance.json~12.json", ".other~12"):
-        (web.table.parent / name).write_text("left")
-    assert web.fetch(web.at("file")) == ROWS
-    assert web.files().keys() == {"t.csv.gz", "t.csv.gz.provenance.json", ".other~12"}
-
-
 def busy(after: object) -> Fault:
     """Return an answer that says when to ask again."""
     return {"status": "429 Busy", "headers": f"Retry-After: {after}\r\n"}
@@ -318,11 +310,14 @@ def test_a_redirect_is_recorded_and_may_not_give_up_encryption(
     assert "which is not encrypted" in web.refused(secret)
 
 
-def test_fetches_at_once_wait_for_each_other(web: Web) -> None:
+def test_fetches_at_once_wait_for_each_other_and_remove_what_a_killed_one_left(web: Web) -> None:
+    web.table.parent.mkdir()
+    for name in (".t.csv.gz~12.csv.gz", ".t.csv.gz.provenance.json~12.json", ".other~12"):
+        (web.table.parent / name).write_text("left")
     with ThreadPoolExecutor() as pool:
         fetches = [pool.submit(web.fetch, web.at("file")) for _ in range(3)]
     assert [fetched.result() for fetched in fetches] == [ROWS] * 3
-    assert {*web.files()} == {"t.csv.gz", "t.csv.gz.provenance.json"}
+    assert {*web.files()} == {"t.csv.gz", "t.csv.gz.provenance.json", ".other~12"}
     assert [line.split()[0] for line in web.log] == ["fetching", str(len(ROWS))] * 3
 
 

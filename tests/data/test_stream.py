@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dpol
 from data.drawn import (
     HIDDEN,
     OF_COUNTS,
@@ -51,7 +52,6 @@ from dpol.data.stream import (
     write_stream,
 )
 from dpol.data.table import table_of
-from dpol.noise import privatize
 from dpol.noise.neighbours import neighbours_of
 from dpol.noise.noisy_gains import noise_scale
 from streams_by_hand import FACTS, SENSITIVITY, assert_same, given_stream, stream
@@ -206,6 +206,11 @@ def test_a_stream_without_capacities_has_the_sensitivity_that_it_was_given() -> 
     assert made.largest_change == 2.0
     assert given_stream().largest_change == 1.0, "no gain changes by more than its range"
     assert given_stream(given_sensitivity=[0.5, 0.25, 0.3]).largest_change == 0.5
+    alone = dpol.GainStream([[0.1, 2.9], [3, 0]], gain_range=3)  # a whole round may change
+    assert alone.sensitivity.tolist() == [3 * 2**0.5] * 2
+    assert alone.entities == ("expert 0", "expert 1")
+    noisy = dpol.privatize(alone, noise="isotropic", mu=1.0, seed=1, replicates=2)
+    assert dpol.play(dpol.RWMeta(), noisy).gains(alone).shape[0] == 2
 
 
 # Questions ---------------------------------------------------------------------------------------
@@ -253,7 +258,7 @@ def test_gains_sensitivity_noise_and_mu_in_closed_form(gain, entities, gains, wh
     np.testing.assert_allclose(noise_scale(made, "isotropic", MU), every, rtol=1e-15)
     expected = np.sqrt(2) * MOVES / (MU * whole)
     np.testing.assert_allclose(noise_scale(made, "capacity", MU), expected, rtol=1e-15)
-    noisy = privatize(made, "capacity", MU, seed=1, replicates=1)
+    noisy = dpol.privatize(made, "capacity", MU, seed=1, replicates=1)
     assert noisy.guarantee.mu == pytest.approx(MU, rel=1e-12)
 
 
@@ -266,12 +271,12 @@ def test_a_share_may_be_above_1_up_to_a_public_bound():
     np.testing.assert_allclose(made.sensitivity, np.sqrt(2) * MOVES / BEDS.min(axis=1))
     assert made.gain_range == 30
     assert made.provenance[GAIN] == {"of": "share", "at_most": 30, "left_out": 0, "clipped": 0}
-    unit = privatize(made, "capacity", MU, seed=1, replicates=1).guarantee.unit
+    unit = dpol.privatize(made, "capacity", MU, seed=1, replicates=1).guarantee.unit
     assert unit == "one person who changes a count of loans by up to 2 in one round"
     trick = asked(rows=panel(loans, 30 * BEDS))
     for noise in ("isotropic", "capacity"):
         per_seat, in_thirtieths = (
-            privatize(played, noise, MU, seed=3, replicates=2) for played in (made, trick)
+            dpol.privatize(played, noise, MU, seed=3, replicates=2) for played in (made, trick)
         )
         np.testing.assert_allclose(per_seat.gains, 30 * in_thirtieths.gains, rtol=1e-12)
         assert per_seat.guarantee.mu == pytest.approx(in_thirtieths.guarantee.mu, rel=1e-12)
