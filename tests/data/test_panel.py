@@ -6,8 +6,6 @@ import json
 import math
 import statistics
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -33,47 +31,24 @@ from data.drawn import (
     week,
 )
 from dpol.core.errors import DataError
-from dpol.core.files import sha256, write_json
 from dpol.data.cleaning import provenance_of_stream, report_as_markdown
-from dpol.data.table import provenance_of_table
 from dpol.data.understood import period_of
 
-PROVENANCE = {"file": "t.csv", "sha256": "0" * 64, "simulated": False}
-
-
-def joined_report() -> dict[str, Any]:
-    """Return the report of a table of two places that play and one that does not, as JSON."""
-    one = {"x": ("1 1 1 1 1", "0 0 0 0 0")}
-    panel = clean({**PLAIN, "a": PLAIN["h"], **one}, dataset(capacity_zero="carry"))
-    made: dict[str, Any] = json.loads(json.dumps(panel.joined))
-    return {**made, "provenance": {**PROVENANCE}}
-
-
-def test_the_provenance_has_the_record_of_the_fetch_if_it_is_of_this_table(tmp_path: Path) -> None:
-    raw = tmp_path / "hhs.csv.gz"
-    raw.write_bytes(b"content")
-    facts = {"file": "hhs.csv.gz", "sha256": sha256(raw), "simulated": True}
-    assert provenance_of_table(str(raw), simulated=True) == facts
-    recorded = {"url": "https://data.example", "retrieved": "2024-05-01T00:00:00"}
-    for record in (recorded, {**recorded, "sha256": "0" * 64}):
-        write_json(raw.with_name("hhs.csv.gz.provenance.json"), record)
-        assert provenance_of_table(raw, simulated=True) == facts, "the table was replaced by hand"
-    write_json(raw.with_name("hhs.csv.gz.provenance.json"), recorded | {"sha256": sha256(raw)})
-    fetched = provenance_of_table(raw, simulated=True)["fetched"]
-    assert fetched == recorded | {"sha256": sha256(raw)}
+OTHER = {"a": ("1 1 1 1 1", "9 9 9 9 9")}
 
 
 def test_the_page_tells_where_the_table_came_from_and_no_name_breaks_it() -> None:
     rest = "15 rows read, 0 of them outside the chosen groups and periods."
-    digest, whole = "0" * 64, joined_report()
-    assert f"Table `t.csv`, SHA-256 `{digest}`. {rest}" in report_as_markdown(whole)
+    digest, out = "0" * 64, {"x": ("1 1 1 1 1", "0 0 0 0 0")}
+    whole = clean({**PLAIN, **OTHER, **out}, dataset(capacity_zero="carry")).joined
+    assert f"Table `hospitals.csv`, SHA-256 `{digest}`. {rest}" in report_as_markdown(whole)
     fetched = {"retrieved": "2024-05-01", "url": "https://a.example"}
     whole["provenance"] |= {"simulated": True, "fetched": fetched}
     names = {"entity": "A | B\nC", "name": "[`a`](https://evil.example) *b* __c__ <img> &lt;"}
     whole["streams"][0]["dropped"] = [{**names, "reason": "small"}]
     page = report_as_markdown(whole).splitlines()
     when = "retrieved 2024-05-01, from https://a.example"
-    assert f"Table `t.csv` (simulated data), SHA-256 `{digest}`, {when}. {rest}" in page
+    assert f"Table `hospitals.csv` (simulated data), SHA-256 `{digest}`, {when}. {rest}" in page
     shown = r"\[\`a\`\](https://evil.example) \*b\* \_\_c\_\_ \<img\> \&lt;"
     assert rf"| A \| B C | {shown} | small |" in page
 
@@ -86,9 +61,9 @@ def test_a_report_without_capacities_has_no_row_of_them() -> None:
 
 
 def test_a_stream_keeps_the_provenance_of_its_table_and_how_its_entities_were_chosen() -> None:
-    whole = joined_report()
+    whole = clean({**PLAIN, **OTHER}).joined
     (stream,) = whole["streams"]
-    expected = {**PROVENANCE, "selection": "all", "max_carry": 4}
+    expected = {**whole["provenance"], "selection": "all", "max_carry": 4}
     assert provenance_of_stream({**whole, "stream": stream}) == expected
     sums = {"sums": {"read_as": 2.0, "days": [5.0, 7.0], "uncovered": None}}
     assert provenance_of_stream({**whole, "stream": {**stream, **sums}}) == {**expected, **sums}
@@ -108,7 +83,6 @@ def test_a_period_has_no_more_days_than_its_length(periods: dict[str, int], most
 
 ORDER = "suppressed", "sum", "reported"
 """Sources of the rows of a day: the first one found is that of the day."""
-OTHER = {"a": ("1 1 1 1 1", "9 9 9 9 9")}
 
 
 def readings(day: int, entity: str, *cells: tuple[str, str]) -> list[Row]:
