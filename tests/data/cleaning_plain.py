@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from data.drawn import Drawn
@@ -67,15 +67,19 @@ def number(
 
 
 def clean_line(
-    counts: str, beds: str, days: Sequence[int], rules: Cleaning, *, sums: bool
+    counts: str, beds: str, days: Sequence[int], rules: Cleaning, *, sums: Collection[str]
 ) -> list[Cell]:
-    """Clean the line of one entity, period by period."""
+    """Clean the line of one entity, period by period; `sums` are of counts, or of capacities."""
     rows = list(zip(days, counts.split(), beds.split(), strict=True))
-    rooms = [number("_" if count == "_" else bed, None, None, sums=sums) for _, count, bed in rows]
+    of_beds = "capacity" in sums
+    rooms = [
+        number("_" if count == "_" else bed, None, None, sums=of_beds) for _, count, bed in rows
+    ]
     first = next((room for room, _ in rooms if room), None)
     cells, last, when, held = [], 0.0, -math.inf, None
     for (day, count, _), (room, of_room) in zip(rows, rooms, strict=True):
-        people, how = number(count, rules.suppressed_value, rules.suppressed_sum, sums=sums)
+        alone, hidden_sum = rules.suppressed_value, rules.suppressed_sum
+        people, how = number(count, alone, hidden_sum, sums="count" in sums)
         idle = bool(people) and (room == 0 or of_room == "negative")
         touched = [f"{how}_counts", f"{of_room}_capacities"] if count != "_" else ["absent_rows"]
         if people is None:
@@ -90,12 +94,12 @@ def clean_line(
             if rules.zeros_hide and people == 0 and source == "reported":
                 source = "zero_or_hidden"
         held = room or held
-        of_beds = "sum" if of_room == "summed" else "reported"
+        of_bed = "sum" if of_room == "summed" else "reported"
         if not room:
-            of_beds = "carried" if held else "backfilled"
-            touched.append(f"{of_beds}_capacities")
+            of_bed = "carried" if held else "backfilled"
+            touched.append(f"{of_bed}_capacities")
         touched += ["idle_counts"] * idle + ["zero_capacities"] * (room == 0)
-        shown = number_shown, source, held or first, "zero" if idle else of_beds
+        shown = number_shown, source, held or first, "zero" if idle else of_bed
         cells.append(Cell(shown, people, idle, touched))
     return cells
 
@@ -113,7 +117,7 @@ def reason(cells: Sequence[Cell], rules: Cleaning) -> str:
     return ""
 
 
-def cleaned(drawn: Drawn, days: Sequence[int], rules: Cleaning, *, sums: bool) -> Plain:
+def cleaned(drawn: Drawn, days: Sequence[int], rules: Cleaning, *, sums: Collection[str]) -> Plain:
     """Clean the lines of all entities; `days` are those on which the periods begin."""
     every = {name: clean_line(*line, days, rules, sums=sums) for name, line in drawn.items()}
     reasons = {name: reason(cells, rules) for name, cells in every.items()}

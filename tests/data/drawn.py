@@ -7,7 +7,7 @@ suppressed cell, `.` for a missing cell, `_` for no row.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any, get_args
 
@@ -91,19 +91,6 @@ def typed(raw: Table, rules: Dataset) -> Rows:
     return rows_of_table(raw, rules, provenance)
 
 
-def clean_raw(
-    raw: Table,
-    rules: Dataset,
-    wanted: Mapping[str, Stream],
-    gains: Collection[Gain] = (THE_PAPERS,),
-) -> SimpleNamespace:
-    """Return the panels of some streams as one, the report of each, and the joined report."""
-    panel, joined = clean_table(typed(raw, rules), rules, wanted, gains, moved=False)
-    reports = [SimpleNamespace(**it) for it in joined["streams"]]
-    warnings = tuple(joined["warnings"])
-    return SimpleNamespace(table=panel, joined=joined, reports=reports, warnings=warnings)
-
-
 def dataset(columns: Mapping[str, Any] = {}, periods: Any = {}, **cleaning: Any) -> Dataset:  # noqa: B006
     """Return a dataset without questions, that lets any entity play and any cell be cut or 0."""
     return Dataset.model_validate(
@@ -124,16 +111,23 @@ def streams(**groups: list[str]) -> dict[str, Stream]:
 
 
 def clean(
-    of: Drawn | list[Row],
+    of: Drawn | list[Row] | Table,
     rules: Dataset | None = None,
     wanted: Mapping[str, Stream] | None = None,
     gain: Gain = THE_PAPERS,
 ) -> SimpleNamespace:
-    """Return the panel of a stream S of state A, or of others, checked against the schema."""
-    raw = table(of if isinstance(of, list) else rows(of))
-    panel = clean_raw(raw, rules or dataset(), wanted or streams(S=["A"]), [gain])
-    pd.testing.assert_frame_equal(PANEL.check(panel.table, "panel"), panel.table)
-    return panel
+    """Return the panel of a stream S of state A, or of others, checked against the schema.
+
+    Also return the report of each stream, the joined one, and its warnings.
+    """
+    rules = rules or dataset()
+    raw = of if isinstance(of, Table) else table(of if isinstance(of, list) else rows(of))
+    whole, wanted = typed(raw, rules), wanted or streams(S=["A"])
+    panel, joined = clean_table(whole, rules, wanted, [gain], moved=False)
+    pd.testing.assert_frame_equal(PANEL.check(panel, "panel"), panel)
+    reports = [SimpleNamespace(**it) for it in joined["streams"]]
+    warnings = tuple(joined["warnings"])
+    return SimpleNamespace(table=panel, joined=joined, reports=reports, warnings=warnings)
 
 
 def line(panel: SimpleNamespace, entity: str, column: str) -> list[Any]:

@@ -66,18 +66,15 @@ def read(table: Path | pd.DataFrame, answers: Answers, keys: Keys) -> Cells:
     if isinstance(table, Path) and table.suffix == ".yaml":
         streams = streams_of_config(table)
     else:
-        arguments: dict[str, Any] = {"read": {}, "columns": {}, "periods": {}, "cleaning": {}}
-        for key, value in keys.items():
-            block, name = key.rsplit(".", 1)
-            arguments.setdefault(block, {})[name] = value
-        arguments |= arguments.pop("columns") | arguments.pop("privacy", {})
-        for block in [block for block in arguments if block.startswith("streams.")]:
-            arguments |= arguments.pop(block)
-        arguments |= {name: getattr(answers, name) for name in ("entity", "period", "count")}
-        if answers.capacity:
-            arguments["capacity"] = answers.capacity
-        else:
+        arguments: dict[str, Any] = dict(vars(answers))
+        if not answers.capacity:
             arguments["gain"] = {"of": "count", "bound": BOUND}
+        for key, value in keys.items():
+            block, _, name = key.rpartition(".")
+            if block in ("read", "periods", "cleaning"):
+                arguments.setdefault(block, {})[name] = value
+            else:  # columns, privacy and streams
+                arguments[name] = value
         streams = [dpol.read_table(table, **arguments)]
     cells: Cells = {}
     for stream in streams:

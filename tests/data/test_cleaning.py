@@ -16,11 +16,11 @@ import pytest
 
 from data.cleaning_plain import cleaned
 from data.drawn import (
+    OF_COUNTS,
     PLAIN,
     SUMS,
     Drawn,
     clean,
-    clean_raw,
     counts,
     dataset,
     line,
@@ -118,26 +118,16 @@ def test_a_group_without_a_row_is_told_with_the_groups_and_periods_that_exist() 
     assert clean(of, wanted=streams(T=["A", "Riverside"])).reports[0].entities == 3
 
 
-@pytest.mark.parametrize(
-    ("drawn", "remedy"),
-    [
-        (
-            {"a": ("1", "9"), "b": ("5", "9")},
-            "Lower dataset.cleaning.min_total_cases, list more in dataset.cleaning.entities, add"
-            " groups to streams.S.groups, or check dataset.columns.capacity",
-        ),
-        (
-            {"a": ("1", "9")},
-            "Check dataset.columns.entity, or add groups to streams.S.groups",
-        ),
-    ],
-)
-def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedies(
-    drawn: Drawn, remedy: str
-) -> None:
-    message = refused(drawn, dataset(min_total_cases=5))
-    kept = f"keeps {len(drawn) - 1} of {len(drawn)} entities"  # 5 cases are enough
-    assert message.endswith(f"{kept}, but needs at least 2. {remedy}")
+def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedies() -> None:
+    """Five cases are enough."""
+    few = refused({"a": ("1", "9"), "b": ("5", "9")}, dataset(min_total_cases=5))
+    assert few.endswith(
+        "keeps 1 of 2 entities, but needs at least 2. Lower dataset.cleaning.min_total_cases, list"
+        " more in dataset.cleaning.entities, add groups to streams.S.groups, or check"
+        " dataset.columns.capacity"
+    )
+    remedy = "Check dataset.columns.entity, or add groups to streams.S.groups"
+    assert refused({"a": ("1", "9")}, dataset(min_total_cases=5)).endswith(f"at least 2. {remedy}")
 
 
 def clipped(number: int) -> Drawn:
@@ -264,7 +254,7 @@ def drawing(rng: random.Random, periods: int) -> dict[str, tuple[str, str]]:
 def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(number: int) -> None:
     rng = random.Random(f"cleaned {number}")
     cleaning = {key: rng.choice(values) for key, values in RULES_OF_CELLS.items()}
-    sums, at_most = rng.choice([False, True]), rng.choice([1.0, 2.5])
+    columns, at_most = rng.choice([{}, OF_COUNTS, SUMS, SUMS]), rng.choice([1.0, 2.5])
     days = [0, *itertools.accumulate(rng.choices(GAPS, k=7))]
     starts = [str(START + datetime.timedelta(days=day)) for day in days]
     texts = {week(t): f"{start}{'T00:00:00.000' * (t % 2)}" for t, start in enumerate(starts)}
@@ -274,10 +264,10 @@ def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(number: int) -> No
     rng.shuffle(of)
     raw = table(of)
     before = raw.cells.copy(deep=True)
-    columns, periods = SUMS if sums else {}, {"first": START}
-    rules = dataset(columns, periods, negative_counts="missing", **cleaning)
+    rules = dataset(columns, {"first": START}, negative_counts="missing", **cleaning)
+    sums = [name.removesuffix("_days") for name in columns]
     plain = cleaned(drawn, days, rules.cleaning, sums=sums)
-    panel = clean_raw(raw, rules, streams(S=["A"]), [Gain(at_most=at_most)])
+    panel = clean(raw, rules, gain=Gain(at_most=at_most))
     pd.testing.assert_frame_equal(raw.cells, before)  # cleaning leaves the raw table alone
     cells, (report,) = panel.table, panel.reports
     assert set(cells["entity"]) == set(plain.lines)

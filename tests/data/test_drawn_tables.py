@@ -76,14 +76,6 @@ def test_a_command_reads_a_tidy_table_right_after_what_its_messages_ask_for(name
     assert not differences(read(config, case.answers, keys), case.truth), keys
 
 
-@pytest.mark.parametrize("name", TIDY)
-@pytest.mark.filterwarnings("ignore")  # what cleaning changed is logged
-def test_the_library_reads_a_tidy_table_right_with_its_keys(name, tmp_path):
-    case = draw_case(name, tmp_path)
-    cells = read(tmp_path / case.file, case.answers, case.known | case.given)
-    assert not differences(cells, case.truth), case
-
-
 @pytest.mark.parametrize("case", UNTIDY, ids=lambda case: case.name)
 @pytest.mark.filterwarnings("ignore")
 def test_an_untidy_table_is_refused_with_what_makes_it_tidy(case: Untidy, tmp_path):

@@ -140,15 +140,6 @@ def test_without_the_pipeline_it_says_what_to_install(
         dpol.read_table(file, **SITES)
 
 
-def test_gains_alone_are_a_stream_that_plays() -> None:
-    stream = dpol.GainStream([[0.1, 0.9], [0.4, 0.6], [1.0, 0.0]])
-    assert stream.entities == ("expert 0", "expert 1")
-    assert stream.sensitivity.tolist() == [2**0.5] * 3
-    assert dpol.GainStream([[0.1, 2.9]], gain_range=3).sensitivity.tolist() == [3 * 2**0.5]
-    noisy = dpol.privatize(stream, noise="isotropic", mu=1.0, seed=1, replicates=2)
-    assert dpol.play(dpol.RWMeta(), noisy).gains(stream).shape[0] == 2
-
-
 @pytest.mark.parametrize(
     ("text", "lines"),
     [

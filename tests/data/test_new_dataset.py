@@ -48,6 +48,20 @@ def _schools(empty_folder: Path) -> None:
     Path("schools.csv").write_text(SCHOOLS)
 
 
+def written(*words: str) -> str:
+    """Return what the command prints that writes a config."""
+    code, out, err = command("new", "dataset", *words)
+    assert code == 0, err
+    return out
+
+
+def refused(*words: str) -> str:
+    """Return the message of the command, which writes no config."""
+    code, _, err = command("new", "dataset", *words)
+    assert (code, list(Path().glob("*.yaml"))) == (2, [])
+    return err
+
+
 def test_each_refusal_prints_the_command_that_goes_on() -> None:
     """An owner who fills in what only he knows comes to an end."""
     words = ["new", "dataset", "schools.csv"]
@@ -75,8 +89,7 @@ def test_each_refusal_prints_the_command_that_goes_on() -> None:
 
 def test_a_refusal_prints_the_separator_that_it_sees() -> None:
     Path("tabs.csv").write_text(SCHOOLS.partition("\n\n")[2].replace(";", "\t"))
-    *_, err = command("new", "dataset", "tabs.csv")
-    words = shlex.split(err.splitlines()[-1].partition("dpol ")[2])
+    words = shlex.split(refused("tabs.csv").splitlines()[-1].partition("dpol ")[2])
     assert "tabs.csv has these columns:\n  school (text)" in command(*words)[1]
 
 
@@ -86,7 +99,7 @@ def test_the_columns_are_shown_and_only_what_is_open_is_asked() -> None:
     assert "week (date): '8.1.2024', '15.1.2024' and '22.1.2024'" in out
     assert re.findall(r"^  --(\w+): ", err, re.M) == ["count", "capacity"]
     assert "--period week --entity school" in err
-    code, _, err = command("new", "dataset", "schools.csv", *SETS, "--capacity", "none")
+    err = refused("schools.csv", *SETS, "--capacity", "none")
     assert re.findall(r"^  --([\w-]+): ", err, re.M) == ["count", "at-most"]
 
 
@@ -100,13 +113,11 @@ def test_in_a_terminal_the_answers_are_typed(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", typed)
-    code, _, err = command("new", "dataset", "schools.csv", *SETS)
-    assert code == 0, err
+    written("schools.csv", *SETS)
     config = Path("schools.yaml")
     assert yaml.safe_load(config.read_text())["gain"] == {"of": "count", "bound": 400}
     config.unlink()
-    code, _, err = command("new", "dataset", "schools.csv", *SETS)
-    assert (code, "these answers are missing" in err) == (2, True), "the answers ended"
+    assert "these answers are missing" in refused("schools.csv", *SETS), "the answers ended"
 
 
 @pytest.mark.parametrize(
@@ -116,20 +127,14 @@ def test_in_a_terminal_the_answers_are_typed(monkeypatch: pytest.MonkeyPatch) ->
         (["schools.csv", "--set", "read.sep"], "read.sep = '': must have at least 1 character"),
         (["schools.csv", "--set", "read.sep=ab"], "read.sep = 'ab': must have at most 1 character"),
         (["schools.csv", "--set", "read.sep=ab"], "schools.csv --set read.sep=VALUE"),
-        (
-            ["schools.csv", "--set", "read.seps=;"],
-            "read.seps = ';': unknown key; did you mean sep?",
-        ),
+        (["schools.csv", "--set", "read.seps=;"], "read.seps = ';': unknown key; did you mean sep"),
         (["schools.csv", "--set", "read.thousands=."], "set decimal to ',', or leave thousands"),
         (["schools.csv"], "has one column, 'Absent pupils by week'. Set read.sep or read.skiprows"),
     ],
 )
 def test_a_wrong_answer_is_refused(words: list[str], message: str) -> None:
     sets = ["--set=read.sep=;"] if words == ["schools.csv"] else []
-    code, _, err = command("new", "dataset", *words, *sets)
-    assert code == 2
-    assert message in err
-    assert not list(Path().glob("*.yaml"))
+    assert message in refused(*words, *sets)
 
 
 WARDS = """place,week,patients,beds
@@ -154,8 +159,7 @@ NAMED = ["--entity=place", "--period=week", "--count=patients", "--capacity=beds
 def test_a_key_is_taken_as_an_owner_types_it(keys: list[str]) -> None:
     text = WARDS.replace(",5,9", ",1\u00a0205,2\u202f000")
     Path("wards.csv").write_text(text, encoding="utf-8")
-    code, _, err = command("new", "dataset", "wards.csv", *NAMED, *(f"--set={it}" for it in keys))
-    assert code == 0, err
+    written("wards.csv", *NAMED, *(f"--set={it}" for it in keys))
 
 
 def test_a_sheet_may_be_named_by_a_number() -> None:
@@ -163,8 +167,7 @@ def test_a_sheet_may_be_named_by_a_number() -> None:
         for name in ("2022", "2023"):
             frame = pd.read_csv(io.StringIO(WARDS))
             frame.to_excel(book, sheet_name=name, index=False)
-    code, _, err = command("new", "dataset", "wards.xlsx", *NAMED, "--set=read.sheet_name=2023")
-    assert code == 0, err
+    written("wards.xlsx", *NAMED, "--set=read.sheet_name=2023")
 
 
 @pytest.mark.parametrize("own", [{"entities": "all"}, {"min_total_cases": 0}])
@@ -179,9 +182,8 @@ def test_a_name_is_one_however_its_letters_are_composed() -> None:
     rows = [f"{parts} total,2024-01-{day},6,18" for day in ("01", "08", "15")]
     Path("wards.csv").write_text("\n".join([text.strip(), *rows]), encoding="utf-8")
     drop = f"--set=cleaning.drop_where={{place: {parts} total}}"
-    code, out, err = command("new", "dataset", "wards.csv", *NAMED, drop)
-    assert code == 0, err
-    assert f"6 of 9 rows play, of 2 entities: B and {whole}" in out
+    told = written("wards.csv", *NAMED, drop)
+    assert f"6 of 9 rows play, of 2 entities: B and {whole}" in told
 
 
 def test_a_config_that_exists_stays() -> None:
@@ -193,8 +195,7 @@ def test_a_config_that_exists_stays() -> None:
 
 def test_an_hhs_table_is_read_as_the_papers_config_reads_it() -> None:
     Path("hhs.parquet").write_bytes(HHS.read_bytes())
-    code, _, err = command("new", "dataset", "hhs.parquet", "--set", "cleaning.min_total_cases=3")
-    assert code == 0, err
+    written("hhs.parquet", "--set", "cleaning.min_total_cases=3")
     config = load_experiment("hhs.yaml")
     own, _ = clean_table("hhs.parquet", config.dataset, config.streams)
     keys: Any = yaml.safe_load((ROOT / "config/paper.yaml").read_text())["dataset"]

@@ -6,8 +6,6 @@ import json
 import math
 import statistics
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -16,10 +14,8 @@ from hypothesis import strategies as st
 
 from data.cleaning_plain import SOURCES, number
 from data.drawn import (
-    OF_COUNTS,
     PLAIN,
     SUMS,
-    Drawn,
     Row,
     clean,
     counts,
@@ -35,45 +31,26 @@ from data.drawn import (
     week,
 )
 from dpol.core.errors import DataError
-from dpol.core.files import sha256, write_json
 from dpol.data.cleaning import provenance_of_stream, report_as_markdown
-from dpol.data.table import provenance_of_table
 from dpol.data.understood import period_of
 
-PROVENANCE = {"file": "t.csv", "sha256": "0" * 64, "simulated": False}
+OTHER = {"a": ("1 1 1 1 1", "9 9 9 9 9")}
 
 
-def joined_report(**provenance: Any) -> dict[str, Any]:
-    """Return the report of a table of two places that play and one that does not, as JSON."""
-    one = {"x": ("1 1 1 1 1", "0 0 0 0 0")}
-    panel = clean({**PLAIN, "a": PLAIN["h"], **one}, dataset(capacity_zero="carry"))
-    made: dict[str, Any] = json.loads(json.dumps(panel.joined))
-    return {**made, "provenance": {**PROVENANCE, **provenance}}
-
-
-def test_the_provenance_has_the_record_of_the_fetch_if_it_is_of_this_table(tmp_path: Path) -> None:
-    raw = tmp_path / "hhs.csv.gz"
-    raw.write_bytes(b"content")
-    facts = {"file": "hhs.csv.gz", "sha256": sha256(raw), "simulated": True}
-    assert provenance_of_table(str(raw), simulated=True) == facts
-    recorded = {"url": "https://data.example", "retrieved": "2024-05-01T00:00:00"}
-    for record in (recorded, {**recorded, "sha256": "0" * 64}):
-        write_json(raw.with_name("hhs.csv.gz.provenance.json"), record)
-        assert provenance_of_table(raw, simulated=True) == facts, "the table was replaced by hand"
-    write_json(raw.with_name("hhs.csv.gz.provenance.json"), recorded | {"sha256": sha256(raw)})
-    fetched = provenance_of_table(raw, simulated=True)["fetched"]
-    assert fetched == recorded | {"sha256": sha256(raw)}
-
-
-def test_the_page_tells_where_the_table_came_from() -> None:
+def test_the_page_tells_where_the_table_came_from_and_no_name_breaks_it() -> None:
     rest = "15 rows read, 0 of them outside the chosen groups and periods."
-    digest = "0" * 64
-    plain = report_as_markdown(joined_report())
-    assert f"Table `t.csv`, SHA-256 `{digest}`. {rest}" in plain
+    digest, out = "0" * 64, {"x": ("1 1 1 1 1", "0 0 0 0 0")}
+    whole = clean({**PLAIN, **OTHER, **out}, dataset(capacity_zero="carry")).joined
+    assert f"Table `hospitals.csv`, SHA-256 `{digest}`. {rest}" in report_as_markdown(whole)
     fetched = {"retrieved": "2024-05-01", "url": "https://a.example"}
-    page = report_as_markdown(joined_report(simulated=True, fetched=fetched))
+    whole["provenance"] |= {"simulated": True, "fetched": fetched}
+    names = {"entity": "A | B\nC", "name": "[`a`](https://evil.example) *b* __c__ <img> &lt;"}
+    whole["streams"][0]["dropped"] = [{**names, "reason": "small"}]
+    page = report_as_markdown(whole).splitlines()
     when = "retrieved 2024-05-01, from https://a.example"
-    assert f"Table `t.csv` (simulated data), SHA-256 `{digest}`, {when}. {rest}" in page
+    assert f"Table `hospitals.csv` (simulated data), SHA-256 `{digest}`, {when}. {rest}" in page
+    shown = r"\[\`a\`\](https://evil.example) \*b\* \_\_c\_\_ \<img\> \&lt;"
+    assert rf"| A \| B C | {shown} | small |" in page
 
 
 def test_a_report_without_capacities_has_no_row_of_them() -> None:
@@ -83,18 +60,10 @@ def test_a_report_without_capacities_has_no_row_of_them() -> None:
     assert "smallest capacity" not in report_as_markdown(json.loads(made))
 
 
-def test_a_name_is_shown_as_it_is_and_cannot_break_the_page() -> None:
-    whole = joined_report()
-    names = {"entity": "A | B\nC", "name": "[`a`](https://evil.example) *b* __c__ <img> &lt;"}
-    whole["streams"][0]["dropped"] = [{**names, "reason": "small"}]
-    shown = r"\[\`a\`\](https://evil.example) \*b\* \_\_c\_\_ \<img\> \&lt;"
-    assert rf"| A \| B C | {shown} | small |" in report_as_markdown(whole).splitlines()
-
-
 def test_a_stream_keeps_the_provenance_of_its_table_and_how_its_entities_were_chosen() -> None:
-    whole = joined_report()
+    whole = clean({**PLAIN, **OTHER}).joined
     (stream,) = whole["streams"]
-    expected = {**PROVENANCE, "selection": "all", "max_carry": 4}
+    expected = {**whole["provenance"], "selection": "all", "max_carry": 4}
     assert provenance_of_stream({**whole, "stream": stream}) == expected
     sums = {"sums": {"read_as": 2.0, "days": [5.0, 7.0], "uncovered": None}}
     assert provenance_of_stream({**whole, "stream": {**stream, **sums}}) == {**expected, **sums}
@@ -110,23 +79,10 @@ def test_a_period_has_no_more_days_than_its_length(periods: dict[str, int], most
     assert panel.table["count"].tolist() == [70 / most, 1.5]
 
 
-OF_SUMS: Drawn = {
-    "a": ("*:15:7 *:*:7 4:28:7 5:35:7", "*:21:7 9 9 *:*:7"),
-    "h": ("8 8 8 8", "9 9 9 9"),
-}
-
-
-def test_sums_of_counts_tell_no_capacity() -> None:
-    panel = clean(told(rows(OF_SUMS)), dataset(OF_COUNTS))
-    assert line(panel, "a", "count") == [15 / 7, 2 / 7, 4, 5]
-    assert counts(panel)["suppressed_capacities"] == 2
-
-
 # Several rows of an entity and period ------------------------------------------------------------
 
 ORDER = "suppressed", "sum", "reported"
 """Sources of the rows of a day: the first one found is that of the day."""
-OTHER = {"a": ("1 1 1 1 1", "9 9 9 9 9")}
 
 
 def readings(day: int, entity: str, *cells: tuple[str, str]) -> list[Row]:
@@ -320,12 +276,9 @@ def test_what_to_check_in_a_table_is_said_once_for_streams_with_the_same_rows() 
     assert panel.warnings == (f"streams S, T: periods missing: 2 between {week(1)} and {week(4)}",)
 
 
-def test_a_year_has_twelve_months() -> None:
-    years = pd.Series(pd.date_range("2019-01-01", periods=4, freq="YS"))
-    assert period_of(years, of=["north"] * 4) == {"months": 12}
-
-
-def test_the_length_of_a_period_is_that_of_one_entity() -> None:
+def test_the_length_of_a_period_is_that_of_one_entity_and_a_year_has_twelve_months() -> None:
     weeks = pd.date_range("2024-01-01", periods=4, freq="7D")
     days = pd.Series([*weeks, *(weeks - pd.Timedelta(days=1))])
     assert period_of(days, of=["north"] * 4 + ["south"] * 4) == {"days": 7}
+    years = pd.Series(pd.date_range("2019-01-01", periods=4, freq="YS"))
+    assert period_of(years, of=["north"] * 4) == {"months": 12}

@@ -84,13 +84,6 @@ def test_fridays_become_sundays(weeks: int) -> None:
 # Defects
 
 
-def test_one_hospital_of_a_group_joins_late_and_one_closes(table: pd.DataFrame) -> None:
-    for _, rows in table.groupby("state"):
-        weeks = rows.groupby("hospital_pk")["collection_week"].agg(["min", "max"])
-        assert (weeks["min"] > weeks["min"].min()).sum() == 1
-        assert (weeks["max"] < weeks["max"].max()).sum() == 1
-
-
 def test_counts_from_1_to_3_are_hidden_and_nothing_else(table: pd.DataFrame) -> None:
     for name in COUNTS + CASES:
         shown = numbers(table[[name]][table[name] != HIDDEN])[name]
@@ -100,8 +93,13 @@ def test_counts_from_1_to_3_are_hidden_and_nothing_else(table: pd.DataFrame) -> 
     assert not (table[BEDS] == HIDDEN).any().any()
 
 
-def test_one_silent_hospital_and_one_without_beds_in_each_group(table: pd.DataFrame) -> None:
+def test_of_each_group_one_hospital_joins_late_one_closes_one_is_silent_and_one_has_no_beds(
+    table: pd.DataFrame,
+) -> None:
     for _, rows in table.groupby("state"):
+        weeks = rows.groupby("hospital_pk")["collection_week"].agg(["min", "max"])
+        assert (weeks["min"] > weeks["min"].min()).sum() == 1
+        assert (weeks["max"] < weeks["max"].max()).sum() == 1
         cases, beds = total_cases(rows), most_beds(rows)
         (silent,) = cases.index[cases < 100]
         assert 0 < cases[silent] <= 50  # clearly below, yet not nothing
