@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import get_args, get_origin
+from typing import get_origin
 
 import pytest
-from pydantic import AfterValidator, BaseModel
+from pydantic import AfterValidator
 
 from dpol import studies
 from dpol.config.experiment import load_experiment
-from dpol.core.settings import all_different
+from dpol.core.settings import Settings, all_different
 from dpol.data.stream import write_stream
 from dpol.studies.jobs import settings_from
 from dpol.studies.registry import EVERY_RUN, STUDIES, load_studies, load_study
@@ -114,18 +115,16 @@ BY_LABEL = {"Suite.algorithms"}
 """One algorithm may play under two labels; `dpol.config.rules.labels` refuses a label twice."""
 
 
-def models_in(annotation) -> list[type[BaseModel]]:
-    """Return the models of an annotation, and the models of their fields."""
-    if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-        return [model for part in get_args(annotation) for model in models_in(part)]
-    fields = annotation.model_fields.values()
-    return [annotation, *(model for field in fields for model in models_in(field.annotation))]
+def blocks(kind: type[Settings]) -> Iterator[type[Settings]]:
+    """Yield all kinds of blocks of configs of a kind."""
+    for own in kind.__subclasses__():
+        yield own
+        yield from blocks(own)
 
 
 LISTS = {
     f"{model.__name__}.{name}": field
-    for study in STUDIES
-    for model in models_in(load_study(study).settings)
+    for model in blocks(Settings)
     for name, field in model.model_fields.items()
     if get_origin(field.annotation) is list and model.__module__.startswith("dpol.studies.")
 }
