@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -51,20 +50,11 @@ def curves(frames: Frames, swing: float) -> pd.DataFrame:
 
 
 def readings(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, *ours: float) -> None:
-    """Record readings of the table of the streams by hand, in which our method keeps these."""
-    rows = [
-        {"treatment": "a", "read_as": k, "n_experts": 24, "uniform_gain": 0.0, "oracle_gain": 60.0}
-        | {"algorithm": name, "noise": noise, "mu": mu, "gain_share": share}
-        | {"gain_share_half_width": 0.01, "strongest": name == "persistence"}
-        for k, share_of_ours in enumerate(ours)
-        for mu in (math.inf, 1.0, 0.25)
-        for name, noise, share in (
-            ("rw-ftpl", "capacity", share_of_ours),
-            ("persistence", "isotropic", 0.5),
-            ("rw-meta", "isotropic", 0.2),
-        )
-    ]
-    pd.DataFrame(rows).to_csv(tmp_path / "readings.csv", index=False)
+    """Record readings of the streams by hand, in which our method keeps these."""
+    rows = played()["standings"].assign(treatment="a", gain_share_half_width=0.01)
+    mine, shares = rows["role"] == "our method", rows["gain_share"]
+    parts = [rows.assign(read_as=k, gain_share=shares.mask(mine, it)) for k, it in enumerate(ours)]
+    pd.concat(parts).to_csv(tmp_path / "readings.csv", index=False)
     monkeypatch.setattr(reported, "FILLINGS", tmp_path / "readings.csv")
 
 

@@ -26,7 +26,6 @@ from dpol.core.intervals import mean_interval
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.amplification import BatchMixture
 from dpol.lazy.accounting import LazyGame
-from dpol.lazy.transform import LazyParameters
 from dpol.studies.ledger.claims import compute as ledger
 from dpol.studies.ledger.claims import experts, labels, lazy
 from dpol.studies.ledger.claims.core import (
@@ -42,7 +41,6 @@ from dpol.studies.ledger.claims.core import (
 )
 from dpol.studies.ledger.claims.study import STUDY
 from dpol.studies.study import Inputs, schemas_in
-from lazy_exact import output_masses
 from ledger import SEED
 
 FAILS, NOT_SEEN, NOT_PROVED, UNDECIDED, HOLDS, LOOSE, SEEN, VACUOUS = ClaimVerdict
@@ -428,22 +426,6 @@ def test_remedies_of_theorem_3_12_put_slips_right(monkeypatch):
 
 
 # ---- functions behind the rows -------------------------------------------------------------------
-
-
-def test_times_played_by_enumeration():
-    """Counts agree with the distribution of all outputs: 5 batches, losses in batch 1 only."""
-    B, eta, p = 2, 0.3, 0.2
-    sums = np.zeros((1, 4, 2))
-    sums[0, 0, 0] = 1.0
-    laws = output_masses(
-        sums, LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=2.0)
-    ).reshape((2,) * 5)
-    expected = np.zeros(5)
-    for outputs, chance in np.ndenumerate(laws):
-        expected[sum(outputs[1:])] += chance
-    played = lazy.times_played(5, B, eta, p, 0)
-    np.testing.assert_allclose(played, expected, atol=1e-14)
-    np.testing.assert_allclose(lazy.times_played(5, B, eta, p, 1), played[::-1], atol=1e-14)
 
 
 def test_expected_losses_by_hand():
