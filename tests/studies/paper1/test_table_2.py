@@ -91,40 +91,31 @@ def test_a_line_has_the_numbers_of_a_level() -> None:
                 assert cells[3].notes == (rows["algorithm"].iloc[3].removeprefix("ridge-"),)
 
 
+STATE = {"reported": {"a": "PA", "b": None}}
 THE_WEEKS = {
     "n_rounds": 148,
     "first_period": pd.Timestamp("2020-08-09"),
     "last_period": pd.Timestamp("2023-06-04"),
 }
-BOTH = ["other weeks and hospitals"] * 3
+BOTH, HOSPITALS = "other weeks and hospitals", "same weeks, other hospitals"
 
 
 @pytest.mark.parametrize(
     ("changes", "facts", "notes"),
     [
-        ({}, {}, BOTH),
-        (THE_WEEKS, {}, ["same weeks, other hospitals"] * 3),
-        (THE_WEEKS | {"n_rounds": 147}, {}, BOTH),
-        (THE_WEEKS | {"first_period": pd.Timestamp("2020-08-07")}, {}, BOTH),
-        (THE_WEEKS | {"last_period": pd.Timestamp("2023-05-28")}, {}, BOTH),
-        (
-            THE_WEEKS,
-            {"reported": {"a": "PA", "b": None}},
-            [
-                f"same weeks, {where}"
-                for where in ("other hospitals", "same state", "other hospitals")
-            ],
-        ),
+        ({}, {}, [BOTH] * 3),
+        (THE_WEEKS, {}, [HOSPITALS] * 3),
+        (THE_WEEKS | {"n_rounds": 147}, {}, [BOTH] * 3),
+        (THE_WEEKS | {"first_period": pd.Timestamp("2020-08-07")}, {}, [BOTH] * 3),
+        (THE_WEEKS | {"last_period": pd.Timestamp("2023-05-28")}, {}, [BOTH] * 3),
+        (THE_WEEKS, STATE, [HOSPITALS, "same weeks, same state", HOSPITALS]),
         (THE_WEEKS, {"simulated": True}, ["real hospitals"] * 3),
     ],
 )
 def test_it_says_how_the_papers_data_differ(
-    changes: dict[str, Any],
-    facts: dict[str, Any],
-    notes: list[str],
+    changes: dict[str, Any], facts: dict[str, Any], notes: list[str]
 ) -> None:
-    of_run = replace(FACTS, **facts)
-    shown = table(facts=of_run, **changes)
+    shown = table(facts=replace(FACTS, **facts), **changes)
     assert [section.note.split("; ")[1] for section in shown.sections[2:]] == notes
 
 
