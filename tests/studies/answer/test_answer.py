@@ -27,7 +27,6 @@ from report.test_lead import FACTS, TWO, at_levels
 from standings_by_hand import Row, frames_of, standings_of
 from tables_by_hand import FACTS as HERE
 from tables_by_hand import INF, rows, run, summary, texts
-from tables_by_hand import lines as lines_of_table
 
 LEVELS = INF, 1.0
 LOW = replace(FACTS, levels=LEVELS)
@@ -45,6 +44,15 @@ def table(frame: pd.DataFrame, facts: Facts = LOW) -> Table:
 
 def league(frame: pd.DataFrame, facts: Facts = LOW) -> Table:
     return league_table(frames_of(frame), facts)
+
+
+def cells(shown: Table) -> dict[str, dict[str, list[tuple[str, ...]]]]:
+    """Return the texts of a table without sections, each with its notes, by group and label."""
+    (section,) = shown.sections
+    return {
+        group.title: {label: [(it.text, *it.notes) for it in own] for label, own in group.lines}
+        for group in section.groups
+    }
 
 
 def listed(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -256,14 +264,6 @@ def test_a_planted_row_is_shown_everywhere_or_nowhere(
 # --- The league ---
 
 
-def cells(shown: Table) -> dict[str, dict[str, list[tuple[str, ...]]]]:
-    (section,) = shown.sections
-    return {
-        group.title: {label: [(it.text, *it.notes) for it in own] for label, own in group.lines}
-        for group in section.groups
-    }
-
-
 def test_the_league_has_a_group_for_each_guarantee_and_ranks_within() -> None:
     stays = run("rw-ftpl", 1.0, 57.0, noise="capacity-memory", mu_8_weeks=3.5)
     weak = run("rw-adabatch", 1.0, 59.0, guaranteed_mu=1.5)
@@ -304,19 +304,18 @@ def test_systems_that_noise_may_have_ordered_share_a_rank() -> None:
 
 # ---- how private is it? --------------------------------------------------------------------------
 
-NM = Facts({"nm": "NM"}, simulated=False, confidence=0.95, levels=(INF, 1.0))
 STAYS = "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"
 # Phi(sqrt(w) / 2) for w = 1 and 8 is 0.69146 and 0.92135.
 INDEPENDENT = ("69.2%", "92.2% in 8 rounds")
 
 
-def privacy(*rows: dict[str, Any], **facts: Any) -> Any:
+def privacy(*rows: Row, **facts: Any) -> Table:
     frames = {"summary": summary(rows), "standings": standings_of(rows)}
-    return privacy_table(frames, replace(NM, **facts))
+    return privacy_table(frames, replace(LOW, **facts))
 
 
-def guesses(shown: Any) -> dict[str, list[tuple[str, ...]]]:
-    return {label: [(it.text, *it.notes) for it in own] for _, label, own in lines_of_table(shown)}
+def guesses(shown: Table) -> dict[str, list[tuple[str, ...]]]:
+    return cells(shown)[""]
 
 
 def test_guesses_are_the_largest_and_rounded_up_and_the_file_has_the_rest() -> None:

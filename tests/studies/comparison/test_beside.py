@@ -193,8 +193,6 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(
         ({"algorithm": "noisy-max"}, "algorithm = 'noisy-max': must be a local algorithm, which"
          " sees noisy gains"),
         ({"algorithm": "ridgge"}, "algorithm = 'ridgge': algorithm 'ridgge' is not one of"),
-        ({"rivals": [{"noise": "fast", "algorithm": "ridge"}]}, "rivals[0].algorithm = 'ridge':"
-         " must be one algorithm"),
         ({"rivals": [{"noise": "fast", "algorithm": "rw-meta"}]}, "rivals[0].algorithm = 'rw-meta':"
          " must support correlated noise"),
         ({"rivals": [{"noise": "capacity", "algorithm": "random-effects"}]}, "rivals[0].algorithm"

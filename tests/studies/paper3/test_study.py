@@ -12,7 +12,6 @@ import pytest
 
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width
-from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
 from dpol.labels.bounds import exp3_bound, lower_bound, wma_bound
 from dpol.labels.game import label_generators, play_labels
@@ -21,10 +20,11 @@ from dpol.labels.hypotheses import hard_class, random_class
 from dpol.labels.registry import SELECTORS, variants
 from dpol.studies.jobs import join_tables
 from dpol.studies.paper3 import compute as module
-from dpol.studies.paper3.compute import COLUMNS, collect, run
+from dpol.studies.paper3.compute import COLUMNS, run
 from dpol.studies.paper3.settings import ClassPoint, Labels
-from dpol.studies.paper3.study import jobs
+from dpol.studies.paper3.study import STUDY, jobs
 from dpol.studies.study import Facts, Inputs
+from in_process import compute
 from labels import plain
 
 FACTS = Facts({"PA": "Pennsylvania"}, simulated=False, confidence=0.95)
@@ -114,31 +114,16 @@ def test_the_hard_class_needs_enough_rounds():
 # ---- rows ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_every_learner_has_its_row(setting):
-    table, _ = played(setting)
-    members = [*MEMBERS, *(CHOSEN if setting.sweep == "rounds" else ())]
-    assert list(zip(table["algorithm"], table["sensitivity_rule"], strict=True)) == members
-    facts = table[["sweep", "hypotheses", "K", "M", "T", "epsilon", "replicates"]]
-    assert (facts == [*vars(setting).values()]).all(axis=None)
-    assert set(table["origin"]) == {"paper", "standard", "ours"}
-
-
-def test_all_points_share_the_error_of_their_intervals(hospitals, tmp_path):
-    parts = [*(played(setting)[0] for setting in SETTINGS), hospitals[0]]
-    files = [tmp_path / f"{number}.parquet" for number in range(len(parts))]
-    for frame, file in zip(parts, files, strict=True):
-        write_frame(frame, file)
-    whole = collect({"labels": files}, config(), Facts({}, False, 0.9))["labels"]
+def test_all_points_share_the_error_of_their_intervals():
+    whole = compute(STUDY, config(sweeps={"rounds": [90], "labels": [9]}), seed=5)["labels"]
     assert tuple(whole.columns) == COLUMNS
-    assert set().union(*parts) | {"ci_half_width", "confidence", "ci_comparisons"} == set(COLUMNS)
-    assert (whole[["ci_comparisons", "confidence"]] == [len(whole), 0.9]).all(axis=None)
+    assert (whole[["ci_comparisons", "confidence"]] == [len(whole), 0.95]).all(axis=None)
     risks = ["mean_kl_risk", "standard_error", "ci_half_width", "mean_tv", "kl_runs"]
     unplayed = whole["algorithm"].isin(SELECTORS)
     assert unplayed.sum() == 2
     assert whole.loc[unplayed, risks].isna().all(axis=None)
     for row in whole[~unplayed].itertuples():
-        assert row.ci_half_width == float(half_width(np.array(row.kl_runs), 0.9, len(whole)))
+        assert row.ci_half_width == float(half_width(np.array(row.kl_runs), 0.95, len(whole)))
 
 
 def rows_and_runs(setting):
@@ -157,6 +142,11 @@ def truths_of(parts):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_row_is_what_its_runs_give(setting):
     """The average of predictions is at least as near to the truth as the predictions on average."""
+    table, _ = played(setting)
+    members = [*MEMBERS, *(CHOSEN if setting.sweep == "rounds" else ())]
+    assert list(zip(table["algorithm"], table["sensitivity_rule"], strict=True)) == members
+    facts = table[["sweep", "hypotheses", "K", "M", "T", "epsilon", "replicates"]]
+    assert (facts == [*vars(setting).values()]).all(axis=None)
     T, classes = setting.T, [hard_class(2, hardness(2, 90, 1.0))]
     if setting is not HARD:
         classes = [random_class(setting.K, setting.M, seed=5, replicate=r) for r in range(5)]
