@@ -24,13 +24,7 @@ from dpol.studies.games.collect import with_columns
 from dpol.studies.games.names import TABLE_2
 from dpol.studies.games.settings import columns_in_paper
 from dpol.studies.games.study import STUDY
-from dpol.studies.paper1.table_2 import (
-    COLUMNS,
-    ORDER,
-    column_pairs,
-    table_2,
-    verdict,
-)
+from dpol.studies.paper1.table_2 import COLUMNS, ORDER, column_pairs, table_2, verdict
 from dpol.studies.study import Facts
 from in_process import command
 from paper_run import FACTS, REPLICATES, SUITES, VARIANT, frames

@@ -10,11 +10,7 @@ import pytest
 from dpol.core.intervals import half_width
 from dpol.core.randomness import replicate_generators
 from dpol.lazy import LazyParameters, play_measure
-from dpol.lazy.convex.accounting import (
-    ConvexGame,
-    convex_epsilon,
-    theorem_3_12,
-)
+from dpol.lazy.convex.accounting import ConvexGame, convex_epsilon, theorem_3_12
 from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.comparators import NOISES, best_regulariser, private_ftrl
 from dpol.lazy.convex.losses import LogisticLosses, drifting_losses, total_loss

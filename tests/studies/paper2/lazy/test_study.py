@@ -24,14 +24,7 @@ from dpol.studies.paper2.lazy import compute as module
 from dpol.studies.paper2.lazy import study as package
 from dpol.studies.paper2.lazy.compute import open_losses
 from dpol.studies.paper2.lazy.regrets import compared
-from dpol.studies.paper2.lazy.settings import (
-    LEADER,
-    LEADERS,
-    LIMITED,
-    ONE_ROUND,
-    WEIGHTS,
-    Lazy,
-)
+from dpol.studies.paper2.lazy.settings import LEADER, LEADERS, LIMITED, ONE_ROUND, WEIGHTS, Lazy
 from in_process import compute
 
 # A sound sample is rejected with at most this probability, in every statistical test.
