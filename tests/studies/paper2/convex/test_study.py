@@ -36,19 +36,17 @@ def _scale(monkeypatch):
     monkeypatch.setattr(module, "LIPSCHITZ", 0.5)
 
 
-def config(**fields: object) -> Convex:
+def computed(**fields: object) -> dict[str, pd.DataFrame]:
     facts = {"n_rounds": [6], "dimensions": [2], "epsilons": [4.0], "replicates": 3}
     facts["losses"] = ["linear", "logistic"]
-    return Convex.model_validate({**facts, **fields})
+    return compute(STUDY, Convex.model_validate({**facts, **fields}), seed=5)
 
 
-def study_convex(settings: Convex, *, seed: int) -> pd.DataFrame:
-    return compute(STUDY, settings, seed=seed)["convex"]
+both = functools.cache(computed)
 
 
-@functools.lru_cache
 def small() -> pd.DataFrame:
-    return study_convex(config(), seed=5)
+    return both()["convex"]
 
 
 def test_accounted_epsilons_agree_with_the_parameters():
@@ -126,11 +124,10 @@ def test_a_row_is_what_its_parameters_give():
         mechanism = "lazy resampling from regularised multiplicative weights (L2P)"
         assert (row.mechanism == mechanism) == lazy
     assert small()["algorithm"].tolist() == 2 * NAMES
-    assert len(compute(STUDY, config(), seed=5)["convex_pairs"]) == 2 * (5 * 4 // 2)
+    assert len(both()["convex_pairs"]) == 2 * (5 * 4 // 2)
 
 
 def test_an_epsilon_that_no_parameters_reach_has_no_row(monkeypatch):
     monkeypatch.setattr(module, "DELTA", 1e-9)
-    asked = config(epsilons=[1e-12], losses=["linear"])
-    played = study_convex(asked, seed=5)["algorithm"].tolist()
-    assert played == [LAZY[2], *NAMES[3:]]
+    played = computed(epsilons=[1e-12], losses=["linear"])["convex"]
+    assert played["algorithm"].tolist() == [LAZY[2], *NAMES[3:]]
