@@ -271,12 +271,9 @@ def test_ours_and_each_rival_play_only_where_the_reading_may_matter(
         "read": "streams/one@nines.parquet",
     }
     unmeasured = {UNMEASURED: {"periods": 4, "share": 0.06}}
-    streams = {
-        name: random_stream(12, 3, label=label, seed=seed, provenance=unmeasured)
-        for seed, (name, label) in enumerate(
-            {"stream": "one", "ones": "one@ones", "nines": "one@nines"}.items()
-        )
-    }
+    streams = {"stream": random_stream(12, 3, label="one", provenance=unmeasured)}
+    for seed, reading in enumerate(("ones", "nines"), start=1):
+        streams[reading] = random_stream(12, 3, label=f"one@{reading}", seed=seed)
     files = {name: tmp_path / f"{name}.parquet" for name in (*streams, "ranked")}
     for name, made in streams.items():
         write_stream(made, files[name])

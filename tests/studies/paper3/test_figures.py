@@ -75,7 +75,6 @@ PANELS = {
     "selection": [(*sweep, "tv_average") for sweep in SWEEPS[:2]],
 }
 RISKS = table_of_risks()
-swept_figures = pytest.mark.parametrize("name", PANELS)
 Points = list[tuple[float, float]]
 
 
@@ -111,7 +110,7 @@ def dots(ax: Axes, colour: str) -> Points:
     return [point for line in every for point in points(line)]
 
 
-@swept_figures
+@pytest.mark.parametrize("name", PANELS)
 def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> None:
     for (sweep, kind, y), ax in zip(PANELS[name], drawn(name).axes, strict=True):
         low, high = ax.get_xlim()
