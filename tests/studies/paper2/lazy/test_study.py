@@ -155,10 +155,8 @@ def test_parts_of_the_sums_do_not_change_the_study(monkeypatch):
 
 def test_pairs_are_compared_on_the_same_losses():
     """All pairs of private algorithms of a game, and all intervals together."""
-    rows, pairs = (
-        small().set_index(["adversary", "T", "epsilon", "algorithm"]),
-        both()["lazy_pairs"],
-    )
+    rows = small().set_index(["adversary", "T", "epsilon", "algorithm"])
+    pairs = both()["lazy_pairs"]
     assert len(pairs) == (2 * 2 + len(LONGEST)) * (9 * 8 // 2)  # of 9 private algorithms
     assert set(pairs["ci_comparisons"]) == {len(pairs)}
     assert not {*FREE} & {*pairs["algorithm"], *pairs["other_algorithm"]}
