@@ -87,8 +87,8 @@ def hospitals(stream, tmp_path_factory):
 
 
 def test_points_change_one_number_each():
-    sweeps = {"rounds": [10], "labels": [7], "hypotheses": [8], "epsilons": [0.5, 4]}
-    study = config(epsilon=2, patients_per_week=1, sweeps=sweeps)
+    swept = {"rounds": [10], "labels": [7], "hypotheses": [8], "epsilons": [0.5, 4]}
+    study = config(epsilon=2, patients_per_week=1, sweeps=swept)
     made = jobs(study, FACTS)
     of_state = made.pop("hospitals-PA")
     assert of_state.inputs == {"stream": "streams/PA.parquet"}
@@ -103,12 +103,9 @@ def test_points_change_one_number_each():
         *(("epsilons", "random", 4, 100, 60, epsilon, 5) for epsilon in (0.5, 4)),
     ]
     assert not jobs(config(), FACTS)
-
-
-def test_the_hard_class_needs_enough_rounds():
-    study = config(epsilon=0.1, sweeps={"rounds": [8]})
-    assert hardness(2, 8, 0.1) > 1
-    assert [each.kind for each in jobs(study, FACTS)["sweeps"].points] == ["random"]
+    few = config(epsilon=0.1, sweeps={"rounds": [8]})
+    assert hardness(2, 8, 0.1) > 1, "too few rounds for the hard class"
+    assert [each.kind for each in jobs(few, FACTS)["sweeps"].points] == ["random"]
 
 
 # ---- rows ----------------------------------------------------------------------------------------
