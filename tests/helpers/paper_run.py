@@ -1,4 +1,4 @@
-"""A small run that plays the first paper's algorithms on two streams."""
+"""A small run that plays the first paper's algorithms on two streams, and a variant of one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.data.stream import GainStream
 from dpol.studies.comparison.compute import rank
-from dpol.studies.games.settings import GamesSettings, Report, Suite
+from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.study import Facts
 from game_tables import suite
 from replays import stream_of
@@ -21,10 +20,13 @@ SUITES: dict[str, Any] = {
     "local": {"noises": ["isotropic", "capacity"], "algorithms": ["rw-meta", "ridge"]},
     "central": {"algorithms": ["tree-ftpl-min-noise", "tree-ftpl-min-regret"]},
 }
-# The trees are not in the report.
-MAIN = GamesSettings(suites=SUITES, report=Report(algorithms=["rw-meta"]), plays_table_2=True)
 VARIANT = {"algorithm": "rw-meta", "label": "careful", "exploration_floor": 0.5}
-VARIED = MAIN.model_copy(update={"suites": MAIN.suites | {"varied": Suite(algorithms=[VARIANT])}})
+MAIN = GamesSettings(
+    suites=SUITES | {"varied": {"algorithms": [VARIANT]}},
+    # The trees are not in it.
+    report=Report(algorithms=["rw-meta"]),
+    plays_table_2=True,
+)
 FACTS = Facts(
     {"a": "A & B", "b": "Bavaria"},
     simulated=False,
@@ -35,19 +37,15 @@ FACTS = Facts(
 )
 
 
-def streams() -> dict[str, GainStream]:
-    return {label: stream_of(12, n, label) for label, n in (("a", 4), ("b", 5))}
-
-
 @functools.cache
-def frames(*, varied: bool = False) -> dict[str, pd.DataFrame]:
+def frames() -> dict[str, pd.DataFrame]:
     """Return the result tables of the run, and its standings, for reading only."""
-    main = VARIED if varied else MAIN
+    streams = [stream_of(12, n, label) for label, n in (("a", 4), ("b", 5))]
     facts: dict[str, Any] = {"seed": 5, "replicates": range(REPLICATES)}
     played = [
         suite(stream, entries, noise=noise, mu=mu, **facts)
-        for stream in streams().values()
-        for own in main.suites.values()
+        for stream in streams
+        for own in MAIN.suites.values()
         for (noise, entries), mu in product(own.by_noise.items(), FACTS.levels)
     ]
-    return rank(played, [*streams().values()], main, FACTS)
+    return rank(played, streams, MAIN, FACTS)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import findings
@@ -50,22 +50,19 @@ def curves(frames: Frames, swing: float) -> pd.DataFrame:
     return pd.concat(parts)
 
 
-def readings(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, *ours: float) -> None:
-    """Record readings of the table of the streams by hand, in which our method keeps these."""
-    rows = [
-        {"treatment": "a", "read_as": k, "n_experts": 24, "uniform_gain": 0.0, "oracle_gain": 60.0}
-        | {"algorithm": name, "noise": noise, "mu": mu, "gain_share": share}
-        | {"gain_share_half_width": 0.01, "strongest": name == "persistence"}
-        for k, share_of_ours in enumerate(ours)
-        for mu in (math.inf, 1.0, 0.25)
-        for name, noise, share in (
-            ("rw-ftpl", "capacity", share_of_ours),
-            ("persistence", "isotropic", 0.5),
-            ("rw-meta", "isotropic", 0.2),
-        )
-    ]
-    pd.DataFrame(rows).to_csv(tmp_path / "readings.csv", index=False)
-    monkeypatch.setattr(reported, "FILLINGS", tmp_path / "readings.csv")
+@pytest.fixture
+def readings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
+    """A recorder of readings of the streams by hand, in which our method keeps some shares."""
+
+    def record(*ours: float, without: str = "") -> None:
+        rows = played()["standings"].assign(treatment="a", gain_share_half_width=0.01)
+        rows = rows[rows["algorithm"] != without]
+        mine, shares = rows["role"] == "our method", rows["gain_share"]
+        at = [rows.assign(read_as=k, gain_share=shares.mask(mine, it)) for k, it in enumerate(ours)]
+        pd.concat(at).to_csv(tmp_path / "readings.csv", index=False)
+        monkeypatch.setattr(reported, "FILLINGS", tmp_path / "readings.csv")
+
+    return record
 
 
 WAYS: dict[str, Callable[[Frames], str]] = {
@@ -84,9 +81,7 @@ def said(way: str, frames: Frames) -> str:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_every_place_says_what_bounds_a_verdict(
-    way: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
+def test_every_place_says_what_bounds_a_verdict(way: str, readings: Callable[..., None]) -> None:
     """League and csv are of the rival and of our method; the words differ by side only."""
     behind = way == "league"
     above, ahead = ("below", "behind at") if behind else ("above", "ahead at")
@@ -100,29 +95,23 @@ def test_every_place_says_what_bounds_a_verdict(
     dates = swinging["cumulative"]["period"]
     daily = swinging["cumulative"].assign(period=dates.min() + (dates - dates.min()) / 7)
     assert "in these days" in said(way, frames | {"cumulative": daily})
-    readings(monkeypatch, tmp_path, 0.7, 0.6)
+    readings(0.7, 0.6)
     assert above in said(way, played())
     assert "at this reading" not in said(way, played())
-    readings(monkeypatch, tmp_path, 0.7, 0.4)
+    readings(0.7, 0.4)
     assert ahead in said(way, played())
     assert "at this reading" in said(way, played())
 
 
-def test_the_lead_counts_the_readings_at_which_our_method_loses(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    readings(monkeypatch, tmp_path, 0.7, 0.4, 0.3, 0.5)
+def test_the_lead_counts_the_readings_at_which_ours_loses(readings: Callable[..., None]) -> None:
+    readings(0.7, 0.4, 0.3, 0.5)
     told = "ahead of the strongest rival (50) at this reading (behind at 2 of 4 recorded readings)."
     assert told in said("lead", played())
     assert with_bounds(played())["baseline_against"].eq("").all()
 
 
-def test_a_reading_that_did_not_play_a_system_does_not_agree(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    readings(monkeypatch, tmp_path, 0.7)
-    rows = pd.read_csv(reported.FILLINGS).query("algorithm != 'rw-meta'")
-    rows.to_csv(reported.FILLINGS, index=False)
+def test_a_reading_that_did_not_play_a_system_does_not_agree(readings: Callable[..., None]) -> None:
+    readings(0.7, without="rw-meta")
     found = with_bounds(played()).query("role == 'our method'")
     assert {*found["to_baseline_verdict"]} == {"ahead at this reading"}
     assert {*found["to_strongest_verdict"]} == {"above"}

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import get_args, get_origin
+from typing import get_origin
 
 import pytest
-from pydantic import AfterValidator, BaseModel
+from pydantic import AfterValidator
 
 from dpol import studies
 from dpol.config.experiment import load_experiment
-from dpol.core.settings import all_different
+from dpol.core.settings import Settings, all_different
 from dpol.data.stream import write_stream
 from dpol.studies.jobs import settings_from
 from dpol.studies.registry import EVERY_RUN, STUDIES, load_studies, load_study
@@ -28,7 +29,6 @@ ASKED = {
     name: next(config for config in CONFIGS if config.block(name) is not None) for name in STUDIES
 }
 """A shipped config that asks for a study; beyond.yaml asks most of the main experiment."""
-SECTIONS = [(name, section) for name in STUDIES for section in load_study(name).sections]
 
 
 def block(name):
@@ -46,28 +46,19 @@ def study(request: pytest.FixtureRequest):
     return load_study(request.param)
 
 
-@pytest.fixture(params=SECTIONS, ids=lambda pair: pair[1].name)
-def shown(request: pytest.FixtureRequest):
-    """A section and its study."""
-    name, section = request.param
-    return section, load_study(name)
-
-
 def test_its_results_are_those_with_columns_in_their_order(study):
     """The schemas of tables that points write come before them, named as their files."""
     schemas = schemas_in(study.package)
     assert study.results == tuple(name for name in schemas if "/" not in name)
 
 
-def test_a_section_shows_known_results(shown):
-    section, study = shown
+def test_shipped_configs_ask_for_every_result_table_and_show_every_section(study):
+    runs = runs_of(study.name)
+    assert {it for run in runs for it in study.results_of(*run)} == set(study.results)
+    shown = [section for run in runs for section in study.sections_of(*run)]
+    assert [section.name for section in study.sections if section not in shown] == []
     known = {result for name in (study.name, *EVERY_RUN) for result in load_study(name).results}
-    assert {*section.results} <= known
-
-
-def test_every_result_table_is_asked_for(study):
-    asked = {result for run in runs_of(study.name) for result in study.results_of(*run)}
-    assert asked == set(study.results)
+    assert {result for section in study.sections for result in section.results} <= known
 
 
 def test_jobs_get_the_settings_of_points_whose_places_and_inputs_can_be_files(study):
@@ -82,15 +73,9 @@ def test_jobs_get_the_settings_of_points_whose_places_and_inputs_can_be_files(st
             assert ".." not in path.parts
 
 
-def test_every_section_is_shown_by_a_config(shown):
-    section, study = shown
-    sections = [each for run in runs_of(study.name) for each in study.sections_of(*run)]
-    assert section in sections, "no shipped config shows it"
-
-
 def test_names_of_files_and_sections_are_unique():
     results = chain.from_iterable(load_study(name).results for name in STUDIES)
-    sections = [section for _, section in SECTIONS]
+    sections = [section for name in STUDIES for section in load_study(name).sections]
     figures = (figure.name for section in sections for figure in section.figures)
     tables = (table.name for section in sections for table in section.tables)
     for names in map(list, (results, figures, tables, (section.name for section in sections))):
@@ -114,18 +99,16 @@ BY_LABEL = {"Suite.algorithms"}
 """One algorithm may play under two labels; `dpol.config.rules.labels` refuses a label twice."""
 
 
-def models_in(annotation) -> list[type[BaseModel]]:
-    """Return the models of an annotation, and the models of their fields."""
-    if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-        return [model for part in get_args(annotation) for model in models_in(part)]
-    fields = annotation.model_fields.values()
-    return [annotation, *(model for field in fields for model in models_in(field.annotation))]
+def blocks(kind: type[Settings]) -> Iterator[type[Settings]]:
+    """Yield all kinds of blocks of configs of a kind."""
+    for own in kind.__subclasses__():
+        yield own
+        yield from blocks(own)
 
 
 LISTS = {
     f"{model.__name__}.{name}": field
-    for study in STUDIES
-    for model in models_in(load_study(study).settings)
+    for model in blocks(Settings)
     for name, field in model.model_fields.items()
     if get_origin(field.annotation) is list and model.__module__.startswith("dpol.studies.")
 }

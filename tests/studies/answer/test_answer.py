@@ -1,4 +1,4 @@
-"""The answer of a page: its figure, its list and its tables, one line per system."""
+"""The answer of a page: its figures, its list and its tables, one line per system."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from dpol.show.table import Table
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy import privacy_table
 from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility
+from dpol.studies.answer.switches import draw_switches, finding, regrets_of
 from dpol.studies.answer.systems import CHOSEN, first_level, lines_of
 from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines, points
 from report.run_by_hand import config
 from report.test_lead import FACTS, TWO, at_levels
 from standings_by_hand import Row, frames_of, standings_of
+from tables_by_hand import FACTS as HERE
 from tables_by_hand import INF, rows, run, summary, texts
-from tables_by_hand import lines as lines_of_table
 
 LEVELS = INF, 1.0
 LOW = replace(FACTS, levels=LEVELS)
@@ -45,6 +46,15 @@ def league(frame: pd.DataFrame, facts: Facts = LOW) -> Table:
     return league_table(frames_of(frame), facts)
 
 
+def cells(shown: Table) -> dict[str, dict[str, list[tuple[str, ...]]]]:
+    """Return the texts of a table without sections, each with its notes, by group and label."""
+    (section,) = shown.sections
+    return {
+        group.title: {label: [(it.text, *it.notes) for it in own] for label, own in group.lines}
+        for group in section.groups
+    }
+
+
 def listed(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the lines of the list of the first panel."""
     panels: Any = answer_widget({"standings": frame}, LOW)[0]["panels"]
@@ -52,10 +62,14 @@ def listed(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def test_levels_go_from_no_privacy_to_the_strictest_and_names_do_not_overlap() -> None:
-    gains = {"rw-meta": 30.0, "rw-ftpl": 30.1, "persistence": 30.2, "ridge-w8-weak": 30.3}
-    frame = standings_of(it for name, gain in gains.items() for it in at_levels(name, *3 * [gain]))
+    """The finding is of the first lead: at the strictest level no rule is above North, with 30."""
+    gains = {"rw-meta": 20.0, "rw-ftpl": 20.1, "persistence": 20.2, "ridge-w8-weak": 20.3}
+    made = (it for name, gain in gains.items() for it in at_levels(name, 45.0, 40.0, gain))
+    frame = standings_of(made)
     figure = drawn(frame, FACTS)
     assert_legible(figure)
+    assert first_level(frame, FACTS) == 1
+    assert figure.get_label().startswith("At μ = 1 ")
     (ax,) = figure.axes
     # By hand: Phi(1 / 2) = 0.691, Phi(1 / 8) = 0.550.
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["none", "69.2%", "55%"]
@@ -83,15 +97,6 @@ def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last()
         " round at most 69.2 times in 100 (a coin: 50) if each site adds noise to its exact counts."
     )
     assert "always North 50%" in names_of_lines(figure.axes[0])
-
-
-def test_the_finding_is_of_the_level_of_the_first_lead() -> None:
-    """At the strictest level no rule is above the best fixed choice, which has 30."""
-    gains = {"rw-meta": 20.0, "persistence": 29.0}
-    made = (it for name, gain in gains.items() for it in at_levels(name, 45.0, 40.0, gain))
-    frame = standings_of(made)
-    assert first_level(frame, FACTS) == 1
-    assert drawn(frame, FACTS).get_label().startswith("At μ = 1 ")
 
 
 def test_what_sees_raw_numbers_without_privacy_is_last_and_grey() -> None:
@@ -254,14 +259,6 @@ def test_a_planted_row_is_shown_everywhere_or_nowhere(
 # --- The league ---
 
 
-def cells(shown: Table) -> dict[str, dict[str, list[tuple[str, ...]]]]:
-    (section,) = shown.sections
-    return {
-        group.title: {label: [(it.text, *it.notes) for it in own] for label, own in group.lines}
-        for group in section.groups
-    }
-
-
 def test_the_league_has_a_group_for_each_guarantee_and_ranks_within() -> None:
     stays = run("rw-ftpl", 1.0, 57.0, noise="capacity-memory", mu_8_weeks=3.5)
     weak = run("rw-adabatch", 1.0, 59.0, guaranteed_mu=1.5)
@@ -302,19 +299,18 @@ def test_systems_that_noise_may_have_ordered_share_a_rank() -> None:
 
 # ---- how private is it? --------------------------------------------------------------------------
 
-NM = Facts({"nm": "NM"}, simulated=False, confidence=0.95, levels=(INF, 1.0))
 STAYS = "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"
 # Phi(sqrt(w) / 2) for w = 1 and 8 is 0.69146 and 0.92135.
 INDEPENDENT = ("69.2%", "92.2% in 8 rounds")
 
 
-def privacy(*rows: dict[str, Any], **facts: Any) -> Any:
+def privacy(*rows: Row, **facts: Any) -> Table:
     frames = {"summary": summary(rows), "standings": standings_of(rows)}
-    return privacy_table(frames, replace(NM, **facts))
+    return privacy_table(frames, replace(LOW, **facts))
 
 
-def guesses(shown: Any) -> dict[str, list[tuple[str, ...]]]:
-    return {label: [(it.text, *it.notes) for it in own] for _, label, own in lines_of_table(shown)}
+def guesses(shown: Table) -> dict[str, list[tuple[str, ...]]]:
+    return cells(shown)[""]
 
 
 def test_guesses_are_the_largest_and_rounded_up_and_the_file_has_the_rest() -> None:
@@ -372,3 +368,73 @@ def test_without_noise_nothing_is_claimed(changes: dict[str, Any]) -> None:
     shown = privacy(run("rw-meta", INF, 1.0, **changes))
     assert guesses(shown) == {"no noise was added": [("—",)]}
     assert shown.numbers.empty
+
+
+# ---- regret against sequences that switch --------------------------------------------------------
+
+SWITCHES = pd.DataFrame(
+    {"stream": "nm", "switches": [0, 1, 2, 3], "best_gain": [30.0, 36.0, 48.0, 60.0]}
+)
+"""Gains of the best sequences; uniform random has 0 and the oracle 60."""
+
+
+def switching() -> pd.DataFrame:
+    """Return standings; the half-width of 36 and 48 is that of two replicates."""
+    return standings_of(
+        [
+            run("rw-meta", 1.0, 36.3),
+            run("rw-meta", 1.0, 0.0, noise="capacity", totals=[42.0 - 1e-3, 42.0 + 1e-3]),
+            run("tree-ftpl-min-noise", 1.0, 24.0, model="central"),
+            run("persistence", 1.0, 50.0, guaranteed_mu=2.0),
+            run("ridge-w8-weak", 1.0, 33.0, family="ridge"),
+            run("ridge-w64-strong", 1.0, 39.0, family="ridge"),
+        ]
+    )
+
+
+def regret(frame: pd.DataFrame, best: pd.DataFrame = SWITCHES, facts: Facts = HERE) -> Figure:
+    return draw_switches({"standings": frame, "switches": best}, facts)
+
+
+def test_each_algorithm_has_its_best_noise_and_the_linear_models_their_best() -> None:
+    regrets = {line.name: regrets_of(line, SWITCHES, 1.0) for line in lines_of(switching())}
+    expected = {
+        "rw-meta, capacity noise †": [-0.2, -0.1, 0.1, 0.3],
+        "ridge-w64-strong, isotropic noise": [-0.15, -0.05, 0.15, 0.35],
+        "tree-ftpl-min-noise, isotropic noise, sees raw numbers": [0.1, 0.2, 0.4, 0.6],
+    }
+    assert [*regrets] == [*expected]
+    for name, own in regrets.items():
+        assert own["regret"].tolist() == pytest.approx(expected[name])
+    meta = regrets["rw-meta, capacity noise †"]
+    assert finding("it", meta).startswith("a sequence with 2 switches or more")
+    assert finding("it", meta.assign(half=0.1000001)).startswith("a sequence with 3 switches")
+    assert finding("it", meta.assign(half=0.4)) == "no sequence surely gains more than it."
+
+
+def test_the_figure_says_how_many_switches_the_first_system_is_worth() -> None:
+    figure = regret(switching())
+    assert_legible(figure)
+    (ax,) = figure.axes
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0", "1", "2", "3"]
+    assert len(names_of_lines(ax)) == 3
+    said = "New Mexico, μ = 1: a sequence with {} switches or more surely gains more than"
+    assert figure.get_label().startswith(f"{said.format(2)} rw-meta, capacity noise †")
+    ours = standings_of([run("rw-ftpl", 1.0, 20.0), run("rw-meta", 1.0, 30.0)],
+                        ("rw-ftpl", "isotropic"))  # fmt: skip
+    assert regret(ours).get_label() == f"{said.format(0)} our method."
+
+
+def test_each_stream_has_a_panel() -> None:
+    gains = {"nm": 30.0, "pa": 40.0}
+    two = standings_of(run("rw-meta", 1.0, gain, stream=it) for it, gain in gains.items())
+    switches = pd.concat([SWITCHES, SWITCHES.assign(stream="pa")])
+    figure = regret(two, switches, replace(HERE, streams={"nm": "New Mexico", "pa": "There"}))
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["New Mexico", "There"]
+    ends = [lines(ax)["rw-meta, isotropic noise"].get_ydata()[-1] for ax in figure.axes]
+    assert ends == pytest.approx([0.5, 1 / 3])
+
+
+def test_nothing_is_said_of_a_system_that_does_not_keep_the_level() -> None:
+    weak = standings_of(run("rw-meta", mu, 36.0, guaranteed_mu=2.0) for mu in (INF, 1.0))
+    assert "rw-meta" not in regret(weak).get_label()

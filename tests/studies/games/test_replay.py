@@ -15,16 +15,7 @@ from dpol.studies.games import compute
 from dpol.studies.games.collect import schema
 from dpol.studies.games.replay import MOST_EXPERTS, MOST_ROUNDS, replay_rows
 from game_tables import joined
-from replays import (
-    FREE,
-    LOCAL,
-    MAIN,
-    SEED,
-    facts_of,
-    games,
-    replay_of,
-    stream_of,
-)
+from replays import FREE, LOCAL, MAIN, SEED, facts_of, games, replay_of, stream_of
 
 SIX_BY_THREE = stream_of(6, 3)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from itertools import pairwise, product
 from typing import Any
 
@@ -14,13 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.typing import ArrayLike
 
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, half_width_of, student_factor
 from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import write_stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.losses import pure
+from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.privacy.losses import Loss, pure
 from dpol.studies.games.collect import (
     cumulative_curves,
     results_from,
@@ -36,7 +37,6 @@ from dpol.studies.jobs import write_results
 from dpol.studies.study import Facts
 from game_tables import joined, suite
 from replays import stream_of
-from runs_by_hand import runs
 from tables_by_hand import run, summary
 
 LEVELS = math.inf, 0.5
@@ -49,6 +49,26 @@ FACTS = Facts(
     reported={"nm": None, "other": None},
 )
 GAINS = [[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]]
+
+
+def runs(gains: ArrayLike, *, guaranteed: float = 0.4, best: float = 1.0, **about: Any) -> Played:
+    """Return local runs with these gains of the actions, by replicate and round.
+
+    `best` is the largest gain of every round.
+    """
+    made = np.asarray(gains, dtype=float)
+    about = {"stream": "nm", "label": "a", "noise": "isotropic", "mu": 0.5} | about
+    guarantee = dataclasses.replace(
+        NO_PRIVACY,
+        mechanism=f"{about['noise']} noise",
+        loss=Loss(gaussian=guaranteed),
+        model="local",
+        sensitivity=0.5,
+    )
+    facts: dict[str, Any] = {"family": about["label"], "origin": "paper"} | about
+    actions = made.astype(np.int32)
+    facts |= {"replicates": range(len(made)), "best": np.full(made.shape[1], best)}
+    return Played(guarantee=guarantee, actions=actions, gains=made, **facts)
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +131,8 @@ def test_scores_of_one_replicate_and_of_equal_ones(streams):
 
 
 def test_facts_of_the_stream_and_of_the_setting(streams):
-    one = runs([[0.0] * 3], label="x", family="y")
-    rows = summary_of([one, runs([[0.5]], stream="other", mu=math.inf)], streams)
+    other = runs([[0.5]], stream="other", mu=math.inf)
+    rows = summary_of([runs([[0.0] * 3]), other], streams)
     expected = {
         "stream": ["nm", "other"],
         "n_experts": [2, 2],
@@ -122,12 +142,7 @@ def test_facts_of_the_stream_and_of_the_setting(streams):
         "best_fixed_gain": [1.5, 0.5],
         "oracle_gain": [2.5, 0.5],
         "level": ["mu-0.5", "mu-inf"],
-        "mu": [0.5, math.inf],
-        "algorithm": ["x", "a"],
-        "family": ["y", "a"],
-        "noise": ["isotropic"] * 2,
         "sees": ["noisy"] * 2,
-        "keeps_level": [True] * 2,
     }
     assert rows[list(expected)].to_dict("list") == expected
     assert [str(day)[:10] for day in rows["first_period"]] == ["2020-01-05"] * 2
@@ -178,36 +193,22 @@ def curves_of(played, streams):
     return cumulative_curves(summary_of(played, streams), streams)
 
 
-@pytest.fixture
-def curves(streams):
+def test_a_curve_and_those_of_the_references_by_hand(streams):
     played = [runs([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]), runs([[0.5]], stream="other", mu=math.inf)]
-    return curves_of(played, streams)
-
-
-def test_a_curve_by_hand(curves):
+    curves = curves_of(played, streams)
     curve = curves[curves["algorithm"] == "a"].iloc[:3]
     assert curve["round"].tolist() == [1, 2, 3]
     assert curve["mean_cumulative_gain"].tolist() == [0.5, 0.5, 1.5]
     np.testing.assert_allclose(curve["ci_half_width"], 0.5 * student_factor(0.95, 2, 2))
     assert set(curve["level"]) == {"mu-0.5"}
     assert [str(day)[:10] for day in curve["period"]] == ["2020-01-05", "2020-01-12", "2020-01-19"]
-
-
-@pytest.mark.parametrize(
-    ("label", "gains"),
-    [
-        (BEST_FIXED, [0.0, 0.5, 1.5]),
-        (UNIFORM, [0.5, 0.75, 1.25]),
-        (ORACLE, [1.0, 1.5, 2.5]),
-    ],
-)
-def test_curves_of_the_references(curves, label, gains):
-    best = curves[curves["algorithm"] == label]
-    curve = best[best["stream"] == "nm"]
-    assert curve["mean_cumulative_gain"].tolist() == gains
-    assert (curve["ci_half_width"] == 0).all()
-    assert curve["mu"].isna().all()
-    assert len(best) == 4
+    references = {BEST_FIXED: [0.0, 0.5, 1.5], UNIFORM: [0.5, 0.75, 1.25], ORACLE: [1.0, 1.5, 2.5]}
+    for label, gains in references.items():
+        own = curves[curves["algorithm"] == label]
+        assert own.loc[own["stream"] == "nm", "mean_cumulative_gain"].tolist() == gains
+        assert (own["ci_half_width"] == 0).all()
+        assert own["mu"].isna().all()
+        assert len(own) == 4
 
 
 # --- Files ---
@@ -236,14 +237,9 @@ def test_a_table_is_written_only_if_it_matches_its_schema(streams, tmp_path, mon
 # ---- scores by replicate and round ---------------------------------------------------------------
 
 
-def of_gains(gains: Sequence[Sequence[float]], **about: Any) -> list[Played]:
-    """Return a suite of runs with these gains."""
-    return [runs(gains, **about)]
-
-
-def one(suite: list[Played]) -> tuple[pd.DataFrame, pd.Series]:
-    """Return the scores and the row of the only cell of a suite."""
-    scores, cells = joined([suite])
+def one(gains: Any, **about: Any) -> tuple[pd.DataFrame, pd.Series]:
+    """Return the scores and the row of the only cell, of runs with these gains."""
+    scores, cells = joined([[runs(gains, **about)]])
     (place,) = cells.index
     return scores, cells.loc[place]
 
@@ -258,7 +254,7 @@ ANY_GAINS = arrays(
 @given(ANY_GAINS)
 def test_scores_and_half_widths_are_those_of_all_rounds(gains) -> None:
     best = gains.max()
-    (scores, cell), running = one(of_gains(gains, best=best)), gains.cumsum(axis=1)
+    (scores, cell), running = one(gains, best=best), gains.cumsum(axis=1)
     np.testing.assert_array_equal(scores["total_gain"], gains.sum(axis=1))
     np.testing.assert_array_equal(scores["hits"], (gains == best).sum(axis=1))
     np.testing.assert_allclose(cell["mean_cumulative_gain"], running.mean(axis=0), rtol=1e-14)
@@ -268,16 +264,8 @@ def test_scores_and_half_widths_are_those_of_all_rounds(gains) -> None:
 
 @given(st.floats(0, 1), st.integers(2, 60))
 def test_equal_replicates_have_width_0(gain, size) -> None:
-    _, cell = one(of_gains(np.full((size, 4), gain)))
+    _, cell = one(np.full((size, 4), gain))
     assert cell["squared_deviations"].tolist() == [0.0] * 4
-
-
-def test_every_setting_and_algorithm_is_a_cell() -> None:
-    changes = [{}, {"label": "b"}, {"mu": math.inf}, {"noise": "capacity"}, {"stream": "other"}]
-    scores, cells = joined(of_gains([[1.0]] * 2, **change) for change in changes)
-    assert len(cells) == 5
-    assert scores["cell"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
-    assert scores["replicate"].tolist() == [0, 1] * 5
 
 
 # ---- what follows from a summary -----------------------------------------------------------------

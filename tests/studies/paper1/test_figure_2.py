@@ -13,6 +13,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.dates import date2num
 from matplotlib.figure import Figure
 
+from dpol.show.entries import ALGORITHMS
 from dpol.studies.games.names import BEST_FIXED
 from dpol.studies.paper1.figure_2 import RANGE_LABEL, draw_figure_2
 from legible import assert_legible, legend_texts, lines, plain
@@ -37,42 +38,26 @@ def curve(rows: pd.DataFrame) -> np.ndarray:
     return rows.sort_values("round")["mean_cumulative_gain"].to_numpy()
 
 
-def test_a_panel_has_the_papers_lines(figure: Figure) -> None:
+def test_a_panel_has_the_papers_lines_and_that_of_a_variant(figure: Figure) -> None:
     assert_legible(figure)
-    assert "range of the 12 linear models" in legend_texts(figure)
+    assert {"range of the 12 linear models", "careful, not in the paper"} < {*legend_texts(figure)}
     rows = frames()["cumulative"]
     rows = rows[rows["noise"].isin(["isotropic", "none"])]
     cells = itertools.product(FACTS.streams, LEVELS)
     for ax, (stream, mu) in zip(figure.axes, cells, strict=True):
         own = rows[(rows["stream"] == stream) & ((rows["mu"] == mu) | rows["mu"].isna())]
         drawn = lines(ax)
-        assert set(drawn) == {*LABELS, BEST_FIXED}
+        assert set(drawn) == {*LABELS, "careful", BEST_FIXED}
         for label, line in drawn.items():
             assert np.array_equal(line.get_ydata(), curve(own[own["algorithm"] == label]))
+            assert label not in ALGORITHMS or line.get_color() == ALGORITHMS[label].colour
+        assert len({(it.get_color(), it.get_linestyle()) for it in drawn.values()}) == len(drawn)
         models = [curve(rows) for _, rows in own[own["family"] == "ridge"].groupby("algorithm")]
         assert len(models) == 12
         vertices = np.asarray(shade(ax).get_paths()[0].vertices)
         last = vertices[vertices[:, 0] == vertices[:, 0].max(), 1]
         ends = [model[-1] for model in models]
         assert (last.min(), last.max()) == pytest.approx((min(ends), max(ends)))
-
-
-def test_a_variant_has_a_line_of_another_colour(figure: Figure) -> None:
-    made = frames(varied=True)
-    with_it = draw_figure_2(made, FACTS)
-    assert_legible(with_it)
-    rows = made["cumulative"].query("algorithm == 'careful'")
-    for ax, before, (stream, mu) in zip(
-        with_it.axes, figure.axes, itertools.product(FACTS.streams, LEVELS), strict=True
-    ):
-        drawn, papers = lines(ax), lines(before)
-        assert set(drawn) == {*papers, "careful"}
-        own = rows[(rows["stream"] == stream) & (rows["mu"] == mu)]
-        assert np.array_equal(drawn["careful"].get_ydata(), curve(own))
-        looks = [(it.get_color(), it.get_linestyle()) for it in drawn.values()]
-        assert len(set(looks)) == len(looks)
-        assert all(it.get_color() == drawn[label].get_color() for label, it in papers.items())
-    assert "careful, not in the paper" in legend_texts(with_it)
 
 
 def test_the_finding_counts_panels_by_their_last_round() -> None:

@@ -16,42 +16,35 @@ import scipy.stats
 import yaml
 
 from dpol.config.experiment import parse_experiment
-from dpol.core.randomness import Floats
 from dpol.experts.registry import make_members
 from dpol.show.reported import REPORTED, load_reported
 from dpol.show.table import Table
+from dpol.show.words import amount
 from dpol.studies.games.collect import with_columns
 from dpol.studies.games.names import TABLE_2
 from dpol.studies.games.settings import columns_in_paper
 from dpol.studies.games.study import STUDY
-from dpol.studies.paper1.table_2 import (
-    COLUMNS,
-    ORDER,
-    column_pairs,
-    table_2,
-    verdict,
-)
+from dpol.studies.paper1.table_2 import COLUMNS, ORDER, column_pairs, table_2, verdict
 from dpol.studies.study import Facts
 from in_process import command
 from paper_run import FACTS, REPLICATES, SUITES, VARIANT, frames
 from pipeline import ROOT
 from small_config import DELETED, changed
-from tables_by_hand import lines
 
 TREES = ["tree-ftpl-min-noise", "tree-ftpl-min-regret"]
-COLUMNS_SHOWN = ["rw-meta", *TREES, "best-linear-model"]
+COLUMNS_SHOWN = ["rw-meta", *TREES, "best-linear-model", "careful"]
 LEVELS = [math.inf, 1.0, 0.25]
 
 
-def table(*, varied: bool = False, facts: Facts = FACTS, **changes: Any) -> Table:
-    """Return Table 2 of the run, perhaps with a variant, with columns of its summary changed."""
-    made = frames(varied=varied)
+def table(*, facts: Facts = FACTS, **changes: Any) -> Table:
+    """Return Table 2 of the run, with columns of its summary changed."""
+    made = frames()
     return table_2(made | {"summary": made["summary"].assign(**changes)}, facts)
 
 
-def rows_shown(*, varied: bool = False) -> pd.DataFrame:
+def rows_shown() -> pd.DataFrame:
     """Return the best row of the summary for each stream, level and column; ties by label."""
-    rows = frames(varied=varied)["summary"].query("noise == 'isotropic'").sort_values("algorithm")
+    rows = frames()["summary"].query("noise == 'isotropic'").sort_values("algorithm")
     best = rows.groupby(["stream", "mu", "column"])["mean_gain"].idxmax()
     return rows.loc[best].set_index(["stream", "mu", "column"])
 
@@ -70,72 +63,59 @@ def test_the_grey_rows_are_the_published_numbers() -> None:
     assert set(paper["n_rounds"]) == {148}
 
 
-def test_a_line_has_the_four_numbers_of_a_level() -> None:
+def test_a_line_has_the_numbers_of_a_level() -> None:
     shown = table()
     assert [column.title for column in shown.columns] == [
-        *("RW-Meta", "Min Noise", "Min Regret", "best linear model")
+        *("RW-Meta", "Min Noise", "Min Regret", "best linear model", "careful, not in the paper")
     ]
     titles = [section.title for section in shown.sections]
     states = [f"{state}, in the paper" for state in ("New Mexico", "Pennsylvania", "California")]
     assert titles == ["A & B", "Bavaria", *states]
     cited = [group.cited for section in shown.sections for group in section.groups]
     assert cited == [False] * 2 + [True] * 3
-    best = rows_shown()
-    for section, stream in zip(shown.sections, ("a", "b"), strict=False):
-        ((_, own, _),) = [(group.title, group.lines, group.cited) for group in section.groups]
+    numbers = shown.numbers.set_index(["stream", "mu", "column"]).sort_index()
+    for section, stream in zip(shown.sections, ("a", "b", "NM", "PA", "CA"), strict=True):
+        own = section.groups[0].lines
         assert [label for label, _ in own] == ["μ = ∞", "μ = 1", "μ = 0.25"]
         for (_, cells), mu in zip(own, LEVELS, strict=True):
-            for cell, column in zip(cells, COLUMNS_SHOWN, strict=True):
-                row = best.loc[(stream, mu, column)]
-                assert cell.text.split(" ")[0] == f"{row['mean_gain']:.2f}"
-            assert cells[3].notes == (row["algorithm"].removeprefix("ridge-"),)
-    california = {label: [cell.text for cell in cells] for _, label, cells in lines(shown)[-4:]}
-    assert california["μ = ∞"] == ["59.36", "31.12", "16.68", "66.23"]
-    assert california["μ = 1"] == ["55.62 ± 0.47", "25.09 ± 0.51", "16.91 ± 0.34", "61.16"]
+            rows = numbers.loc[stream, mu].reindex(COLUMNS_SHOWN)
+            expected = [*map(amount, rows["mean_gain"], rows["ci_half_width"])]
+            assert [cell.text.replace("—", "nan") for cell in cells] == expected
+            if stream in FACTS.streams:
+                assert cells[3].notes == (rows["algorithm"].iloc[3].removeprefix("ridge-"),)
 
 
+STATE = {"reported": {"a": "PA", "b": None}}
 THE_WEEKS = {
     "n_rounds": 148,
     "first_period": pd.Timestamp("2020-08-09"),
     "last_period": pd.Timestamp("2023-06-04"),
 }
-BOTH = ["other weeks and hospitals"] * 3
+BOTH, HOSPITALS = "other weeks and hospitals", "same weeks, other hospitals"
 
 
 @pytest.mark.parametrize(
     ("changes", "facts", "notes"),
     [
-        ({}, {}, BOTH),
-        (THE_WEEKS, {}, ["same weeks, other hospitals"] * 3),
-        (THE_WEEKS | {"n_rounds": 147}, {}, BOTH),
-        (THE_WEEKS | {"first_period": pd.Timestamp("2020-08-07")}, {}, BOTH),
-        (THE_WEEKS | {"last_period": pd.Timestamp("2023-05-28")}, {}, BOTH),
-        (
-            THE_WEEKS,
-            {"reported": {"a": "PA", "b": None}},
-            [
-                f"same weeks, {where}"
-                for where in ("other hospitals", "same state", "other hospitals")
-            ],
-        ),
+        ({}, {}, [BOTH] * 3),
+        (THE_WEEKS, {}, [HOSPITALS] * 3),
+        (THE_WEEKS | {"n_rounds": 147}, {}, [BOTH] * 3),
+        (THE_WEEKS | {"first_period": pd.Timestamp("2020-08-07")}, {}, [BOTH] * 3),
+        (THE_WEEKS | {"last_period": pd.Timestamp("2023-05-28")}, {}, [BOTH] * 3),
+        (THE_WEEKS, STATE, [HOSPITALS, "same weeks, same state", HOSPITALS]),
         (THE_WEEKS, {"simulated": True}, ["real hospitals"] * 3),
     ],
 )
 def test_it_says_how_the_papers_data_differ(
-    changes: dict[str, Any],
-    facts: dict[str, Any],
-    notes: list[str],
+    changes: dict[str, Any], facts: dict[str, Any], notes: list[str]
 ) -> None:
-    of_run = replace(FACTS, **facts)
-    shown = table(facts=of_run, **changes)
+    shown = table(facts=replace(FACTS, **facts), **changes)
     assert [section.note.split("; ")[1] for section in shown.sections[2:]] == notes
 
 
-def moved(
-    gains: dict[str, float], spread: float = 0.0, *, varied: bool = False
-) -> dict[str, pd.DataFrame]:
+def moved(gains: dict[str, float], spread: float = 0.0) -> dict[str, pd.DataFrame]:
     """Give each game these mean gains, and 0 to others; replicates differ by the spread."""
-    made = frames(varied=varied)
+    made = frames()
     totals = made["totals"]
     apart = np.resize([-spread, spread], REPLICATES)[totals["replicate"]]
     gain = totals["algorithm"].astype(str).map(gains).fillna(0.0) + apart * (
@@ -205,24 +185,26 @@ def test_without_the_papers_question_its_numbers_are_not_beside_those_of_the_run
     )
 
 
+def gains_of_runs() -> pd.DataFrame:
+    """Return the total gains of all replicates by stream, level and algorithm."""
+    totals = frames()["totals"].query("noise == 'isotropic'")
+    key = ["stream", "mu", "algorithm"]
+    return totals.pivot_table("total_gain", key, "replicate", observed=True)
+
+
 def half_of(sample: Any, intervals: int) -> Any:
     factor = scipy.stats.t.ppf(1 - 0.05 / 2 / intervals, REPLICATES - 1) / math.sqrt(REPLICATES)
     return factor * np.std(sample, ddof=1)
 
 
 def test_a_variant_is_a_column_with_its_paired_difference() -> None:
-    shown, totals = table(varied=True), frames(varied=True)["totals"].query("noise == 'isotropic'")
-    assert [column.title for column in shown.columns][4:] == ["careful, not in the paper"]
-    gains = totals.pivot_table("total_gain", ["stream", "mu"], ["algorithm", "replicate"],
-                               observed=True)  # fmt: skip
+    shown, gains = table(), gains_of_runs()
     # Standings have 13 systems twice, two trees and the variant: 29 shares and 406 differences.
     intervals = 2 * 3 * (29 + 406)
     for section, stream in zip(shown.sections, ("a", "b"), strict=False):
         for (_, cells), mu in zip(section.groups[0].lines, LEVELS, strict=True):
-            own, meta = (gains.loc[(stream, mu), it].to_numpy() for it in ("careful", "rw-meta"))
+            own, meta = (gains.loc[stream, mu, it] for it in ("careful", "rw-meta"))
             half = half_of(own - meta, intervals)
-            assert cells[4].text.split(" ")[0] == f"{own.mean():.2f}"
-            assert cells[0].text.split(" ")[0] == f"{meta.mean():.2f}"
             (note,) = cells[4].notes
             said, _, ends = note.partition(" ")
             assert float(said.replace("−", "-")) == pytest.approx((own - meta).mean(), abs=0.0051)
@@ -230,14 +212,14 @@ def test_a_variant_is_a_column_with_its_paired_difference() -> None:
 
 
 def test_the_csv_has_the_best_rows_of_the_summary_and_rows_of_the_paper_alone() -> None:
-    numbers, best = table(varied=True).numbers, rows_shown(varied=True)
+    numbers, best = table().numbers, rows_shown()
     run, paper = (numbers[numbers["source"] == it] for it in ("run", "paper"))
     assert len(run) + len(paper) == len(numbers)
     run = run.set_index(best.index.names)
     shared = [it for it in COLUMNS if it in best]
     assert {*COLUMNS} - {*shared} == {*run.index.names, "source", "stream_title"}
     pd.testing.assert_frame_equal(run[shared].sort_index(), best[shared], check_dtype=False)
-    assert {column for *_, column in run.index} == {*COLUMNS_SHOWN, "careful"}
+    assert {column for *_, column in run.index} == {*COLUMNS_SHOWN}
     # 3 levels, 2 streams: Table 2 with the variant, and RW-Meta and ridge with the other noise.
     assert {*run["ci_comparisons"]} == {6 * (3 + 12 + 1) + 6 * (1 + 12)}
     assert {*run["replicates"]} == {REPLICATES}
@@ -254,12 +236,7 @@ def test_noise_without_privacy_is_noted() -> None:
 # ---- runs without it -----------------------------------------------------------------------------
 
 CHANGED = [
-    {
-        "algorithm": "rw-meta",
-        "label": "rw-meta",
-        "learners": ["rw-ftpl"],
-        "exploration_floor": 0,
-    },
+    {"algorithm": "rw-meta", "label": "rw-meta", "exploration_floor": 0.5},
     {"algorithm": "ridge", "windows": [8, 16, 32]},
     {"algorithm": "ridge", "windows": [64]},
 ]
@@ -307,22 +284,6 @@ def test_a_run_without_it_says_that_it_is_left_out(
 
 # ---- the order of its columns, by paired differences ---------------------------------------------
 
-LINEAR = {f"ridge-{number}": "best-linear-model" for number in range(3)}
-COLUMN_OF = {column: column for column in ORDER[1:]} | LINEAR
-
-
-def tables(samples: dict[str, Floats]) -> tuple[pd.DataFrame, ...]:
-    """Summary and totals of one level of one stream, in an order of no meaning."""
-    level = {"stream": "s", "noise": "isotropic", "mu": 0.25}
-    of_column = {"exhibit": TABLE_2, "variant": False, "confidence": 0.95}
-    summary = [{"algorithm": name, "column": COLUMN_OF[name], **of_column} for name in samples]
-    totals = [
-        {"algorithm": name, "replicate": replicate, "total_gain": gain, **level}
-        for name, gains in samples.items()
-        for replicate, gain in reversed(list(enumerate(gains)))
-    ]
-    return pd.DataFrame(summary).assign(**level), pd.DataFrame(totals)
-
 
 def test_the_order_is_that_of_every_line_of_the_paper() -> None:
     for _, line in load_reported().groupby(["stream", "mu"]):
@@ -330,57 +291,42 @@ def test_the_order_is_that_of_every_line_of_the_paper() -> None:
 
 
 def test_differences_are_paired_and_allow_for_the_choice_of_the_largest() -> None:
-    generator = np.random.default_rng(3)
-    shared = 10 * generator.normal(size=20)
-    samples = {name: shared + generator.normal(size=20) for name in COLUMN_OF}
-    pairs = column_pairs(*tables(samples)).set_index(["column", "other"])
-    assert list(pairs.index) == list(combinations(ORDER, 2))
-    # Three pairs of single algorithms, and three linear models against each of three.
-    factor = scipy.stats.t.ppf(1 - 0.05 / 2 / 12, 19) / np.sqrt(20)
-    for (column, other), row in pairs.iterrows():
-        one = LINEAR if column == "best-linear-model" else [column]
-        apart = [samples[name] - samples[other] for name in one]
-        half = [factor * it.std(ddof=1) for it in apart]
+    pairs = column_pairs(frames()["summary"], frames()["totals"])
+    assert {*zip(pairs["column"], pairs["other"], strict=True)} == {*combinations(ORDER, 2)}
+    assert len(pairs) == 2 * 3 * 6
+    gains = gains_of_runs()
+    linear = [it for it in gains.index.unique("algorithm") if it.startswith("ridge")]
+    # Three pairs of single algorithms, and twelve linear models against each of three.
+    intervals = 2 * 3 * (3 + 12 * 3)
+    for row in pairs.itertuples():
+        one = linear if row.column == "best-linear-model" else [row.column]
+        other = gains.loc[row.stream, row.mu, row.other]
+        apart = [gains.loc[row.stream, row.mu, name] - other for name in one]
         for name, sign in (("lower", -1), ("difference", 0), ("upper", 1)):
-            ends = [it.mean() + sign * own for it, own in zip(apart, half, strict=True)]
-            assert row[name] == pytest.approx(max(ends))
-        assert row["upper"] - row["lower"] < 3, "the shared part has a deviation of 10"
+            ends = [it.mean() + sign * half_of(it, intervals) for it in apart]
+            assert getattr(row, name) == pytest.approx(max(ends))
 
 
 def test_runs_without_the_papers_columns_have_no_pairs() -> None:
-    summary, totals = tables({"rw-meta": np.zeros(3)})
-    assert column_pairs(summary, totals).empty
-    summary, totals = tables({name: np.zeros(3) for name in COLUMN_OF})
-    assert column_pairs(summary.assign(variant=True), totals).empty
+    summary, totals = frames()["summary"], frames()["totals"]
+    for without in (summary.query("column == 'rw-meta'"), summary.assign(variant=True)):
+        assert column_pairs(without, totals).empty
 
 
 # ---- which column shows a game -------------------------------------------------------------------
 
-NONE = ("", False)
-
 
 @pytest.mark.parametrize(
-    ("entry", "columns"),
+    "entry",
     [
-        ("rw-meta", [("rw-meta", False)]),
-        ("tree-ftpl-min-noise", [("tree-ftpl-min-noise", False)]),
-        ("tree-ftpl-min-regret", [("tree-ftpl-min-regret", False)]),
-        ("ridge", [("best-linear-model", False)] * 12),
-        (
-            {"algorithm": "rw-meta", "label": "careful", "exploration_floor": 0.5},
-            [("careful", True)],
-        ),
-        ({"algorithm": "ridge", "windows": [5]}, [NONE] * 3),
-        ({"algorithm": "rw-ftpl", "label": "rw-meta"}, [NONE]),
-        ("persistence", [NONE]),
+        {"algorithm": "ridge", "windows": [5]},
+        {"algorithm": "rw-ftpl", "label": "rw-meta"},
+        "persistence",
     ],
 )
-def test_the_papers_algorithms_and_their_variants_have_a_column(
-    entry: object, columns: list[tuple[str, bool]]
-) -> None:
-    members = make_members(entry)
-    assert columns_in_paper(members, "isotropic") == columns
-    assert columns_in_paper(members, "capacity") == [NONE] * len(columns)
+def test_what_is_no_variant_of_the_papers_algorithms_has_no_column(entry: object) -> None:
+    """The run above has the columns of the paper's algorithms and of a variant."""
+    assert {*columns_in_paper(make_members(entry), "isotropic")} == {("", False)}
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-import tempfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,7 +12,6 @@ import pytest
 
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width
-from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
 from dpol.labels.bounds import exp3_bound, lower_bound, wma_bound
 from dpol.labels.game import label_generators, play_labels
@@ -23,10 +20,11 @@ from dpol.labels.hypotheses import hard_class, random_class
 from dpol.labels.registry import SELECTORS, variants
 from dpol.studies.jobs import join_tables
 from dpol.studies.paper3 import compute as module
-from dpol.studies.paper3.compute import COLUMNS, collect, run
+from dpol.studies.paper3.compute import COLUMNS, run
 from dpol.studies.paper3.settings import ClassPoint, Labels
-from dpol.studies.paper3.study import jobs
+from dpol.studies.paper3.study import STUDY, jobs
 from dpol.studies.study import Facts, Inputs
+from in_process import compute
 from labels import plain
 
 FACTS = Facts({"PA": "Pennsylvania"}, simulated=False, confidence=0.95)
@@ -39,130 +37,98 @@ LABELS = ClassPoint(sweep="labels", kind="random", K=3, M=9, T=60, epsilon=2.0, 
 SETTINGS = (RANDOM, HARD, LABELS)
 
 
-def rows_of(study, setting, seed, stream=None):
-    """Return the rows of the point of a stream, or of a single setting."""
-    point = setting
-    if not isinstance(setting, ClassPoint):
-        (point,) = jobs(study, FACTS)["hospitals-PA"].points
-    with tempfile.TemporaryDirectory() as folder:
-        files = {} if stream is None else {"stream": Path(folder, "stream.parquet")}
-        for path in files.values():
-            write_stream(stream, path)
-        inputs = Inputs(seed=seed, files=files)
-        rows = run(point, inputs)["labels"]
-        join_tables([rows])  # as a job writes them
-        return pd.DataFrame(rows)
-
-
 def config(**fields):
     facts = {"n_rounds": 60, "replicates": 5}
     return Labels.model_validate({**facts, **fields})
 
 
-class Played:
-    """Rows of a point, and the games played for them in order."""
+def rows_and_games(point, **files):
+    """Return the rows of a point, and the games played for them in order."""
+    games = []
 
-    def __init__(self, *point):
-        self.runs = []
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "play_labels", self.play)
-            self.frame = rows_of(*point)
-
-    def play(self, learner, game, generators):
+    def play(learner, game, generators):
         run = play_labels(learner, game, generators)
-        self.runs.append((learner, game, run))
+        games.append((learner, game, run))
         return run
 
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "play_labels", play)
+        rows = run(point, Inputs(seed=5, files=files))["labels"]
+    join_tables([rows])  # as a job writes them
+    return pd.DataFrame(rows), games
 
-@functools.cache
-def played(setting):
-    return Played(config(), setting, 5)
+
+played = functools.cache(rows_and_games)
 
 
-@functools.cache
-def hospitals(make_stream):
+def of_hospitals(stream, folder):
+    """Return what `rows_and_games` gives for the point of a stream."""
+    study = config(patients_per_week=5, sweeps={"epsilons": [0.5, 2.0]})
+    (point,) = jobs(study, FACTS)["hospitals-PA"].points
+    write_stream(stream, folder / "stream.parquet")
+    return rows_and_games(point, stream=folder / "stream.parquet")
+
+
+@pytest.fixture(scope="module")
+def stream(make_stream):
     rng = np.random.default_rng(0)
     capacity = rng.integers(10, 60, size=(8, 3))
     gains = np.round(rng.random((8, 3)) * capacity) / capacity
     gains[2] = 0.0  # a week without a patient
-    stream = make_stream(gains, capacity, label="beds")
-    study = config(patients_per_week=5, sweeps={"epsilons": [0.5, 2.0]})
-    return stream, Played(study, None, 5, stream)
+    return make_stream(gains, capacity, label="beds")
+
+
+@pytest.fixture(scope="module")
+def hospitals(stream, tmp_path_factory):
+    return of_hospitals(stream, tmp_path_factory.mktemp("hospitals"))
 
 
 # ---- points --------------------------------------------------------------------------------------
 
 
 def test_points_change_one_number_each():
-    study = config(
-        epsilon=2,
-        patients_per_week=1,
-        sweeps={
-            "rounds": [10, 20],
-            "labels": [7],
-            "hypotheses": [8],
-            "epsilons": [0.5, 4],
-        },
-    )
+    swept = {"rounds": [10], "labels": [7], "hypotheses": [8], "epsilons": [0.5, 4]}
+    study = config(epsilon=2, patients_per_week=1, sweeps=swept)
     made = jobs(study, FACTS)
-    hospitals = made.pop("hospitals-PA")
-    assert hospitals.inputs == {"stream": "streams/PA.parquet"}
-    (of_stream,) = hospitals.points
+    of_state = made.pop("hospitals-PA")
+    assert of_state.inputs == {"stream": "streams/PA.parquet"}
+    (of_stream,) = of_state.points
     assert (of_stream.sweeps.epsilons, of_stream.patients_per_week) == ([0.5, 4], 1)
     (sweeps,) = made.values()
     assert [dataclasses.astuple(it) for it in sweeps.points] == [
         ("rounds", "random", 4, 100, 10, 2, 5),
         ("rounds", "hard", 4, 4, 10, 2, 5),
-        ("rounds", "random", 4, 100, 20, 2, 5),
-        ("rounds", "hard", 4, 4, 20, 2, 5),
         ("labels", "random", 4, 7, 60, 2, 5),
         ("hypotheses", "random", 8, 100, 60, 2, 5),
         *(("epsilons", "random", 4, 100, 60, epsilon, 5) for epsilon in (0.5, 4)),
     ]
     assert not jobs(config(), FACTS)
-
-
-def test_the_hard_class_needs_enough_rounds():
-    study = config(epsilon=0.1, sweeps={"rounds": [8]})
-    assert hardness(2, 8, 0.1) > 1
-    assert [each.kind for each in jobs(study, FACTS)["sweeps"].points] == ["random"]
+    few = config(epsilon=0.1, sweeps={"rounds": [8]})
+    assert hardness(2, 8, 0.1) > 1, "too few rounds for the hard class"
+    assert [each.kind for each in jobs(few, FACTS)["sweeps"].points] == ["random"]
 
 
 # ---- rows ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_every_learner_has_its_row(setting):
-    table = played(setting).frame
-    members = [*MEMBERS, *(CHOSEN if setting.sweep == "rounds" else ())]
-    assert list(zip(table["algorithm"], table["sensitivity_rule"], strict=True)) == members
-    facts = table[["sweep", "hypotheses", "K", "M", "T", "epsilon", "replicates"]]
-    assert (facts == [*vars(setting).values()]).all(axis=None)
-    assert set(table["origin"]) == {"paper", "standard", "ours"}
-
-
-def test_all_points_share_the_error_of_their_intervals(make_stream, tmp_path):
-    parts = [*(played(setting).frame for setting in SETTINGS), hospitals(make_stream)[1].frame]
-    files = [tmp_path / f"{number}.parquet" for number in range(len(parts))]
-    for frame, file in zip(parts, files, strict=True):
-        write_frame(frame, file)
-    whole = collect({"labels": files}, config(), Facts({}, False, 0.9))["labels"]
+def test_all_points_share_the_error_of_their_intervals():
+    whole = compute(STUDY, config(sweeps={"rounds": [90], "labels": [9]}), seed=5)["labels"]
     assert tuple(whole.columns) == COLUMNS
-    assert set().union(*parts) | {"ci_half_width", "confidence", "ci_comparisons"} == set(COLUMNS)
-    assert (whole[["ci_comparisons", "confidence"]] == [len(whole), 0.9]).all(axis=None)
+    assert (whole[["ci_comparisons", "confidence"]] == [len(whole), 0.95]).all(axis=None)
     risks = ["mean_kl_risk", "standard_error", "ci_half_width", "mean_tv", "kl_runs"]
     unplayed = whole["algorithm"].isin(SELECTORS)
     assert unplayed.sum() == 2
     assert whole.loc[unplayed, risks].isna().all(axis=None)
     for row in whole[~unplayed].itertuples():
-        assert row.ci_half_width == float(half_width(np.array(row.kl_runs), 0.9, len(whole)))
+        assert row.ci_half_width == float(half_width(np.array(row.kl_runs), 0.95, len(whole)))
 
 
-def rows_and_runs(record):
+def rows_and_runs(setting):
     """Yield each row with its runs: one for each random class, or one of all replicates."""
-    rows = record.frame[~record.frame["algorithm"].isin(SELECTORS)]
+    rows, games = played(setting)
+    rows = rows[~rows["algorithm"].isin(SELECTORS)]
     for place, row in enumerate(rows.itertuples()):
-        yield row, record.runs[place :: len(rows)]
+        yield row, games[place :: len(rows)]
 
 
 def truths_of(parts):
@@ -173,11 +139,16 @@ def truths_of(parts):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_row_is_what_its_runs_give(setting):
     """The average of predictions is at least as near to the truth as the predictions on average."""
+    table, _ = played(setting)
+    members = [*MEMBERS, *(CHOSEN if setting.sweep == "rounds" else ())]
+    assert list(zip(table["algorithm"], table["sensitivity_rule"], strict=True)) == members
+    facts = table[["sweep", "hypotheses", "K", "M", "T", "epsilon", "replicates"]]
+    assert (facts == [*vars(setting).values()]).all(axis=None)
     T, classes = setting.T, [hard_class(2, hardness(2, 90, 1.0))]
     if setting is not HARD:
         classes = [random_class(setting.K, setting.M, seed=5, replicate=r) for r in range(5)]
     lowest = lower_bound(2, 90, 1.0) if setting is HARD else math.nan
-    for row, parts in rows_and_runs(played(setting)):
+    for row, parts in rows_and_runs(setting):
         bounds = {
             "wma": wma_bound(row.K, T, row.epsilon, 1e-6, row.sensitivity_rule),
             "exp3": exp3_bound(row.K, T, row.epsilon),
@@ -213,8 +184,8 @@ def test_a_row_is_what_its_runs_give(setting):
 
 @pytest.mark.parametrize("setting", [RANDOM, HARD])
 def test_the_row_of_a_selector_is_its_selection(setting):
-    rows = played(setting).frame.set_index("algorithm")
-    _, parts = next(rows_and_runs(played(setting)))
+    rows = played(setting)[0].set_index("algorithm")
+    _, parts = next(rows_and_runs(setting))
     for name, kind in SELECTORS.items():
         row, distances = rows.loc[name], []
         for place, (learner, game, _) in enumerate(parts):
@@ -234,9 +205,8 @@ def test_the_row_of_a_selector_is_its_selection(setting):
 # ---- hospitals -----------------------------------------------------------------------------------
 
 
-def test_hospital_rows_are_what_their_runs_give(make_stream):
-    stream, record = hospitals(make_stream)
-    table = record.frame
+def test_hospital_rows_are_what_their_runs_give(stream, hospitals):
+    table, games = hospitals
     order = table[["epsilon", "algorithm", "sensitivity_rule"]].itertuples(index=False, name=None)
     assert list(order) == [(epsilon, *member) for epsilon in (0.5, 2.0) for member in MEMBERS]
     facts = table[["sweep", "hypotheses", "K", "M", "T", "replicates"]]
@@ -244,7 +214,7 @@ def test_hospital_rows_are_what_their_runs_give(make_stream):
     counts = stream.gains * stream.capacity
     weeks = [week for week in range(8) if week != 2]
     truths = {week: counts[week] / counts[week].sum() for week in weeks}
-    for row, (_, game, outcome) in zip(record.frame.itertuples(), record.runs, strict=True):
+    for row, (_, game, outcome) in zip(table.itertuples(), games, strict=True):
         assert game.features.tolist() == [week for week in weeks for _ in range(5)]
         for week in weeks:
             np.testing.assert_allclose(game.truths[0, week], truths[week], rtol=1e-12)
@@ -256,7 +226,6 @@ def test_hospital_rows_are_what_their_runs_give(make_stream):
         assert row.mean_kl_risk == pytest.approx(outcome.kl.mean(), rel=1e-12)
 
 
-def test_hospitals_need_patients(make_stream):
-    empty = make_stream(np.zeros((3, 2)), 10.0)
+def test_hospitals_need_patients(make_stream, tmp_path):
     with pytest.raises(DataError, match="has no patient in any week"):
-        rows_of(config(patients_per_week=2), {"stream": empty.label}, 5, empty)
+        of_hospitals(make_stream(np.zeros((3, 2)), 10.0), tmp_path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,7 +15,6 @@ import pytest
 
 import dpol
 from dpol.config.experiment import load_experiment
-from dpol.config.models import Config
 from dpol.data.stream import ZERO_OR_HIDDEN
 from dpol.show.reported import FILLINGS
 from dpol.studies.comparison.standings import OUR_METHOD, THE_LEVEL
@@ -27,30 +25,22 @@ from dpol.studies.robustness.settings import Robustness, RobustnessPoint
 from dpol.studies.study import Inputs, Job
 
 ROOT = Path(__file__).parents[3]
-PACKAGE = "dpol.studies.robustness"
-
-
-@cache
-def config() -> Config:
-    return load_experiment(ROOT / "config/robustness.yaml")
-
-
-def block() -> Any:
-    return config().block("robustness")
+CONFIG = load_experiment(ROOT / "config/robustness.yaml")
+BLOCK: Any = CONFIG.block("robustness")
 
 
 def played(
     name: str, changes: dict[str, Any], suites: Mapping[str, Any] | None = None, **at: Any
 ) -> pd.DataFrame:
     """Return what the job of a point of the shipped config writes, with smaller settings."""
-    part = getattr(block(), name).model_copy(update=changes)
-    of = {"ours": block().ours, "suites": block().suites if suites is None else suites, name: part}
+    part = getattr(BLOCK, name).model_copy(update=changes)
+    of = {"ours": BLOCK.ours, "suites": BLOCK.suites if suites is None else suites, name: part}
     settings = Robustness.model_validate(of)
     point = RobustnessPoint(settings=settings, confidence=0.95, **at)
     with TemporaryDirectory() as folder:
         files = {it: Path(folder, f"{it}.parquet") for it in load_study("robustness").results}
-        inputs = Inputs(seed=config().seed)
-        write_points(PACKAGE, Job(points=(point,)).plain, inputs, files)
+        inputs = Inputs(seed=CONFIG.seed)
+        write_points("dpol.studies.robustness", Job(points=(point,)).plain, inputs, files)
         tables = {it: pd.read_parquet(file) for it, file in files.items()}
     assert all(own.empty for other, own in tables.items() if other != name)
     return tables[name]
@@ -58,7 +48,7 @@ def played(
 
 def test_each_job_has_a_place_and_plays_one_table() -> None:
     study = load_study("robustness")
-    jobs = study.jobs(block(), config().facts)
+    jobs = study.jobs(BLOCK, CONFIG.facts)
     zeros = {f"zeros/states/{it}/mu-0.25" for it in ("share", "large")}
     assert {"worlds/mu-0.5", "fillings/drop-2"} < {*jobs}
     assert {*zeros, "zeros/held-out/mu-0.25"} < {*jobs}
@@ -81,7 +71,7 @@ def test_the_lead_in_a_world_is_the_mean_over_streams_of_the_plain_shares() -> N
     suites = {
         "batched": {"noises": ["isotropic-constant"], "algorithms": ["rw-adabatch"]},
         "ours": {"noises": ["capacity"], "algorithms": ["random-effects"]},
-        "non-private": block().suites["non-private"],
+        "non-private": BLOCK.suites["non-private"],
     }
     rows = played("worlds", {"replicates": 3, "mus": [1.0]}, suites, mu=1.0)
     assert {*rows["stream"]} == {*worlds.WORLDS}
@@ -99,7 +89,7 @@ def test_the_lead_in_a_world_is_the_mean_over_streams_of_the_plain_shares() -> N
 
 def test_hidden_zeros_play_as_recorded() -> None:
     """Without hidden zeros one draw plays; the intervals hold together for all levels."""
-    held_out = block().zeros.tables["held-out"]
+    held_out = BLOCK.zeros.tables["held-out"]
     two = {it: held_out.streams[it] for it in ("AL", "MN")}
     tables = {"held-out": held_out.model_copy(update={"streams": two})}
     changes = {"hidden": [0.0], "tables": tables}

@@ -9,9 +9,6 @@ import pytest
 
 from dpol.studies.ledger.claims import compute as ledger
 from dpol.studies.ledger.claims.core import Claim, ClaimVerdict
-from dpol.studies.ledger.claims.settings import Claims
-from dpol.studies.ledger.claims.study import STUDY
-from dpol.studies.study import Facts
 
 NAMES = "rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"
 # Gains of the three; the best fixed expert has 20.
@@ -73,6 +70,3 @@ def test_another_gain_turns_the_verdict(
 def test_other_noises_single_runs_and_other_algorithms_have_no_rows() -> None:
     assert claims(summary(noise="capacity")) == claims(summary(ci_half_width=float("inf"))) == {}
     assert claims(summary().iloc[:0]) == {}
-    facts = Facts({}, simulated=True, confidence=0.95)
-    job = STUDY.jobs(Claims(), facts)["experts-in-this-run"]
-    assert job.inputs == {"summary": "summary.parquet"}

@@ -44,43 +44,34 @@ def test_papers_are_sections_and_failures_come_first() -> None:
     pd.testing.assert_frame_equal(table.numbers, ledger_of(*CLAIMS))
 
 
+def said(table: Table, section: int, label: str) -> list[str]:
+    """Return the texts of a line, each with its notes."""
+    return [" | ".join([cell.text, *cell.notes]) for cell in lines(table, section)[label]]
+
+
 def test_every_cell() -> None:
     table = table_of(*CLAIMS)
-    assert lines(table)["Theorem 1"] == (
-        TableCell("is so", ("Tried: n: 2 to 1,000,000 (4).", "Computed: by hand.")),
-        TableCell("≤ 2"),
-        TableCell("1.5"),
-        TableCell("0.75"),
-        TableCell("holds", ("Note: n = 2.", "Settings: 1."), mark=HOLDS),
-    )
+    assert said(table, 0, "Theorem 1") == [
+        "is so | Tried: n: 2 to 1,000,000 (4). | Computed: by hand.",
+        *("≤ 2", "1.5", "0.75", "holds | Note: n = 2. | Settings: 1."),
+    ]
     texts = [cell.text for cell in lines(table, 1)["Lemma 2"]]
     assert texts == ["is so", "≥ 12,346", "30,000", "2.43", "holds loosely"]
-    assert lines(table, 2)["Theorem 1"][1:] == (
-        TableCell("≤ 0"),
-        TableCell("0.25"),
-        TableCell("—"),
-        TableCell(
-            "does not hold as stated: constant",
-            (
-                *("Counterexample: x = 1.", "Put right by: 1 for 0.", "Root: equation (2)."),
-                *("Note: why.", "Settings: 1."),
-            ),
-            mark=Mark("easily put right", "open"),
-        ),
-    )
+    assert said(table, 2, "Theorem 1")[1:] == [
+        *("≤ 0", "0.25", "—"),
+        "does not hold as stated: constant | Counterexample: x = 1. | Put right by: 1 for 0."
+        " | Root: equation (2). | Note: why. | Settings: 1.",
+    ]
     # A sampled number has its interval. The counterexample repeats the note, which is left out.
-    assert lines(table)["Theorem 4"][2:] == (
-        TableCell("526", ("511.1 to 541",)),
-        TableCell("4.14"),
-        TableCell(
-            "does not hold as stated: false",
-            (
-                *("Counterexample: n = 2: mean 526.", "Put right by: n = 1."),
-                *("Root: Theorem 4.", "Settings: 1."),
-            ),
-            mark=FAILS,
-        ),
-    )
+    assert said(table, 0, "Theorem 4")[2:] == [
+        *("526 | 511.1 to 541", "4.14"),
+        "does not hold as stated: false | Counterexample: n = 2: mean 526. | Put right by: n = 1."
+        " | Root: Theorem 4. | Settings: 1.",
+    ]
+    verdicts = [lines(table)["Theorem 1"], lines(table, 2)["Theorem 1"], lines(table)["Theorem 4"]]
+    marks = [cells[-1].mark for cells in verdicts]
+    assert marks == [HOLDS, Mark("easily put right", "open"), FAILS]
+    assert not any(cell.mark for cells in verdicts for cell in cells[:-1])
 
 
 def test_findings_on_data_stand_apart_and_are_never_red() -> None:

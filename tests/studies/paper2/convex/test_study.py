@@ -6,19 +6,16 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 from dpol.core.intervals import half_width
 from dpol.core.randomness import replicate_generators
 from dpol.lazy import LazyParameters, play_measure
-from dpol.lazy.convex.accounting import (
-    ConvexGame,
-    convex_epsilon,
-    theorem_3_12,
-)
+from dpol.lazy.convex.accounting import ConvexGame, convex_epsilon, theorem_3_12
 from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.comparators import NOISES, best_regulariser, private_ftrl
 from dpol.lazy.convex.losses import LogisticLosses, drifting_losses, total_loss
-from dpol.lazy.convex.measure import RegularisedWeights
+from dpol.lazy.convex.measure import measure_for
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.paper2.convex import compute as module
 from dpol.studies.paper2.convex.settings import Convex
@@ -39,22 +36,21 @@ def _scale(monkeypatch):
     monkeypatch.setattr(module, "LIPSCHITZ", 0.5)
 
 
-def config(**fields: object) -> Convex:
-    facts = {"n_rounds": [3], "dimensions": [2], "epsilons": [4.0], "replicates": 3}
-    return Convex.model_validate({**facts, **fields})
+def computed(**fields: object) -> dict[str, pd.DataFrame]:
+    facts = {"n_rounds": [6], "dimensions": [2], "epsilons": [4.0], "replicates": 3}
+    facts["losses"] = ["linear", "logistic"]
+    return compute(STUDY, Convex.model_validate({**facts, **fields}), seed=5)
 
 
-def study_convex(settings: Convex, *, seed: int) -> pd.DataFrame:
-    return compute(STUDY, settings, seed=seed)["convex"]
+both = functools.cache(computed)
 
 
-@functools.lru_cache
 def small() -> pd.DataFrame:
-    return study_convex(config(), seed=5)
+    return both()["convex"]
 
 
 def test_accounted_epsilons_agree_with_the_parameters():
-    game = ConvexGame(n_rounds=3, dimension=2, diameter=3.0, lipschitz=0.5, delta=1e-6)
+    game = ConvexGame(n_rounds=6, dimension=2, diameter=3.0, lipschitz=0.5, delta=1e-6)
     sound, preset = small().itertuples(index=False), theorem_3_12(game, epsilon=4.0)
     for row, c in zip(sound, (1.0, 1.0, 2.0), strict=False):
         point = int(row.batch_size), row.eta, row.fake_switch, row.beta, row.regulariser
@@ -63,85 +59,75 @@ def test_accounted_epsilons_agree_with_the_parameters():
     assert small()["beta"][2] == preset.beta
 
 
+def losses_of(row, replicate):
+    losses = drifting_losses(6, 2, 0.5, 5, replicate)
+    return losses if row.loss == "linear" else LogisticLosses(losses.vectors, 0.5)
+
+
+def descend(vectors, slope):
+    """Return the point of each round of gradient descent; losses of <a_t, x> have this slope."""
+    x = np.zeros(2)
+    for t, vector in enumerate(vectors, start=1):
+        yield x[None]
+        x = x - 3.0 / (0.5 * math.sqrt(t)) * slope(vector @ x) * vector
+        x *= min(1.0, 1.5 / float(np.linalg.norm(x)))
+
+
 def by_hand(row, replicate):
-    """Return regret and redraws of a replicate; the best point's loss is -D/2 |sum of a_t|."""
-    losses, key = drifting_losses(3, 2, 0.5, 5, replicate), ("convex", "linear", 3, 2, 4.0)
-    best = -1.5 * float(np.linalg.norm(losses.vectors.sum(axis=0)))
+    """Return the total loss and redraws of a replicate."""
+    losses, key, ball = losses_of(row, replicate), ("convex", row.loss, 6, 2, 4.0), Ball(2, 3.0)
     coins = replicate_generators(5, key, [replicate], f"algorithm {row.algorithm}")
     if row.algorithm in LAZY:
         normaliser = 2.0 if row.algorithm == "l2p-theorem-3.12" else 1.0
         parameters = LazyParameters(
             int(row.batch_size), row.eta, row.fake_switch, normaliser=normaliser
         )
-        measure = RegularisedWeights(ball=Ball(2, 3.0), beta=row.beta, regulariser=row.regulariser)
+        measure = measure_for(losses, ball, beta=row.beta, regulariser=row.regulariser)
         total, redraws = play_measure(measure, parameters, losses, coins)
-        return float(total[0]) - best, float(redraws[0])
+        return float(total[0]), float(redraws[0])
     if row.algorithm in NOISES:
-        mu, noise, ball = mu_of_epsilon(4.0, 1e-6), NOISES[row.algorithm], Ball(2, 3.0)
+        mu, noise = mu_of_epsilon(4.0, 1e-6), NOISES[row.algorithm]
         weight = best_regulariser(losses, ball, noise, mu)
         points = private_ftrl(losses, ball, noise, mu=mu, regulariser=weight, generators=coins)
-        return float(total_loss(losses, points)[0]) - best, math.nan
-    x, total = np.zeros(2), 0.0
-    for t, gradient in enumerate(losses.vectors, start=1):
-        total += float(gradient @ x)
-        x = x - 3.0 / (0.5 * math.sqrt(t)) * gradient
-        x *= min(1.0, 1.5 / float(np.linalg.norm(x)))
-    return total - best, math.nan
+    else:
+        slope = (lambda product: 1.0) if row.loss == "linear" else expit
+        points = descend(losses.vectors, slope)
+    return float(total_loss(losses, points)[0]), math.nan
 
 
 def test_a_row_is_what_its_parameters_give():
-    """Each replicate by hand: all algorithms play on its losses."""
+    """Each replicate by hand: all algorithms play on its losses, with draws of their own.
+
+    The best point's linear loss is -D/2 |sum of a_t|. Gradient descent meets its bound.
+    """
+    ball = Ball(2, 3.0)
     for row in small().itertuples():
-        played = np.array([by_hand(row, replicate) for replicate in range(3)])
-        regret, redraws = played.T
+        every = [losses_of(row, replicate) for replicate in range(3)]
+        best = np.array([losses.least_total(ball) for losses in every])
+        if row.loss == "linear":
+            norms = [np.linalg.norm(losses.vectors.sum(axis=0)) for losses in every]
+            assert best.tolist() == pytest.approx([-1.5 * float(norm) for norm in norms])
+        still = np.array([total_loss(losses, [ball.centre[None]] * 6)[0] for losses in every])
+        assert row.still_regret == pytest.approx(np.mean(still - best), rel=1e-12)
+        total, redraws = np.array([by_hand(row, replicate) for replicate in range(3)]).T
+        regret = total - best
         assert row.regret_runs == pytest.approx(regret.tolist(), rel=1e-9)
         assert row.mean_regret == pytest.approx(regret.mean(), rel=1e-9)
+        if row.algorithm == "gradient-descent":
+            assert row.mean_regret <= 1.5 * 3.0 * 0.5 * math.sqrt(6)
         assert row.redraws == pytest.approx(redraws.mean(), nan_ok=True)
-        expected = float(half_width(regret, 0.95, 6))
+        expected = float(half_width(regret, 0.95, 12))
         assert row.ci_half_width == pytest.approx(expected, rel=1e-9)
         lazy, parameters = row.algorithm in LAZY, ("batch_size", "regulariser", "accounted_epsilon")
         assert row.accountant == "sound" * lazy
         assert all(math.isnan(getattr(row, it)) != lazy for it in parameters)
         mechanism = "lazy resampling from regularised multiplicative weights (L2P)"
         assert (row.mechanism == mechanism) == lazy
-    assert len(compute(STUDY, config(), seed=5)["convex_pairs"]) == 5 * 4 // 2
+    assert small()["algorithm"].tolist() == 2 * NAMES
+    assert len(both()["convex_pairs"]) == 2 * (5 * 4 // 2)
 
 
 def test_an_epsilon_that_no_parameters_reach_has_no_row(monkeypatch):
     monkeypatch.setattr(module, "DELTA", 1e-9)
-    asked = config(epsilons=[1e-12])
-    played = study_convex(asked, seed=5)["algorithm"].tolist()
-    assert played == [LAZY[2], *NAMES[3:]]
-
-
-# ---- logistic losses -----------------------------------------------------------------------------
-
-
-@functools.lru_cache
-def games() -> pd.DataFrame:
-    both = ["linear", "logistic"]
-    return study_convex(config(n_rounds=[60], losses=both, dimensions=[3]), seed=5)
-
-
-def test_every_game_has_its_rows_and_its_own_draws() -> None:
-    table = games()
-    played = table.groupby("loss", sort=False)["algorithm"].apply(list).to_dict()
-    assert played == {"linear": NAMES, "logistic": NAMES}
-    assert not table.duplicated(["algorithm", "mean_regret"]).any()
-
-
-def test_regrets_of_simple_play_agree_with_their_bound_and_definition() -> None:
-    """Gradient descent meets its bound; staying at the centre has the regret of the table."""
-    table, ball = games(), Ball(3, 3.0)
-    plain = table[table["algorithm"] == "gradient-descent"]
-    assert (plain["mean_regret"] <= 1.5 * 3.0 * 0.5 * math.sqrt(60)).all()
-    for row in plain.itertuples():
-        still = []
-        for r in range(3):
-            losses = drifting_losses(60, 3, 0.5, 5, r)
-            if row.loss == "logistic":
-                losses = LogisticLosses(losses.vectors, 0.5)
-            total = total_loss(losses, [ball.centre[None]] * 60)[0]
-            still.append(total - losses.least_total(ball))
-        assert row.still_regret == pytest.approx(np.mean(still), rel=1e-12)
-    assert (table["still_regret"] > 0).all()
+    played = computed(epsilons=[1e-12], losses=["linear"])["convex"]
+    assert played["algorithm"].tolist() == [LAZY[2], *NAMES[3:]]

@@ -23,71 +23,52 @@ FACTS = Facts({}, False, 0.9)
 
 def longest(best: str, free: str) -> pd.DataFrame:
     """Return regrets; the smallest without privacy is 200 (d = 10) and 600 (d = 300)."""
-    regrets = {
-        ("l2p-sound", 10): 400.0,  # 600 of 800
-        ("l2p-sound", 300): 800.0,  # 200 of 400
-        (best, 10): 200.0,  # all
-        (best, 300): 700.0,  # 300 of 400
-        (free, 10): 200.0,
-        (free, 300): 600.0,
-        ("a worse one", 10): 201.0,
-        ("a worse one", 300): 900.0,
-    }
     rows = [
-        {"algorithm": name, "d": d}
-        | {"model": "none" if name in (free, "a worse one") else "central"}
-        | {"mean_regret": regret}
-        for (name, d), regret in regrets.items()
+        ("l2p-sound", 10, "central", 400.0),  # 600 of 800
+        ("l2p-sound", 300, "central", 800.0),  # 200 of 400
+        (best, 10, "central", 200.0),  # all
+        (best, 300, "central", 700.0),  # 300 of 400
+        (free, 10, "none", 200.0),
+        (free, 300, "none", 600.0),
+        ("a worse one", 10, "none", 201.0),
+        ("a worse one", 300, "none", 900.0),
     ]
+    about = {"T": 1000, "epsilon": 1.0, "ci_half_width": 80.0}
     runs = {"replicates": 20, "confidence": 0.9, "ci_comparisons": 6}
-    return pd.DataFrame(rows).assign(T=1000, epsilon=1.0, ci_half_width=80.0, **runs)
+    return pd.DataFrame(rows, columns=["algorithm", "d", "model", "mean_regret"]).assign(
+        **about, **runs
+    )
 
 
-EXPERTS = longest("mf-ftpl", "multiplicative-weights").assign(
-    adversary="stochastic", uniform_regret=1000.0
-)
-BALL = longest("mf-dp-ftrl", "gradient-descent").assign(loss="linear", still_regret=1000.0)
+STOCHASTIC, LINEAR = {"adversary": "stochastic"}, {"loss": "linear"}
+EXPERTS = longest("mf-ftpl", "multiplicative-weights").assign(**STOCHASTIC, uniform_regret=1000.0)
+BALL = longest("mf-dp-ftrl", "gradient-descent").assign(**LINEAR, still_regret=1000.0)
 
 
 @pytest.mark.parametrize(
-    ("frames", "best", "words"),
+    ("name", "rows", "game", "best", "idle", "free"),
     [
-        (
-            {"lazy": EXPERTS},
-            "mf-ftpl",
-            ["stochastic losses", "uniform random", "multiplicative weights"],
-        ),
-        (
-            {"convex": BALL},
-            "mf-dp-ftrl",
-            ["linear losses", "a point that never moves", "gradient descent"],
-        ),
+        ("lazy", EXPERTS, STOCHASTIC, "mf-ftpl", "uniform random", "multiplicative weights"),
+        ("convex", BALL, LINEAR, "mf-dp-ftrl", "a point that never moves", "gradient descent"),
     ],
 )
 def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(
-    frames: dict[str, pd.DataFrame], best: str, words: list[str]
+    name: str, rows: pd.DataFrame, game: dict[str, str], best: str, idle: str, free: str
 ) -> None:
-    ((name, rows),) = frames.items()
     shorter = rows.assign(T=100, mean_regret=0.0)
     # Of the two games the best is level with the other in one; other games do not count.
-    game = {"adversary": "stochastic"} if name == "lazy" else {"loss": "linear"}
     pair = {**game, "epsilon": 1.0, "algorithm": "l2p-sound", "other_algorithm": best}
-    pairs = pd.DataFrame(
-        [
-            {**pair, "T": 1000, "d": 10, "verdict": "above"},
-            {**pair, "T": 1000, "d": 300, "verdict": "undecided"},
-            {**pair, "T": 100, "d": 10, "verdict": "undecided"},
-        ]
-    )
+    verdicts = {"T": [1000, 1000, 100], "d": [10, 300, 10]}
+    verdicts["verdict"] = ["above", "undecided", "undecided"]
+    pairs = pd.DataFrame(verdicts).assign(**pair)
     both = {name: pd.concat([shorter, rows]), f"{name}_pairs": pairs}
     figure = draw_learned(both, FACTS)
     assert_legible(figure)
     (ax,) = figure.axes
-    game, idle, free = words
-    assert ax.get_title(loc="left") == f"{game}, ε = 1"
-    names = [label.get_text() for label in ax.get_yticklabels()]
-    name = algorithm_entry(best).marked
-    assert names == [algorithm_entry("l2p-sound").marked, name]  # the best on top
+    assert ax.get_title(loc="left") == f"{next(iter(game.values()))} losses, ε = 1"
+    first = algorithm_entry(best).marked
+    names = [algorithm_entry("l2p-sound").marked, first]  # the best on top
+    assert [label.get_text() for label in ax.get_yticklabels()] == names
     marks = [line for line in ax.lines if line.get_marker() not in ("", "None")]
     shares = {(round(float(y)), mark.get_markerfacecolor() == "white"): float(x)
               for mark in marks for x, y in points(mark)}  # fmt: skip
@@ -100,7 +81,7 @@ def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(
     shown = " ".join(" ".join(text.get_text() for text in figure.texts).split())
     assert f"0%: {idle}; 100%: the best without privacy, {free} ·" in shown
     assert figure.get_label() == (
-        f"{name[:1].upper()}{name[1:]} is best in 2 of 2 games."
+        f"{first[:1].upper()}{first[1:]} is best in 2 of 2 games."
         " In 1 of them another may be as good. The best learns 75% to 100% of the most that is"
         " learned without privacy."
     )

@@ -21,17 +21,9 @@ from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.privacy.losses import pure
 from dpol.studies.paper2.lazy import compute as module
-from dpol.studies.paper2.lazy import study as package
-from dpol.studies.paper2.lazy.compute import open_losses
 from dpol.studies.paper2.lazy.regrets import compared
-from dpol.studies.paper2.lazy.settings import (
-    LEADER,
-    LEADERS,
-    LIMITED,
-    ONE_ROUND,
-    WEIGHTS,
-    Lazy,
-)
+from dpol.studies.paper2.lazy.settings import LEADER, LEADERS, LIMITED, ONE_ROUND, WEIGHTS, Lazy
+from dpol.studies.paper2.lazy.study import STUDY
 from in_process import compute
 
 # A sound sample is rejected with at most this probability, in every statistical test.
@@ -65,33 +57,16 @@ def leaders(totals):
     return [own / sum(ahead) for own in ahead]
 
 
-@pytest.mark.parametrize("room", [100, 10**9])
-@pytest.mark.parametrize("eta", [0.8, math.inf])
-def test_expected_loss_without_privacy_agrees_with_brute_force(room, eta, monkeypatch):
-    losses = PairedLosses((*(GapLosses(57, 4, 0.2, 1, r) for r in range(2)), TurnLosses(57, 4, 3)))
-    monkeypatch.setattr("dpol.lazy.stochastic_losses.MOST_SUMS", room)
-    weigh = leaders if eta == math.inf else functools.partial(plain.weights, eta=eta)
-    for total, sequence in zip(open_losses(losses, eta), losses.sequences, strict=True):
-        expected = expected_by_hand(plain.matrix(sequence), weigh)
-        assert total == pytest.approx(expected, rel=1e-12)
-
-
 # ---- the study -----------------------------------------------------------------------------------
 
 
-def config(**fields: object) -> Lazy:
+def computed(**fields: object) -> dict[str, pd.DataFrame]:
     facts = {"n_rounds": [24, 12], "n_experts": [3], "epsilons": [4.0, 1.0], "replicates": 4}
     facts["alternating_epsilons"] = [0.5, 4.0]
-    return Lazy.model_validate({**facts, **fields})
+    return compute(STUDY, Lazy.model_validate({**facts, **fields}), seed=5)
 
 
-def study_lazy(settings: Lazy, *, seed: int) -> pd.DataFrame:
-    return compute(package.STUDY, settings, seed=seed)["lazy"]
-
-
-@functools.lru_cache
-def both() -> dict[str, pd.DataFrame]:
-    return compute(package.STUDY, config(), seed=5)
+both = functools.cache(computed)
 
 
 def small() -> pd.DataFrame:
@@ -151,7 +126,8 @@ def by_hand(row, replicate):
         blocks = list(paired.between(doubling_edges(row.T)))
         return play_blocks(blocks, row.epsilon, coins)
     eta = math.sqrt(8 * math.log(row.d) / row.T)  # the rate for adversaries, losses in [0, 1]
-    return open_losses(paired, eta if row.algorithm == WEIGHTS else math.inf), [math.nan]
+    weigh = functools.partial(plain.weights, eta=eta) if row.algorithm == WEIGHTS else leaders
+    return [expected_by_hand(plain.matrix(losses), weigh)], [math.nan]
 
 
 def test_a_row_is_what_its_parameters_give():
@@ -174,15 +150,13 @@ def test_a_row_is_what_its_parameters_give():
 def test_parts_of_the_sums_do_not_change_the_study(monkeypatch):
     """The sums of 12 rounds of all 4 replicates are kept, those of 24 are made in parts."""
     monkeypatch.setattr("dpol.lazy.stochastic_losses.MOST_SUMS", 18 * 4 * 3)
-    pd.testing.assert_frame_equal(study_lazy(config(), seed=5), small())
+    pd.testing.assert_frame_equal(computed()["lazy"], small())
 
 
 def test_pairs_are_compared_on_the_same_losses():
     """All pairs of private algorithms of a game, and all intervals together."""
-    rows, pairs = (
-        small().set_index(["adversary", "T", "epsilon", "algorithm"]),
-        both()["lazy_pairs"],
-    )
+    rows = small().set_index(["adversary", "T", "epsilon", "algorithm"])
+    pairs = both()["lazy_pairs"]
     assert len(pairs) == (2 * 2 + len(LONGEST)) * (9 * 8 // 2)  # of 9 private algorithms
     assert set(pairs["ci_comparisons"]) == {len(pairs)}
     assert not {*FREE} & {*pairs["algorithm"], *pairs["other_algorithm"]}
@@ -234,12 +208,12 @@ def test_accounted_epsilons_agree_with_the_parameters():
 
 def test_what_is_too_large_or_cannot_be_reached_has_no_row(monkeypatch):
     monkeypatch.setattr(module, "LARGEST_TREE", 40)
-    table = study_lazy(config(epsilons=[4.0]), seed=5)
+    table = computed(epsilons=[4.0])["lazy"]
     assert set(table.loc[table["algorithm"] == LEADERS[0], "T"]) == {12}
     monkeypatch.setattr(module, "LARGEST_TREE", 1)
     monkeypatch.setattr(module, "DELTA", 1e-12)
-    study = config(n_rounds=[3], epsilons=[1e-13, 1.0], alternating_epsilons=[])
-    table = study_lazy(study, seed=5).set_index("epsilon")["algorithm"]
+    small = computed(n_rounds=[3], epsilons=[1e-13, 1.0], alternating_epsilons=[])["lazy"]
+    table = small.set_index("epsilon")["algorithm"]
     assert set(table[1e-13]) == {"l2p-theorem-3.10", *FREE, LIMITED}
     reached = {"l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", *FREE}
     reached |= {*DARTBOARDS, LIMITED}
