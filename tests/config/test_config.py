@@ -33,17 +33,14 @@ def test_streams_without_a_group_column_have_the_one_group_all():
     parse({"dataset.columns.group": DELETED, "dataset.source": LOCAL, "streams": GAINS["streams"]})
 
 
-@pytest.mark.parametrize(
-    ("source", "simulated"),
-    [
-        (SMALL["dataset"]["source"], True),
-        (WEB, False),
-        *(({**source, "simulated": made_up}, made_up)
-          for source in (LOCAL, GAINS["dataset"]["source"]) for made_up in (False, True)),
-    ],
-)  # fmt: skip
-def test_a_made_up_table_may_be_declared(source, simulated):
-    assert Dataset.model_validate({"source": source}).simulated is simulated
+def test_a_made_up_table_may_be_declared():
+    def simulated(source, **declared):
+        return Dataset.model_validate({"source": {**source, **declared}}).simulated
+
+    assert simulated(SMALL["dataset"]["source"])
+    assert not simulated(WEB)
+    for source in (LOCAL, GAINS["dataset"]["source"]):
+        assert [simulated(source, simulated=it) for it in (False, True)] == [False, True]
 
 
 def test_every_block_is_frozen_and_refuses_unknown_keys():
@@ -103,34 +100,30 @@ def refused(tmp_path):
 BOMB = b"a: &a [%s]\nb: &b [%s]\nc: [%s]\n" % (b"x," * 99, b"*a," * 99, b"*b," * 99)
 
 
-@pytest.mark.parametrize(
-    ("content", "start"),
-    [
-        *(
-            (it, "has no keys; config/config.yaml is an example")
-            for it in (b"", b"- run\n", b"3\n")
-        ),
-        (b"run: " + b"[" * 3000, "is nested too deeply"),
-        (b"run: x\nseed: [1\nreplicates: 3\n", "is not YAML: line 3: "),
-        (b"run: x\n\tseed: 1\n", "is not YAML: line 2: a tab; indent with spaces\n"),
-        (b"run:x\nseed: 1\n", "is not YAML: line 2: a key is not allowed here; is a space missing"),
-        (b"run: x\nrun: y\n", "is not YAML: line 2: key run is given twice\n"),
-        *(
-            (content, "is not YAML: ")
-            for content in (
-                b"run: M\xfcnchen\n",
-                b"run: !!python/name:os.sep\n",
-                b"run: !!int x\n",
-                b"? [run]\n: x\n",
-                b"seed: " + b"9" * 5000 + b"\n",
-                BOMB,
-            )
-        ),
-        (b"run: &a [*a]\n", "is not YAML: line 1: aliases make this block endless or far"),
-    ],
-)
-def test_what_is_not_plain_yaml_is_refused(refused, content, start):
-    assert refused(content).startswith(start)
+UNREADABLE = {
+    "has no keys; config/config.yaml is an example": (b"", b"- run\n", b"3\n"),
+    "is nested too deeply": (b"run: " + b"[" * 3000,),
+    "is not YAML: line 3: ": (b"run: x\nseed: [1\nreplicates: 3\n",),
+    "is not YAML: line 2: a tab; indent with spaces\n": (b"run: x\n\tseed: 1\n",),
+    "is not YAML: line 2: a key is not allowed here; is a space missing": (b"run:x\nseed: 1\n",),
+    "is not YAML: line 2: key run is given twice\n": (b"run: x\nrun: y\n",),
+    "is not YAML: line 1: aliases make this block endless or far": (b"run: &a [*a]\n",),
+    "is not YAML: ": (
+        b"run: M\xfcnchen\n",
+        b"run: !!python/name:os.sep\n",
+        b"run: !!int x\n",
+        b"? [run]\n: x\n",
+        b"seed: " + b"9" * 5000 + b"\n",
+        BOMB,
+    ),
+}
+"""How messages begin, and contents of files that have them."""
+
+
+@pytest.mark.parametrize("start", UNREADABLE)
+def test_what_is_not_plain_yaml_is_refused(refused, start):
+    for content in UNREADABLE[start]:
+        assert refused(content).startswith(start)
 
 
 def test_dates_in_a_file_need_no_quotes_and_must_exist(refused, tmp_path):

@@ -52,27 +52,19 @@ def jobs(made):
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
-def test_every_shipped_config_is_good_and_has_jobs(path):
-    """Ours has the same privacy as the baseline for every stay."""
+def test_every_shipped_config_is_good_for_editors_too_and_is_shown_as_a_whole(path, capsys):
+    """Ours has the privacy of the baseline for every stay; the shown config makes the same run."""
     loaded = load_experiment(path)
     assert 0 < len(jobs(loaded)) < 2_000
     ours = loaded.comparison.ours
     assert ours is None or find_noise(ours.noise).memory == "none"
-
-
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
-def test_an_editor_finds_no_fault_in_a_shipped_config(path):
     schema = json.loads((CONFIG / "schema.json").read_text(encoding="utf-8"))
     written = json.loads(json.dumps(read_yaml(path), default=str))  # dates as texts
     assert not [*Draft202012Validator(schema).iter_errors(written)]
-
-
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
-def test_the_whole_config_that_is_shown_makes_the_same_run(path, capsys):
     main(["config", "show", str(path)])
     whole = yaml.safe_load(capsys.readouterr().out)
     assert "like" not in str(whole)
-    assert parse_experiment(whole, "shown") == load_experiment(path)
+    assert parse_experiment(whole, "shown") == loaded
 
 
 def test_a_dataset_is_completed_from_that_of_another_config():
@@ -94,7 +86,11 @@ def test_a_dataset_like_that_of_no_config_is_refused():
 
 
 def test_jobs_come_in_the_order_of_the_config():
-    assert list(jobs(tiny())) == [
+    """A suite without privacy runs once, at the level without noise, whatever noises it names."""
+    suites = tiny().model_dump()["suites"]
+    suites["open"]["noises"] = ["isotropic", "capacity"]
+    assert list(jobs(tiny(privacy={"levels": [2, math.inf, 0.25]}, suites=suites))) == [
+        ("NM", "mu-2", "noisy", "0-99"),
         ("NM", "mu-inf", "noisy", "0-99"),
         ("NM", "mu-0.25", "noisy", "0-99"),
         ("NM", "mu-inf", "open", "0-99"),
@@ -162,11 +158,3 @@ def test_another_question_is_not_the_papers(changes):
     same = {"gain": {"title": "Fullest"}, "dataset.cleaning.max_carry": 1}
     assert papers_with(**same).facts.asks_the_papers
     assert not papers_with(**changes).facts.asks_the_papers
-
-
-def test_a_suite_without_privacy_runs_once_at_the_level_without_noise():
-    suites = tiny().model_dump()["suites"]
-    suites["open"]["noises"] = ["isotropic", "capacity"]
-    levels = [2, math.inf, 0.5]
-    played = jobs(tiny(privacy={"levels": levels}, suites=suites))
-    assert [level for _, level, suite, _ in played if suite == "open"] == ["mu-inf"]
