@@ -20,7 +20,6 @@ from dpol.report.door import read_crate, read_fragment
 from dpol.report.page import data_part, write_report
 from dpol.reruns.notes import Note, checksums, digest, loaded_versions, write_note
 from dpol.studies.paper1.table_2 import Verdict
-from dpol.studies.study import Section
 from pipeline import run as run_program
 from pipeline import succeed
 from report.crates import checked_crate
@@ -35,6 +34,7 @@ from report.run_by_hand import (
     config,
     files_of,
     page,
+    sections_shown,
 )
 
 CHAPTERS = {
@@ -161,13 +161,6 @@ def test_the_finding_of_a_figure_is_its_caption_and_alternative_text(whole: str)
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
     assert whole.count("12 of 34 &lt;b&gt; hold.</span></p>") == figures >= 9
-
-
-def sections_shown() -> list[Section]:
-    """Return the sections of the whole page."""
-    whole = config(*STUDIES)
-    shown = (study.sections_of(block, whole.facts) for study, block in whole.studies())
-    return [section for its in shown for section in its]
 
 
 def test_each_exhibit_has_its_place_its_results_and_the_function_that_made_it(
