@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -12,9 +13,15 @@ from typing import Any
 
 import yaml
 
+from dpol.config.experiment import parse_experiment
+
 ROOT = Path(__file__).parents[2]
+MODULE = ROOT / "workflow/Snakefile"
+"""The Snakefile that others import."""
 SMALL: dict[str, Any] = yaml.safe_load((ROOT / "tests/workflow/small.yaml").read_text())
 """A config that runs in seconds."""
+TEST: dict[str, Any] = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
+"""The config of the workflow's own test, which is smaller."""
 
 Done = subprocess.CompletedProcess[str]
 
@@ -59,6 +66,51 @@ def fail(done: Done) -> str:
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     return done.stderr
+
+
+def import_it(folder: Path, rest: str = "", **configs: Mapping[str, Any]) -> Path:
+    """A Snakefile that imports the workflow once for each config, under its name."""
+    (folder / "config").mkdir(exist_ok=True)
+    # The importer's: dpol may neither read it nor take keys from it.
+    (folder / "config/config.yaml").write_text("replicats: 5\n")
+    (folder / "importer.yaml").write_text(yaml.safe_dump(configs))
+    modules = "".join(
+        f'module {name}:\n    snakefile: "{MODULE}"\n    config: config["{name}"]\n'
+        f"use rule * from {name} as {name}_*\n"
+        for name in configs
+    )
+    (folder / "Snakefile").write_text(f'configfile: "importer.yaml"\n{modules}{rest}')
+    return folder / "Snakefile"
+
+
+def plan_pages(folder: Path, rest: str = "", **configs: Mapping[str, Any]) -> None:
+    """Plan the pages of all configs, whose runs have their names, in one dry run."""
+    for name, raw in configs.items():
+        config = parse_experiment(raw, name)
+        if config.dataset.source.kind in ("local", "gains"):
+            (folder / config.raw_file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / config.raw_file).touch()
+    snakefile = import_it(folder, rest, **configs)
+    words = "--snakefile", str(snakefile), "--directory", str(folder), "--cores", "1"
+    pages = (f"results/{name}/report/index.html" for name in configs)
+    said = succeed(run(sys.executable, "-m", "snakemake", *words, "--dry-run", *pages))
+    for name in configs:
+        assert f"{name}_games_results" in said
+
+
+def copy_code(folder: Path) -> None:
+    """Copy dpol and its workflow into a folder."""
+    for name in ("src", "workflow", "profiles"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "Snakefile", folder)
+
+
+def copy_results(folder: Path) -> None:
+    """Copy results as `cp -r` does, which keeps no time, without Snakemake's records."""
+    shutil.copytree(folder / "results", folder / "copy", copy_function=shutil.copyfile)
+    shutil.rmtree(folder / "results")
+    (folder / "copy").rename(folder / "results")
+    shutil.rmtree(folder / ".snakemake")
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,6 @@ from numpy.typing import ArrayLike
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.privacy.losses import Loss
 from dpol.studies.games.scores import Played
-
-
-def played(label: str, noise: str, mu: float, totals: Sequence[float]) -> Played:
-    """Return local runs of two rounds with these total gains, on the stream nm."""
-    return runs(np.outer(totals, [0.25, 0.75]), label=label, noise=noise, mu=mu, guaranteed=mu)
 
 
 def runs(gains: ArrayLike, *, guaranteed: float = 0.4, best: float = 1.0, **about: Any) -> Played:

@@ -22,7 +22,7 @@ import pytest
 
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.table import write_raw_table
-from pipeline import ROOT, SMALL, run, succeed, write_config
+from pipeline import ROOT, SMALL, copy_code, copy_results, run, succeed, write_config
 
 PAGE = ROOT / "docs/explanation/workflow.md"
 BEGIN = "<!-- dry runs: made by tests/workflow/test_what_runs_again.py -->\n"
@@ -69,14 +69,6 @@ class Change:
     def changed(self) -> Config:
         """The config after the change."""
         return {key: it for key, it in (CONFIG | self.config).items() if it is not None}
-
-
-def copy_results(folder: Path) -> None:
-    """Copy results as `cp -r` does, which keeps no time, without Snakemake's records."""
-    shutil.copytree(folder / "results", folder / "copy", copy_function=shutil.copyfile)
-    shutil.rmtree(folder / "results")
-    (folder / "copy").rename(folder / "results")
-    shutil.rmtree(folder / ".snakemake")
 
 
 def change_table(folder: Path) -> None:
@@ -166,9 +158,7 @@ def snakemake(folder: Path, *options: str) -> str:
 
 def finished(folder: Path) -> Path:
     """Copy dpol into a folder, and run `CONFIG` there."""
-    for name in ("src", "workflow", "profiles"):
-        shutil.copytree(ROOT / name, folder / name)
-    shutil.copy(ROOT / "Snakefile", folder)
+    copy_code(folder)
     table = simulate_hospitals(HOSPITALS, 20, date(2021, 1, 3), 1)
     write_raw_table(table, folder / "table.csv.gz")
     write_config(folder, CONFIG)

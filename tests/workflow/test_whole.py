@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import zipfile
 from pathlib import Path
@@ -25,7 +24,7 @@ from dpol.studies.jobs import collect
 from dpol.studies.registry import STUDIES, load_study
 from dpol.studies.showing import frames_of
 from dpol.studies.study import Facts, SomeFacts, Study
-from pipeline import ROOT, Done, run, snakemake, succeed, write_config
+from pipeline import ROOT, Done, copy_code, run, snakemake, succeed, write_config
 from report.crates import checked_crate
 
 WHOLE: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
@@ -53,9 +52,7 @@ def run_copy(folder: Path, *options: str) -> Done:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with a finished run."""
     folder = tmp_path_factory.mktemp("whole")
-    for name in ("src", "workflow"):
-        shutil.copytree(ROOT / name, folder / name)
-    shutil.copy(ROOT / "Snakefile", folder)
+    copy_code(folder)
     # A default config with a mistake must not mix with the named one.
     (folder / "config").mkdir()
     (folder / "config/config.yaml").write_text("replicats: 5\n")

@@ -20,15 +20,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from dpol.data.settings import SimulatedSource
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.table import write_raw_table
-from pipeline import ROOT, Done, run, succeed, write_config, written_as_before
+from pipeline import (
+    TEST,
+    Done,
+    copy_code,
+    copy_results,
+    run,
+    succeed,
+    write_config,
+    written_as_before,
+)
 
-CONFIG: dict[str, Any] = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
-CONFIG |= {"replicates": 100}  # a whole block of them, which more replicates leave as it is
+CONFIG = TEST | {"replicates": 100}  # a whole block of them, which more replicates leave as it is
 CODE = "src/dpol/noise/noises.py", "math.sqrt(2.0) * stream", "math.sqrt(3.0) * stream"
 TABLE = "table.csv.gz"
 RUN = "results/test"
@@ -127,21 +134,12 @@ def without_records(folder: Path) -> None:
     shutil.rmtree(folder / ".snakemake")
 
 
-def copied(folder: Path) -> None:
-    """Copy results as `cp -r` does, without Snakemake's records."""
-    shutil.copytree(folder / "results", folder / "copy", copy_function=shutil.copyfile)
-    shutil.rmtree(folder / "results")
-    (folder / "copy").rename(folder / "results")
-    without_records(folder)
-
-
 def without_notes(folder: Path) -> None:
     shutil.rmtree(folder / RUN / "logs")
 
 
 def damaged_note(folder: Path) -> None:
     (folder / RUN / "logs/games_results.json").write_text("{")
-    without_records(folder)
 
 
 def from_the_future(folder: Path) -> None:
@@ -163,14 +161,6 @@ def by_hand(name: str, *, keep_time: bool) -> Callable[[Path], None]:
     return change
 
 
-def both(*changes: Callable[[Path], None]) -> Callable[[Path], None]:
-    def change(folder: Path) -> None:
-        for it in changes:
-            it(folder)
-
-    return change
-
-
 @dataclass(frozen=True, kw_only=True)
 class Way:
     """A way to get other numbers, after a finished run.
@@ -184,7 +174,7 @@ class Way:
     """
 
     other: str = ""
-    hide: Callable[[Path], None] = same
+    hide: tuple[Callable[[Path], None], ...] = ()
     flags: str = ""
     ends: bool = False
     says: str = ""
@@ -193,22 +183,22 @@ class Way:
 UNTOLD = "not as this config asks"
 CHANGED = "changed since the jobs wrote them: "
 HIDDEN = (
-    ("no .snakemake", without_records, ""),
-    ("touched", same, "--touch"),
-    ("copied", copied, ""),
-    ("by times only", same, "--rerun-triggers mtime"),
-    ("the page only", same, "--allowed-rules render_report"),
-    ("tables only", same, "--allowed-rules games_shown"),
-    ("the executor that touches", same, "--executor touch"),
-    ("the report of Snakemake", same, "--report report.zip"),
-    ("no hooks", without_records, "--no-hooks"),
-    ("no .snakemake, the page is asked for", without_records, f"{RUN}/report/index.html"),
-    ("no .snakemake, the page is forced", without_records, "--forcerun render_report"),
+    ("no .snakemake", (without_records,), ""),
+    ("touched", (), "--touch"),
+    ("copied", (copy_results,), ""),
+    ("by times only", (), "--rerun-triggers mtime"),
+    ("the page only", (), "--allowed-rules render_report"),
+    ("tables only", (), "--allowed-rules games_shown"),
+    ("the executor that touches", (), "--executor touch"),
+    ("the report of Snakemake", (), "--report report.zip"),
+    ("no hooks", (without_records,), "--no-hooks"),
+    ("no .snakemake, the page is asked for", (without_records,), f"{RUN}/report/index.html"),
+    ("no .snakemake, the page is forced", (without_records,), "--forcerun render_report"),
 )
 """What keeps Snakemake from seeing a change, or from acting on it."""
 WAYS = {
     **{f"another {it}": Way(other=it, ends=True) for it in OTHERS},
-    "another seed, old times": Way(other="seed", hide=from_the_future, ends=True),
+    "another seed, old times": Way(other="seed", hide=(from_the_future,), ends=True),
     **{
         f"another {it}, {name}": Way(other=it, hide=hide, flags=flags, says=UNTOLD)
         for it in OTHERS
@@ -216,15 +206,15 @@ WAYS = {
     },
     "another table, touched streams": Way(other="table", flags="--touch streams", says=UNTOLD),
     "another seed, no .snakemake, all is forced": Way(
-        other="seed", hide=without_records, flags="--forceall", ends=True
+        other="seed", hide=(without_records,), flags="--forceall", ends=True
     ),
     # Notes are gone, which prove what ran.
-    "no notes": Way(hide=without_notes, says=UNTOLD),
-    "a damaged note": Way(hide=damaged_note, says=UNTOLD),
+    "no notes": Way(hide=(without_notes,), says=UNTOLD),
+    "a damaged note": Way(hide=(damaged_note, without_records), says=UNTOLD),
     # Files were changed by hand.
     **{
         f"{name} by hand{', with its time' if keep else ''}": Way(
-            hide=by_hand(f"{RUN}/{name}", keep_time=keep), says=CHANGED
+            hide=(by_hand(f"{RUN}/{name}", keep_time=keep),), says=CHANGED
         )
         for name in (
             *("summary.parquet", "streams/A.parquet", "games/A/mu-1/local/0-99/scores.parquet"),
@@ -233,17 +223,17 @@ WAYS = {
         for keep in (True, False)
     },
     "a result by hand, then touched": Way(
-        hide=by_hand(SUMMARY, keep_time=True), flags="--touch", says=CHANGED
+        hide=(by_hand(SUMMARY, keep_time=True),), flags="--touch", says=CHANGED
     ),
     "a result by hand, no .snakemake": Way(
-        hide=both(by_hand(SUMMARY, keep_time=True), without_records), says=CHANGED
+        hide=(by_hand(SUMMARY, keep_time=True), without_records), says=CHANGED
     ),
     "a result by hand, the page is forced": Way(
-        hide=by_hand(SCORES, keep_time=True), flags="--forcerun render_report", says=CHANGED
+        hide=(by_hand(SCORES, keep_time=True),), flags="--forcerun render_report", says=CHANGED
     ),
     # Nothing is wrong.
     "nothing": Way(ends=True, says="Nothing to be done"),
-    "nothing, copied": Way(hide=copied, ends=True, says="Nothing to be done"),
+    "nothing, copied": Way(hide=(copy_results,), ends=True, says="Nothing to be done"),
     "nothing, touched": Way(flags="--touch", ends=True, says=ANSWER),
 }
 
@@ -256,9 +246,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def of(other: str) -> Path:
         if other not in made:
             folder = made[other] = tmp_path_factory.mktemp(other or "first")
-            for name in ("src", "workflow", "profiles"):
-                shutil.copytree(ROOT / name, folder / name)
-            shutil.copy(ROOT / "Snakefile", folder)
+            copy_code(folder)
             configure(folder)
             simulate(folder, 1)
             OTHERS.get(other, same)(folder)
@@ -275,7 +263,8 @@ def folder(fresh: Callable[[str], Path], tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=[*WAYS])
 def test_no_call_shows_other_numbers(way: Way, folder: Path, fresh: Callable[[str], Path]) -> None:
-    way.hide(folder)
+    for hide in way.hide:
+        hide(folder)
     OTHERS.get(way.other, same)(folder)
     before = shown(folder)
     done = call(folder, *way.flags.split())
