@@ -79,18 +79,12 @@ half = adalg:HALF
 """
 
 
-def install(
-    folder: Path,
-    name: str,
-    version: str = "0.1",
-    points: str = ENTRY_POINTS,
-    code: str = CODE,
-) -> None:
+def install(folder: Path, name: str, points: str = ENTRY_POINTS, code: str = CODE) -> None:
     """Write a package and its metadata into a folder of packages."""
     (folder / f"{name}.py").write_text(code)
-    about = folder / f"{name}-{version}.dist-info"
+    about = folder / f"{name}-0.1.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1\n")
     (about / "entry_points.txt").write_text(points)
     (about / "top_level.txt").write_text(name)
 

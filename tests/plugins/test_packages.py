@@ -24,11 +24,8 @@ def test_an_algorithm_is_named_by_entry_point_and_by_class(packages):
     (by_entry,) = make_members("forgetful-leader")
     (by_class,) = make_members({"algorithm": "adalg:ForgetfulLeader", "label": "slow", "keep": 1.0})
     assert (by_entry.label, by_entry.algorithm.keep) == ("forgetful-leader", 0.9)
-    assert (by_class.label, by_class.family, by_class.algorithm.keep) == (
-        "slow",
-        "ForgetfulLeader",
-        1.0,
-    )
+    found = by_class.label, by_class.family, by_class.algorithm.keep
+    assert found == ("slow", "ForgetfulLeader", 1.0)
     assert "adalg" in modules_of("forgetful-leader")
 
 
@@ -102,9 +99,8 @@ def test_what_a_package_imports_beside_itself_counts_by_its_files_or_its_version
     (packages / "helper.py").write_text("import yaml\nrate = 1\n")
     assert reach("helped") == {"helped", "helper", f"PyYAML {metadata.version('PyYAML')}"}
     install(packages, "helper", code=(packages / "helper.py").read_text())
-    (packages / "helper-0.1.dist-info/direct_url.json").write_text(
-        "{}"
-    )  # of a folder or an archive
+    # As of a folder or an archive.
+    (packages / "helper-0.1.dist-info/direct_url.json").write_text("{}")
     forget_code()
     assert "helper" in reach("helped")
     before, (_, version) = code_of_job("study_point", "helped.sub"), packages_of("helped")["helped"]
@@ -140,12 +136,7 @@ def test_a_name_registered_by_two_packages_is_refused(packages):
 
 
 @pytest.mark.parametrize(
-    ("group", "name"),
-    [
-        ("algorithms", "rw-ftpl"),
-        ("learners", "ridge"),
-        ("noises", "capacity"),
-    ],
+    ("group", "name"), [("algorithms", "rw-ftpl"), ("learners", "ridge"), ("noises", "capacity")]
 )
 def test_a_foreign_package_may_not_take_a_name_of_dpol(packages, group, name):
     assert load_experiment("config/config.yaml")

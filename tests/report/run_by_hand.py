@@ -208,15 +208,9 @@ def table_by_hand(name: str) -> Table:
     )
 
 
-def page(
-    folder: Path,
-    *studies: str,
-    provenance: Provenance = PROVENANCE,
-    verdict: Verdict | None = None,
-    **changes: Any,
-) -> str:
+def page(folder: Path, *studies: str, verdict: Verdict | None = None, **changes: Any) -> str:
     files, settings = files_of(folder), config(*studies, **changes)
-    return build_page(files, settings, provenance, answered(folder, settings, verdict))
+    return build_page(files, settings, PROVENANCE, answered(folder, settings, verdict))
 
 
 def answered(folder: Path, settings: Config, verdict: Verdict | None = None) -> Answer:
@@ -231,9 +225,7 @@ def files_of(folder: Path) -> RunFiles:
     return RunFiles(folder=folder, files=checksums(folder, folder.rglob("*.*")))
 
 
-def record(
-    run: Path, origin: Provenance = PROVENANCE, *, answer: Sequence[str] = (), **changes: Any
-) -> Path:
+def record(run: Path, *, answer: Sequence[str] = (), **changes: Any) -> Path:
     """Write the crate of a run, which lists all its files, and note their checksums.
 
     `changes` are of the config that the crate describes.
@@ -242,8 +234,8 @@ def record(
     shutil.rmtree(run / "logs", ignore_errors=True)
     made = sorted(it for it in run.rglob("*") if it.is_file() and it.parent.name != "provenance")
     write_text(run / WORKFLOW, "rule all:\n")
-    write_text(run / CONFIG, origin.config_text)
-    crate = build_crate(run, config(**changes), origin, checksums(run, made), answer)
+    write_text(run / CONFIG, PROVENANCE.config_text)
+    crate = build_crate(run, config(**changes), PROVENANCE, checksums(run, made), answer)
     write_json(run / CRATE, crate)
     for file in (*made, run / WORKFLOW, run / CONFIG, run / CRATE):
         note = Note(asked="", read={}, wrote=checksums(run, [file]), began=0, ended=1)

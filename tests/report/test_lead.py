@@ -11,21 +11,14 @@ import pandas as pd
 import pytest
 
 from dpol.report.lead import answer_of, game_of
-from dpol.studies.answer.systems import (
-    first_level,
-    why_first,
-)
+from dpol.studies.answer.systems import first_level, why_first
 from dpol.studies.study import Facts
 from report.run_by_hand import config
 from standings_by_hand import Row, frames_of, standings_of
 from tables_by_hand import INF, run
 
 STREAMS = {"nm": "Here", "pa": "There"}
-TWO = replace(
-    config().facts,
-    streams=STREAMS,
-    levels=(INF, 1.0, 0.25),
-)
+TWO = replace(config().facts, streams=STREAMS, levels=(INF, 1.0, 0.25))
 FACTS = replace(TWO, streams={"nm": "Here"})
 GAINS = {"source": {"kind": "gains", "file": "t.csv", "sensitivity": 1.0}}
 MINE = "rw-ftpl", "capacity"
@@ -171,10 +164,7 @@ NONE_ABOVE = "Always North would have kept 50: no rule is above that at this lev
 
 @pytest.mark.parametrize(("ridge", "persistence", "rules", "above"), CASES)
 def test_the_simplest_rule_that_is_not_below_the_best_is_named(
-    ridge: list[float],
-    persistence: list[float],
-    rules: list[str],
-    above: int,
+    ridge: list[float], persistence: list[float], rules: list[str], above: int
 ) -> None:
     """`above` is the number of levels with noise at which a rule is above the fixed choice."""
     frame = standings_of(own(ridge, persistence))

@@ -86,10 +86,7 @@ def test_latex() -> None:
         *(r"\multicolumn{3}{l}{\textbf{NM}} \\", r"\multicolumn{3}{l}{\emph{plain}} \\"),
         r"$\mu$ = 1 & 1.00 +- 0.10 & {—} \\",
         r" & {\footnotesize \shortstack{ridge}} & \\",
-        *(
-            r"$\mu$ = 2 & 1 & 2 \\",
-            r"\multicolumn{3}{l}{\emph{capacity \textdagger{}}} \\",
-        ),
+        *(r"$\mu$ = 2 & 1 & 2 \\", r"\multicolumn{3}{l}{\emph{capacity \textdagger{}}} \\"),
         *(r"$\mu$ = 1 & 3 & {} \\", r"\multicolumn{3}{l}{\textbf{PA}} \\"),
         *(r"\multicolumn{3}{l}{\emph{plain}} \\", r"$\mu$ = 2 & 1 & 2 \\"),
     ]
