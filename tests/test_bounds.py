@@ -1,7 +1,5 @@
 """An "at most" is true wherever it is printed: Phi(1) = 0.84134 at mu = 2 is never 84.1 or 84."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -128,9 +128,8 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
 def test_a_fault_of_the_command_line_is_named_as_such(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_config(tmp_path, SMALL)
-    with pytest.raises(
-        ConfigError, match=r"^config.yaml with --config seed: 1 problem\n  seed = 'a"
-    ):
+    overridden = r"^config.yaml with --config seed: 1 problem\n  seed = 'a"
+    with pytest.raises(ConfigError, match=overridden):
         make_plan({**SMALL, "seed": "abc"}, ["config.yaml"])
     write_config(tmp_path, SMALL, seed="abc")
     with pytest.raises(ConfigError, match="^config.yaml: 1 problem"):

@@ -75,9 +75,8 @@ def test_a_label_keys_the_algorithms_own_numbers(random_stream):
 def test_values_are_shown_in_a_line(random_stream):
     stream = random_stream(9, 4)
     names = repr(dpol.NOISES).split("Noise(")
-    assert (
-        names[1] == "'isotropic', " + dpol.NOISES["isotropic"].title + "), 'isotropic-constant': "
-    )
+    title = dpol.NOISES["isotropic"].title
+    assert names[1] == f"'isotropic', {title}), 'isotropic-constant': "
     games = dpol.play("l2p", dpol.RawGains(stream, 1.0, 2, seed=1))
     said = r"Games\('l2p', 2 x 9 actions .*, mu \d\.\d+\)"
     assert re.fullmatch(said, repr(games))
@@ -173,7 +172,5 @@ def test_without_pandas_a_table_says_what_to_install(monkeypatch: pytest.MonkeyP
     for has_table in (small_stream(), games):
         with pytest.raises(ModuleNotFoundError) as caught:
             has_table.to_frame()
-        assert (
-            str(caught.value)
-            == 'pandas is missing; run pip install ".[pipeline]" in a clone, or "dpol[pipeline]"'
-        )
+        remedy = 'run pip install ".[pipeline]" in a clone, or "dpol[pipeline]"'
+        assert str(caught.value) == f"pandas is missing; {remedy}"

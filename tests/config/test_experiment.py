@@ -1,8 +1,5 @@
 """Values that a config may hold, its file, the jobs that it stands for; and shipped configs."""
 
-from __future__ import annotations
-
-import copy
 import datetime
 import json
 import math
@@ -204,7 +201,7 @@ SIMULATED = yaml.safe_load((CONFIG / "simulated.yaml").read_text(encoding="utf-8
 
 def experiment(**changes):
     """The config of simulated hospitals with some blocks replaced."""
-    return parse_experiment({**copy.deepcopy(SIMULATED), **changes}, "simulated")
+    return parse_experiment(changed(changes, of=SIMULATED), "simulated")
 
 
 def tiny(**changes):

@@ -1,8 +1,6 @@
 """Every mistake in a config is refused in one line: its key, its value and what is allowed."""
 # ruff: noqa: E501 (messages have one line each, as they are printed)
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import datetime

@@ -186,9 +186,7 @@ def test_names_of_the_library_on_a_page_exist() -> None:
     for page in docs_pages():
         text = page.read_text(encoding="utf-8")
         assert lost_names("dpol", text) == [], page
-        assert re.findall(r"\{[\w:]+\}`", text) == [], (
-            f"{page}: a code host shows roles as they are"
-        )
+        assert re.findall(r"\{[\w:]+\}`", text) == [], f"{page}: code hosts show roles as they are"
 
 
 def test_docstrings_name_what_is_there() -> None:

@@ -8,12 +8,15 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from dpol.config.experiment import parse_experiment
+from dpol.data.simulator import simulate_hospitals
+from dpol.data.table import write_raw_table
 
 ROOT = Path(__file__).parents[2]
 MODULE = ROOT / "workflow/Snakefile"
@@ -28,6 +31,7 @@ Done = subprocess.CompletedProcess[str]
 
 def write_config(folder: Path, config: Mapping[str, Any] = SMALL, **changes: Any) -> None:
     """Write the config.yaml of a folder, with changes of some keys."""
+    folder.mkdir(exist_ok=True)
     (folder / "config.yaml").write_text(yaml.safe_dump({**config, **changes}))
 
 
@@ -103,6 +107,21 @@ def copy_code(folder: Path) -> None:
     for name in ("src", "workflow", "profiles"):
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "Snakefile", folder)
+
+
+COPY = sys.executable, "-m", "snakemake", "--configfile", "config.yaml", "--cores", "2"
+"""The command of Snakemake in a folder with a copy of dpol."""
+
+
+def call_copy(folder: Path, *options: str, **variables: str) -> Done:
+    """Run Snakemake on the copy of dpol in a folder."""
+    return run(*COPY, *options, folder=folder, **{"PYTHONPATH": str(folder / "src"), **variables})
+
+
+def write_table(folder: Path, hospitals: Mapping[str, int], seed: int) -> None:
+    """Write table.csv.gz of simulated hospitals into a folder."""
+    table = simulate_hospitals(hospitals, 20, date(2021, 1, 3), seed)
+    write_raw_table(table, folder / "table.csv.gz")
 
 
 def copy_results(folder: Path) -> None:

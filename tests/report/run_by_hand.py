@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Sequence
@@ -9,9 +10,11 @@ from html.parser import HTMLParser
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pandas as pd
 import yaml
+from rocrate.rocrate import ROCrate
 
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.config.models import WHOLE, Config
@@ -241,6 +244,23 @@ def record(run: Path, *, answer: Sequence[str] = (), **changes: Any) -> Path:
         note = Note(asked="", read={}, wrote=checksums(run, [file]), began=0, ended=1)
         write_note(run / f"logs/{file.relative_to(run)}.log", note)
     return run
+
+
+def checked_crate(folder: Path) -> list[dict[str, Any]]:
+    """Assert that all files match the crate of a run, and return its entities."""
+    crate = ROCrate(folder)
+    for file in crate.get_by_type("File"):
+        found = hashlib.sha256((folder / unquote(file.id)).read_bytes()).hexdigest()
+        assert found == file["sha256"], file.id
+    run = crate.get("#run")
+    assert run["instrument"] is crate.mainEntity
+    assert {file.id for file in run["result"]} < {file.id for file in crate.root_dataset["hasPart"]}
+    entities: list[dict[str, Any]] = json.loads(
+        (folder / "ro-crate-metadata.json").read_text(encoding="utf-8")
+    )["@graph"]
+    ids = [entity["@id"] for entity in entities]
+    assert len(ids) == len(set(ids))
+    return entities
 
 
 class Elements(HTMLParser):

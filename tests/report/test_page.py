@@ -22,7 +22,6 @@ from dpol.reruns.notes import Note, checksums, digest, loaded_versions, write_no
 from dpol.studies.paper1.table_2 import Verdict
 from pipeline import run as run_program
 from pipeline import succeed
-from report.crates import checked_crate
 from report.run_by_hand import (
     ASKED,
     CLEANING,
@@ -31,6 +30,7 @@ from report.run_by_hand import (
     STUDIES,
     SVG,
     Elements,
+    checked_crate,
     config,
     files_of,
     page,
@@ -224,10 +224,7 @@ def test_a_page_comes_with_a_crate_of_its_files(copy: Path) -> None:
     assert written <= read_crate(copy).files.keys()
 
 
-NEEDED = (
-    *("summary.parquet", "data/cleaning.json"),
-    *("tables/batching.html", "figures/labels-risk.svg"),
-)
+NEEDED = "summary.parquet", "data/cleaning.json", "tables/batching.html", "figures/labels-risk.svg"
 """A file of each kind."""
 
 

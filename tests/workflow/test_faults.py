@@ -89,18 +89,16 @@ def test_so_may_the_name_of_a_config(tmp_path: Path) -> None:
 
 # ---- bad input, no place for results, no network ----
 
-LOCAL = {"kind": "local", "file": "table.csv"}
 
-
-def local_table(folder: Path, text: str, source: Any = LOCAL, **changes: Any) -> None:
-    (folder / "table.csv").write_text(text)
+def one_table(folder: Path, **source: Any) -> None:
+    """Write a config whose streams are of one table, and which asks for a long study too."""
     dataset = {
         "source": source,
         "columns": {"entity": "id", "period": "week", "count": "sick", "capacity": "beds"},
         "cleaning": {"min_total_cases": 0},
     }
     streams = {"all": {"groups": ["all"]}}
-    write_config(folder, PLAIN, dataset=dataset, streams=streams, **changes)
+    write_config(folder, PLAIN, lazy=WHOLE["lazy"], dataset=dataset, streams=streams)
 
 
 HEADER = "id,week,sick,beds\n"
@@ -116,7 +114,8 @@ def test_a_bad_table_is_told_before_the_long_studies_begin_and_is_left_alone(
     tmp_path: Path,
 ) -> None:
     text = GOOD.replace("a,2021-01-08,1,10", "a,2021-01-08,-1,10")
-    local_table(tmp_path, text, lazy=WHOLE["lazy"])
+    (tmp_path / "table.csv").write_text(text)
+    one_table(tmp_path, kind="local", file="table.csv")
     everything = fail(snakemake(tmp_path, "--cores", "1"))
     assert everything.count("error: table.csv: 1 cell cannot be used") == 1
     assert begun(tmp_path) == {"read_rows"}
@@ -129,18 +128,17 @@ def test_unwritable_results_are_told(tmp_path: Path) -> None:
     assert "cannot write results/verify-small" in fail(snakemake(tmp_path))
 
 
-WEB = {"kind": "web", "file": "data/raw/table.csv.gz"}
 NOWHERE = "http://127.0.0.1:9/table.csv"
 
 
 def test_without_network_the_fetch_says_what_to_do_and_that_works(tmp_path: Path) -> None:
-    source = {**WEB, "endpoints": [{"kind": "file", "url": NOWHERE}]}
-    local_table(tmp_path, GOOD, source, lazy=WHOLE["lazy"])
+    file, endpoints = "data/raw/table.csv.gz", [{"kind": "file", "url": NOWHERE}]
+    one_table(tmp_path, kind="web", file=file, endpoints=endpoints)
     said = fail(snakemake(tmp_path, "--cores", "1"))
     assert begun(tmp_path) == {"fetch_dataset"}
-    assert said.count("place it at data/raw/table.csv.gz") == 1
+    assert said.count(f"place it at {file}") == 1
     assert said.endswith("without a network: dpol run central-texas\n")
-    placed = tmp_path / "data/raw/table.csv.gz"
+    placed = tmp_path / file
     placed.parent.mkdir(parents=True, exist_ok=True)
     placed.write_bytes(gzip.compress(GOOD.encode()))
     rows = "results/verify-small/data/rows.parquet"

@@ -128,9 +128,8 @@ def test_an_importer_overrides_the_threads_of_each_rule(tmp_path: Path) -> None:
     tiny = {"lazy": {"n_rounds": [50], "n_experts": [2], "epsilons": [4], "replicates": 2}}
     configs = {"a": {**TEST, **tiny}}
     call = "a_results", "--cores", "2"
-    names = rules_in(
-        succeed(start(tmp_path, *call, "-n", snakefile=import_it(tmp_path, **configs)))
-    )
+    planned = start(tmp_path, *call, "-n", snakefile=import_it(tmp_path, **configs))
+    names = rules_in(succeed(planned))
     assert {"a_games_point", "a_lazy_point", "a_lazy_results", "a_render_report"} <= {*names}
     overrides = [
         f"use rule {name.removeprefix('a_')} from a as {name} with:\n    threads: 2\n"

@@ -28,7 +28,7 @@ from dpol.report.door import disagreements
 from paper_run import SUITES
 from pipeline import ROOT, SMALL, TEST, run, snakemake, succeed, write_config, written_as_before
 from plugins.conftest import install
-from report.crates import checked_crate
+from report.run_by_hand import checked_crate
 from streams_by_hand import assert_same, streams_of_config
 
 pytestmark = pytest.mark.workflow

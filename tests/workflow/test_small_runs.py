@@ -74,26 +74,13 @@ def results(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in files}
 
 
-def with_config(folder: Path) -> Path:
-    """Return a new folder with the config of the finished run."""
-    folder.mkdir()
-    write_config(folder, TEST)
-    return folder
-
-
-@pytest.fixture
-def restored_umask():
-    before = os.umask(0o077)
-    yield
-    os.umask(before)
-
-
-@pytest.mark.usefixtures("restored_umask")
 def test_a_bare_locale_and_a_strict_umask(tmp_path: Path, small_run: Path) -> None:
     """ASCII is the encoding of everything that names none, and only the owner may read files."""
-    folder = with_config(tmp_path / "bare")
+    folder = tmp_path / "bare"
+    write_config(folder, TEST)
     bare = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    succeed(run(*COMMAND, folder=folder, TZ="Pacific/Kiritimati", **bare))
+    strict = "sh", "-c", 'umask 077 && exec "$@"', "sh"
+    succeed(run(*strict, *COMMAND, folder=folder, TZ="Pacific/Kiritimati", **bare))
     assert results(folder) == results(small_run)
     page = folder / RUN / "report/index.html"
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
@@ -114,7 +101,8 @@ def test_a_clock_set_back_by_a_day(tmp_path: Path, small_run: Path) -> None:
     changed = text.replace("\nseed: ", "\nseed: 7", 1)
     config.write_text(changed, encoding="utf-8")
     succeed(run(*COMMAND, folder=folder))
-    other = with_config(tmp_path / "fresh")
+    other = tmp_path / "fresh"
+    other.mkdir()
     (other / "config.yaml").write_text(changed, encoding="utf-8")
     succeed(run(*COMMAND, folder=other))
     assert results(folder) == results(other) != results(small_run)
@@ -122,7 +110,8 @@ def test_a_clock_set_back_by_a_day(tmp_path: Path, small_run: Path) -> None:
 
 def test_a_job_that_the_system_kills_for_its_memory(tmp_path: Path, small_run: Path) -> None:
     """The run names the job and the remedy; the same command goes on and ends."""
-    folder = with_config(tmp_path / "killed")
+    folder = tmp_path / "killed"
+    write_config(folder, TEST)
     with psutil.Popen(COMMAND, cwd=folder, stdout=-1, stderr=-2, text=True) as process:
         killed = False
         while process.poll() is None and not killed:

@@ -11,7 +11,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,17 +20,15 @@ from typing import Any
 
 import pytest
 
-from dpol.data.settings import SimulatedSource
-from dpol.data.simulator import simulate_hospitals
-from dpol.data.table import write_raw_table
 from pipeline import (
+    COPY,
     TEST,
-    Done,
+    call_copy,
     copy_code,
     copy_results,
-    run,
     succeed,
     write_config,
+    write_table,
     written_as_before,
 )
 
@@ -54,25 +51,12 @@ ANSWER = "An attacker is right about one person in one week at most"
 pytestmark = pytest.mark.workflow
 
 
-def words(*flags: str) -> list[str]:
-    start = [sys.executable, "-m", "snakemake", "--configfile", "config.yaml", "--cores", "2"]
-    return [*start, *flags]
-
-
-def variables(folder: Path) -> dict[str, str]:
-    return {"PYTHONPATH": str(folder / "src")}
-
-
-def call(folder: Path, *flags: str) -> Done:
-    return run(*words(*flags), folder=folder, **variables(folder))
-
-
 def start(folder: Path, *flags: str) -> subprocess.Popen[str]:
     """Start a call in a group of processes of its own."""
     return subprocess.Popen(
-        words(*flags),
+        [*COPY, *flags],
         cwd=folder,
-        env={**os.environ, **variables(folder)},
+        env={**os.environ, "PYTHONPATH": str(folder / "src")},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -94,16 +78,10 @@ def configure(folder: Path, **changes: Any) -> None:
     write_config(folder, CONFIG, **{"dataset": {**CONFIG["dataset"], "source": source}, **changes})
 
 
-def simulate(folder: Path, seed: int) -> None:
-    source = SimulatedSource(**CONFIG["dataset"]["source"])
-    table = simulate_hospitals(source.hospitals, source.weeks, source.first_week, seed)
-    write_raw_table(table, folder / TABLE)
-
-
 def other_table(folder: Path) -> None:
-    """Simulate another table, and keep the time of the one before."""
+    """Write another table, and keep the time of the one before."""
     with written_as_before(folder / TABLE):
-        simulate(folder, 2)
+        write_table(folder, {"A": 5}, 2)
 
 
 def edit_code(folder: Path) -> None:
@@ -248,9 +226,9 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
             folder = made[other] = tmp_path_factory.mktemp(other or "first")
             copy_code(folder)
             configure(folder)
-            simulate(folder, 1)
+            write_table(folder, {"A": 5}, 1)
             OTHERS.get(other, same)(folder)
-            assert ANSWER in succeed(call(folder))
+            assert ANSWER in succeed(call_copy(folder))
         return made[other]
 
     return of
@@ -267,7 +245,7 @@ def test_no_call_shows_other_numbers(way: Way, folder: Path, fresh: Callable[[st
         hide(folder)
     OTHERS.get(way.other, same)(folder)
     before = shown(folder)
-    done = call(folder, *way.flags.split())
+    done = call_copy(folder, *way.flags.split())
     said = done.stdout + done.stderr
     assert (done.returncode == 0) == way.ends, said
     assert way.says in said
@@ -311,7 +289,7 @@ def test_a_change_during_a_call_shows_in_no_file_beside_the_former(
     former, later = shown(fresh("")), shown(fresh(other))
     left = shown(folder)
     assert left in (former, later) or "report/index.html" not in left
-    done = call(folder)
+    done = call_copy(folder)
     assert done.returncode or shown(folder) == later, done.stderr
 
 
@@ -320,7 +298,7 @@ def test_two_calls_in_a_folder_are_one(folder: Path, fresh: Callable[[str], Path
     process = start(folder)
     while process.poll() is None and not [*(folder / ".snakemake/locks").glob("*")]:
         time.sleep(0.02)
-    second = call(folder)
+    second = call_copy(folder)
     assert "another run is at work in this folder" in second.stderr
     assert second.returncode
     process.communicate()
@@ -342,7 +320,7 @@ def test_two_calls_from_two_folders_show_one_run(
     left = shown(folder)
     assert left in runs or "report/index.html" not in left
     for it, expected in zip((folder, beside), runs, strict=True):
-        if not call(it, "--forceall").returncode:
+        if not call_copy(it, "--forceall").returncode:
             assert shown(folder) == expected
 
 
@@ -358,9 +336,9 @@ def test_a_killed_call_leaves_no_page_and_goes_on_with_the_jobs_that_are_missing
     assert "report/index.html" not in shown(folder)
     notes = {it: it.stat().st_mtime for it in (folder / RUN / "logs").rglob("*.json")}
     done = {it for it, ended in notes.items() if ended > began and json.loads(it.read_text())}
-    assert "--unlock" in call(folder).stderr
-    succeed(call(folder, "--unlock"))
-    succeed(call(folder))
+    assert "--unlock" in call_copy(folder).stderr
+    succeed(call_copy(folder, "--unlock"))
+    succeed(call_copy(folder))
     assert shown(folder) == shown(fresh("table"))
     again = {it.name for it in done if it.stat().st_mtime != notes[it]}
     # Snakemake does not know of a job that ended just before the call was killed.
