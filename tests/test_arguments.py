@@ -204,18 +204,9 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (partial(losses.Promise, delta=1e-301), "delta must be 0 or at least 1e-300, got 1e-301"),
     (partial(dpol.play, "rw-fptl", noisy()), "; did you mean rw-ftpl?"),
     (partial(dpol.play, "rw-ftpl", noisy(), label=5), "label must be a str, got int; such as"),
-    (
-        partial(PLAYED.gains, GAINS),
-        "stream must be a GainStream, got ndarray; pass the one that was",
-    ),
-    (
-        partial(PLAYED.gains, TWO),
-        "town with 6 rounds and 2 experts was given; pass the stream",
-    ),
-    (
-        partial(PLAYED.share, FLAT),
-        "stream town: all experts gain the same in every round, so no sh",
-    ),
+    (partial(PLAYED.gains, GAINS), "stream must be a GainStream, got ndarray; pass the one that"),
+    (partial(PLAYED.gains, TWO), "town with 6 rounds and 2 experts was given; pass the stream"),
+    (partial(PLAYED.share, FLAT), "stream town: all experts gain the same in every round, so no"),
     (partial(dpol.RWMeta, learners=["ridge"]), "a learner must be a LearnerBank, got str; such as"),
     (partial(dpol.LearnerAlone, "ridge"), "bank must be a LearnerBank, got str; such as dpol."),
     (partial(dpol.RidgeBank, windows=8), "windows must be whole numbers from 1 to 10000, such as"),

@@ -1,7 +1,5 @@
 """An "at most" is true wherever it is printed: Phi(1) = 0.84134 at mu = 2 is never 84.1 or 84."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
@@ -10,7 +8,6 @@ import pytest
 from matplotlib import pyplot
 
 from dpol.cli import main
-from dpol.core.words import at_least, at_most
 from dpol.privacy.losses import Promise
 from dpol.report.lead import answer_of
 from dpol.report.widgets import answer_widget
@@ -87,10 +84,3 @@ def test_a_lower_bound_is_rounded_down():
     audit = {"parameter": "epsilon", "method": "event", "lower_bound": 0.98765}
     assert proved(audit) == "ε ≥ 0.987"
     assert joint_confidence([1 - 1.00001e-5] * 5) == "99.99%"
-
-
-@pytest.mark.parametrize("kind", [at_most, at_least])
-def test_a_bound_has_no_other_text(kind):
-    """A format that rounds to the nearest is refused."""
-    with pytest.raises(ValueError, match="Unknown format code"):
-        format(kind(69.146), ".0f")

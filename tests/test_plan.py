@@ -66,36 +66,24 @@ def test_the_text_of_a_config_has_its_order_letters_and_overrides(tmp_path: Path
     assert "\nseed: 9\n" in make_plan(SMALL | {"seed": 9}, [file]).text
 
 
-def test_a_corrected_table_is_noticed_unless_a_job_makes_it(tmp_path: Path) -> None:
-    def nothing(file: str) -> bool:
-        return False
-
-    table, missing = tmp_path / "table.csv", str(tmp_path / "missing.csv")
-    table.write_text("a\n1\n")
-    made = plan()
-    before = made.contents(str(table), made=nothing)
-    assert before == [sha256(table)]
-    table.write_text("a\n2\n")
-    assert made.contents(str(table), made=nothing) != before
-    assert made.contents(str(table), made=lambda file: True) == [None]
-    assert made.contents(missing, made=nothing) == [None]
-
-
-def test_a_fetched_table_that_is_gone_has_the_checksum_of_its_record(
+def test_a_job_is_told_the_checksum_of_its_table_unless_a_job_makes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Of a fetched table that is gone, its record tells the checksum."""
     monkeypatch.chdir(tmp_path)
-    table, fetched = Path("table.csv.gz"), on_the_web("a", "NM")
+    table, local, fetched = Path("table.csv.gz"), plan(), on_the_web("a", "NM")
 
-    def told() -> str | None:
-        (found,) = fetched.contents(str(table), made=lambda file: True)
+    def told(asked: Plan, *, made: bool) -> str | None:
+        (found,) = asked.contents(str(table), made=lambda file: made)
         return found
 
-    assert told() is None
-    Path("table.csv.gz.provenance.json").write_text(json.dumps({"sha256": "abc"}))
-    assert told() == "abc"
-    table.write_bytes(b"b")  # replaced by hand, or by another fetch
-    assert told() == sha256(table)
+    assert told(local, made=False) is told(fetched, made=True) is None
+    Path(f"{table}.provenance.json").write_text(json.dumps({"sha256": "abc"}))
+    assert told(fetched, made=True) == "abc"
+    for text in ("fetched", "corrected, by hand or by another fetch"):
+        table.write_text(text)
+        assert told(local, made=False) == told(fetched, made=True) == sha256(table)
+    assert told(local, made=True) is None
 
 
 def test_two_imports_share_a_fetched_table_only_if_they_ask_for_the_same(
@@ -140,9 +128,8 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
 def test_a_fault_of_the_command_line_is_named_as_such(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_config(tmp_path, SMALL)
-    with pytest.raises(
-        ConfigError, match=r"^config.yaml with --config seed: 1 problem\n  seed = 'a"
-    ):
+    overridden = r"^config.yaml with --config seed: 1 problem\n  seed = 'a"
+    with pytest.raises(ConfigError, match=overridden):
         make_plan({**SMALL, "seed": "abc"}, ["config.yaml"])
     write_config(tmp_path, SMALL, seed="abc")
     with pytest.raises(ConfigError, match="^config.yaml: 1 problem"):

@@ -1,7 +1,5 @@
 """No two mechanisms, and no two purposes, draw from one seed."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from importlib import import_module
@@ -97,9 +95,8 @@ def recorded(config, whole_ledger, random_stream, tmp_path_factory):
     uses = defaultdict(list, {seed: list(users) for seed, users in whole_ledger[1].items()})
     for label in config.streams:
         write_stream(random_stream(12, 3, label=label), folder / f"streams/{label}.parquet")
-    (main, settings), *studies = config.studies()
-    comparison, *studies = studies
-    for study, block in ((main, settings), comparison):
+    main, comparison, *studies = config.studies()
+    for study, block in (main, comparison):
         for job in study.jobs(block, config.facts).values():
             if "stream" not in job.inputs:
                 continue  # it only compares games

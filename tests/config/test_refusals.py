@@ -1,8 +1,6 @@
 """Every mistake in a config is refused in one line: its key, its value and what is allowed."""
 # ruff: noqa: E501 (messages have one line each, as they are printed)
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import datetime
@@ -13,6 +11,7 @@ import pytest
 
 from dpol.config.experiment import parse_experiment
 from dpol.core.errors import ConfigError
+from dpol.data.tidy import instead_of
 from dpol.experts.registry import REGISTRY
 from dpol.noise import NOISES
 from small_config import COMPARED, DELETED, GAINS, LOCAL, SMALL, WEB, changed, problems
@@ -214,25 +213,16 @@ def test_a_name_like_a_key_does_not_confuse_the_places(label):
 
 
 def test_keys_that_left_are_refused_together_each_with_what_to_do_instead():
+    """A block that left is told key by key, and several columns for one with the line for it."""
     left = {
-        "dataset.format": {"layout": "wide", "skip_last": 2, "delimiter": ";", "strip": ["%"]},
-        "dataset.columns.entity_with": ["city"],
-        "dataset.columns.count_rows": True,
-        "dataset.columns.period": {"year": "y", "week": "w", "system": "iso"},
-        "dataset.columns.capacity": ["occupied", "free"],
-        "dataset.cleaning.keep": {"measure": "occupied"},
-        "dataset.cleaning.equal_rows": "drop",
-        "dataset.cleaning.several_capacities": "mean",
-        "dataset.cleaning.latest_by": "issued",
-        "dataset.cleaning.cumulative": "difference",
-        "dataset.cleaning.absent": "zero",
-        "dataset.cleaning.identifiers": {"1": "01"},
+        f"dataset.{block}.{key}": instead
+        for block in ("format", "columns", "cleaning")
+        for key, instead in instead_of(block).items()
     }
-    said = problems(left)
-    assert len(said) == 3 + len(left)
-    for key in ("layout", "strip", "entity_with", "count_rows", "keep", "latest_by", "cumulative"):
-        (line,) = (it for it in said if f".{key} = " in it)
-        assert ": delete it: " in line
-        assert "table" in line.partition(": delete it: ")[2]
-    assert any("dataset.format.delimiter = ';': delete it: write read.sep" in it for it in said)
-    assert sum("must be one column; make it with pandas: table" in it for it in said) == 2
+    assert [key for key, instead in left.items() if not re.search(r"table|read\.", instead)] == []
+    several = {"dataset.columns.capacity": ["a", "b"], "dataset.columns.period": {"year": "y"}}
+    said = problems(dict.fromkeys(left, "x"), several)
+    told = [f"{key} = 'x': delete it: {instead}" for key, instead in left.items()]
+    others = {*said} - {*told}
+    assert (len(said), len(others)) == (len(left) + 2, 2)
+    assert all("must be one column; make it with pandas: table" in it for it in others)

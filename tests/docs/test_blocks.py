@@ -1,11 +1,13 @@
-"""Pages have what their functions write today, results stand nowhere else, and records agree."""
+"""Pages and the notebook have what is written today, results stand nowhere else, records agree."""
 
 from __future__ import annotations
 
 import importlib
 import json
 import re
+import sys
 from pathlib import Path
+from typing import Any
 
 import findings
 import pages
@@ -15,9 +17,12 @@ import record
 import tables
 import verify
 
+from dpol.core.errors import PIPELINE
 from dpol.show.reported import FILLINGS
 from dpol.studies.ledger.claims.compute import statements
 from dpol.studies.ledger.claims.core import _digits
+from pipeline import ROOT, run, succeed
+from run_notebook import read
 
 TEXTS = {name: pages.read(name) for name in pages.tracked("*.md")}
 BLOCKS = {
@@ -110,3 +115,24 @@ def test_the_record_has_the_statements_of_today() -> None:
             assert re.fullmatch(template, getattr(row, column), re.DOTALL), each.place
         for ends in filter(None, each.over.values()):
             assert " to ".join(map(_digits, ends)) in row.tried, each.place
+
+
+# ---- the notebook --------------------------------------------------------------------------------
+
+
+def told(notebook: dict[str, Any]) -> list[Any]:
+    """Return the outputs; pictures, whose bytes depend on the version of Matplotlib, as a word."""
+    outputs = [it for cell in notebook["cells"] for it in cell.get("outputs", ())]
+    for it in outputs:
+        if "image/png" in it.get("data", {}):
+            it["data"]["image/png"] = "a picture"
+    return outputs
+
+
+def test_the_notebook_holds_the_outputs_of_a_run_without_the_pipeline() -> None:
+    missing = sorted(PIPELINE - {"matplotlib"})
+    code = f"import json, sys; sys.modules |= dict.fromkeys({missing}); "
+    code += "from run_notebook import executed, read; print(json.dumps(executed(read())))"
+    printed = succeed(run(sys.executable, "-W", "error", "-c", code, folder=ROOT / "tests/helpers"))
+    assert told(json.loads(printed)) == told(read()), "run make pages"
+    assert "a picture" in str(told(read()))

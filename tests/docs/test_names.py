@@ -1,15 +1,25 @@
-"""What a Markdown file of the repository names is in the repository, or made by a run."""
+"""What pages name is there: files, results, works, modules and functions, keys of a config."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import pkgutil
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import references
+import yaml
 from pages import tracked
 
-from code_blocks import ROOT, pages
-from dpol.config.experiment import load_experiment
+import dpol
+from code_blocks import ROOT, docs_pages, pages
+from dpol.config.experiment import load_experiment, parse_experiment
+from dpol.core.errors import ConfigError
+from small_config import LOCAL, changed
 
 FILES = tracked()
 # The changelog also names what has left.
@@ -123,3 +133,135 @@ def outside(text: str) -> set[str]:
 def test_every_number_of_a_work_is_in_the_list() -> None:
     strange = {name: outside(text) for name, text in texts().items()}
     assert {name: ids for name, ids in strange.items() if ids} == {}
+
+
+# ---- the library -------------------------------------------------------------------------------
+
+MODULES = ["dpol", *(module.name for module in pkgutil.walk_packages(dpol.__path__, "dpol."))]
+
+
+def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """Yield the public classes and functions that a module defines."""
+    for name, value in vars(module).items():
+        if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
+            continue
+        if inspect.isclass(value) or inspect.isfunction(inspect.unwrap(value)):
+            yield name, value
+
+
+def resolve(name: str) -> bool:
+    """Return whether a module, a class or an attribute exists."""
+    module = max((it for it in MODULES if f"{name}.".startswith(f"{it}.")), key=len, default="")
+    if not module:
+        return False
+    value: Any = importlib.import_module(module)
+    parts = name.removeprefix(module).split(".")[1:]
+    for part in parts:
+        if part in annotations(value):  # a field that has no value before there is an instance
+            return part == parts[-1]
+        if not hasattr(value, part):
+            return False
+        value = getattr(value, part)
+    return True
+
+
+def annotations(value: Any) -> set[str]:
+    """Return the annotated fields of a class."""
+    classes = value.__mro__ if inspect.isclass(value) else ()
+    return {name for each in classes for name in inspect.get_annotations(each)}
+
+
+GROUPS = {f"dpol.{kind}" for kind in ("algorithms", "learners", "noises", "studies", "commands")}
+"""Groups of entry points, which pages name too."""
+
+
+def lost_names(name: str, text: str, about: str = "") -> list[str]:
+    """Return the names in a text, and of parts of a package in its docstring, that do not exist."""
+    names = {*re.findall(r"`(dpol(?:\.\w+)+)(?::\w+)?`", text)} - GROUPS
+    names |= {f"{name}.{part}" for part in re.findall(r"`([a-z_]+)`", about)}
+    return [each for each in sorted(names) if not resolve(each)]
+
+
+def test_names_of_the_library_on_a_page_exist() -> None:
+    for page in docs_pages():
+        text = page.read_text(encoding="utf-8")
+        assert lost_names("dpol", text) == [], page
+        assert re.findall(r"\{[\w:]+\}`", text) == [], f"{page}: code hosts show roles as they are"
+
+
+def test_docstrings_name_what_is_there() -> None:
+    for name in MODULES:
+        module = importlib.import_module(name)
+        text = Path(str(module.__file__)).read_text(encoding="utf-8")
+        about = module.__doc__ or "" if hasattr(module, "__path__") else ""
+        assert lost_names(name, text, about) == [], name
+
+
+def arguments(description: str) -> list[str]:
+    """Return the names in the section `Args:`."""
+    section = re.search(r"^Args:\n((?:    .*\n|\n)*)", inspect.cleandoc(description) + "\n", re.M)
+    return re.findall(r"^    (\w+):", section[1], re.M) if section else []
+
+
+def callables(module: ModuleType) -> Iterator[Any]:
+    """Yield the classes, functions and methods that a module defines."""
+    for _, value in public(module):
+        yield value
+        if inspect.isclass(value):
+            functions = filter(inspect.isfunction, vars(value).values())
+            yield from (value for value in functions if value.__module__ == module.__name__)
+
+
+def test_described_arguments_are_those_there_are() -> None:
+    """A docstring describes all arguments, in their order, or none."""
+    for value in (it for name in MODULES for it in callables(importlib.import_module(name))):
+        if found := arguments(value.__doc__ or ""):
+            there = inspect.signature(value).parameters
+            assert found == [parameter for parameter in there if parameter != "self"], value
+
+
+# ---- blocks in braces on the page of configs are some that a config may have at their place ------
+
+BLOCK = re.compile(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
+ENTRIES = "suites.noisy.algorithms"
+
+
+def blocks_in(page: str) -> Iterator[tuple[str, str]]:
+    """Yield the key of each block, as in the manual's tables or empty for others, and its text."""
+    heading = ""
+    for line in page.splitlines():
+        if line.startswith("### "):
+            heading = re.split("[ ,]", line)[1]
+        key = re.match(r"`([\w.]+)` \|", line)
+        for text in BLOCK.findall(line):
+            yield f"{heading}.{key[1]}" if key else "", text
+
+
+def refused(key: str, text: str) -> bool:
+    """Return whether a config that has the block there is refused.
+
+    A block without a key is an entry of a suite, or of the learners of one. The words of a key may
+    show its value, or the block that has it.
+    """
+    block = yaml.safe_load(text)
+    if key:
+        tried = [{key: block}, {key.rpartition(".")[0]: block}]
+    elif "learner" in block:
+        tried = [{ENTRIES: [{"algorithm": "rw-meta", "learners": [block]}]}]
+    else:
+        tried = [{ENTRIES: [block]}]
+    base = {"dataset.source": LOCAL, "report.algorithms": []}
+    for change in tried:
+        try:
+            parse_experiment(changed(base, change), "")
+        except ConfigError:
+            continue
+        return False
+    return True
+
+
+def test_every_block_is_one_of_a_config() -> None:
+    found = list(blocks_in((ROOT / "config" / "README.md").read_text(encoding="utf-8")))
+    assert len([text for key, text in found if not key]) >= 3
+    assert len([text for key, text in found if key]) >= 4
+    assert [each for each in found if refused(*each)] == []

@@ -8,7 +8,6 @@ own copy of this checkout. The language of a block decides what happens:
 - `yaml`: with a path in its first line (`# config/mine.yaml`) becomes that file; without one it
   must hold keys of a config, and `config/simulated.yaml` with these keys must be valid;
 - `python` with a path in its first line (`# src/dpol/...`): becomes that file;
-- `diff`: is applied to the copy;
 - `text`: is the output of the block before it; `...` stands for anything.
 
 A comment above a block changes this: with `<!-- code: plan -->` snakemake only plans (a dry run);
@@ -36,7 +35,7 @@ from markdown_it import MarkdownIt
 from dpol.config.experiment import parse_experiment
 from pipeline import ROOT, run, succeed
 
-LANGUAGES = ("sh", "python", "yaml", "diff", "text")
+LANGUAGES = ("sh", "python", "yaml", "text")
 DIRECTIVE = re.compile(r"<!-- code: (plan|not run: .{10,}) -->\s*")
 FILE = re.compile(r"# ([\w./-]+(?:\.(?:py|yaml|md)|/Snakefile))\n")
 
@@ -138,7 +137,7 @@ class Reader:
     options: Sequence[str] = ()
 
     @contextmanager
-    def shell(self) -> Iterator[Shell]:
+    def shell(self) -> Iterator[subprocess.Popen[str]]:
         """Start a bash in the root of the copy; a failing command ends it."""
         with subprocess.Popen(
             ["bash", "-euo", "pipefail"],
@@ -154,35 +153,24 @@ class Reader:
             text=True,
         ) as process:
             try:
-                yield Shell(process, self.project, self.options)
+                yield process
             finally:
                 process.kill()
 
-
-@dataclass(frozen=True)
-class Shell:
-    """A running bash that reads commands, and the copy of the project."""
-
-    process: subprocess.Popen[str]
-    project: Path
-    options: Sequence[str]
-
-    def paste(self, block: Block) -> str:
+    def paste(self, block: Block, shell: subprocess.Popen[str]) -> str:
         """Run a block, or check its syntax, and return its output."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
         options = " ".join([*self.options, *(["--dry-run"] if block.plan else [])])
         end = f"end of {block.place}"
-        typed = f"export MORE_OPTIONS={shlex.quote(options)}", command(block, self.project)
-        self.process.stdin.write("\n".join((*typed, f"echo {end}\n")))
-        self.process.stdin.flush()
-        stop = threading.Timer(600, self.process.kill)
+        typed = f"export MORE_OPTIONS={shlex.quote(options)}", command(block)
+        shell.stdin.write("\n".join((*typed, f"echo {end}\n")))
+        shell.stdin.flush()
+        stop = threading.Timer(600, shell.kill)
         stop.start()
         printed = ""
         try:
             while not printed.endswith(f"{end}\n"):
-                line = self.process.stdout.readline()
-                assert line, f"{block.place}: exit code {self.process.wait()}\n{printed}"
+                line = shell.stdout.readline()
+                assert line, f"{block.place}: exit code {shell.wait()}\n{printed}"
                 printed += line
         finally:
             stop.cancel()
@@ -194,13 +182,11 @@ def run_page(page: Path, reader: Reader, left_out: str = "") -> None:
 
     With `left_out`, run only the blocks that are marked as not run for this reason.
     """
-    printed = ""
+    read, printed = blocks(page), ""
+    if left_out:
+        read = [replace(it, reason="") for it in read if it.reason == left_out]
     with reader.shell() as shell:
-        for block in blocks(page):
-            if left_out and block.reason != left_out:
-                continue
-            if left_out:
-                block = replace(block, reason="")
+        for block in read:
             if block.language == "text":
                 assert matches(block.code, printed), f"{block.place}: printed instead:\n{printed}"
             elif block.file:
@@ -209,14 +195,12 @@ def run_page(page: Path, reader: Reader, left_out: str = "") -> None:
             elif block.language == "yaml":
                 check_config(block, reader.project)
             else:
-                printed = shell.paste(block)
+                printed = reader.paste(block, shell)
 
 
-def command(block: Block, project: Path) -> str:
+def command(block: Block) -> str:
     """Return the line that runs a block or checks its syntax, without reading later input."""
     code = shlex.quote(block.code)
-    if block.language == "diff":
-        return f"printf %s {code} | git -C {shlex.quote(str(project))} apply -"
     if block.language == "python":
         check = shlex.quote(f"compile({block.code!r}, 'block', 'exec')")
         return f"python -W error -c {check if block.reason else code} < /dev/null"

@@ -71,8 +71,7 @@ def lines_of(text: str) -> list[str]:
 
 def read() -> dict[str, Any]:
     """Read the notebook."""
-    notebook: dict[str, Any] = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
-    return notebook
+    return json.loads(NOTEBOOK.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

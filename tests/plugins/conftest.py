@@ -7,28 +7,41 @@ import pytest
 from in_process import forget_code
 
 CODE = '''
-"""A leader that forgets, learners, and a noise."""
+"""A leader that forgets, in pandas, learners, and a noise; and some that fail."""
 
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
-from dpol.experts.interface import LearnerBank, LocalAlgorithm
+import dpol
 from dpol.experts.learners.leader import LeaderBank
 from dpol.noise import Noise
 
 
 @dataclass(frozen=True)
-class ForgetfulLeader(LocalAlgorithm):
+class ForgetfulLeader(dpol.LocalAlgorithm):
     keep: float = 0.9
 
     def init(self, setup):
-        return setup.initial
+        return pd.DataFrame(setup.initial)
 
     def step(self, state, observation, generators):
         if observation is not None:
-            state = self.keep * state + observation.gains
-        return state, state.argmax(axis=1).astype(np.int32)
+            state = self.keep * state + pd.DataFrame(observation.gains)
+        return state, state.idxmax(axis=1).to_numpy()
+
+
+@dataclass(frozen=True)
+class Fails(ForgetfulLeader):
+    def step(self, state, observation, generators):
+        raise KeyError("north\\nsouth")
+
+
+@dataclass(frozen=True)
+class FailsInPublic(dpol.FollowTheLeader):
+    def init(self, setup):
+        raise ZeroDivisionError
 
 
 @dataclass(frozen=True)
@@ -36,6 +49,12 @@ class OtherLeaders(LeaderBank):
     @property
     def labels(self):
         return ("other-leader",)
+
+
+@dataclass(frozen=True)
+class FailingLeader(LeaderBank):
+    def step(self, state, observation):
+        raise LookupError
 
 
 HALF = Noise(
@@ -60,18 +79,12 @@ half = adalg:HALF
 """
 
 
-def install(
-    folder: Path,
-    name: str,
-    version: str = "0.1",
-    points: str = ENTRY_POINTS,
-    code: str = CODE,
-) -> None:
+def install(folder: Path, name: str, points: str = ENTRY_POINTS, code: str = CODE) -> None:
     """Write a package and its metadata into a folder of packages."""
     (folder / f"{name}.py").write_text(code)
-    about = folder / f"{name}-{version}.dist-info"
+    about = folder / f"{name}-0.1.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1\n")
     (about / "entry_points.txt").write_text(points)
     (about / "top_level.txt").write_text(name)
 

@@ -17,10 +17,7 @@ from scipy import integrate
 
 from dpol.core.randomness import Floats
 from dpol.privacy.auditing import audit_runs
-from dpol.privacy.matrix_mechanism import (
-    decayed_sums,
-    prefix_sums_largest,
-)
+from dpol.privacy.matrix_mechanism import decayed_sums, prefix_sums_largest
 
 ROUNDS = pytest.mark.parametrize("T", [67, 148, 520, 1000])
 ROUNDING = 1e-10

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Sequence
 from html.parser import HTMLParser
+from itertools import chain
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pandas as pd
 import yaml
+from rocrate.rocrate import ROCrate
 
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.config.models import WHOLE, Config
@@ -25,14 +29,10 @@ from dpol.report.page import build_page
 from dpol.reruns.notes import Note, checksums, write_note
 from dpol.show.rendering import render
 from dpol.show.table import Group, Table, TableCell, TableSection
-from dpol.studies.answer.league import league_table
-from dpol.studies.answer.privacy_utility import answer_table
-from dpol.studies.ledger.audits.drawn import audits_table
-from dpol.studies.ledger.claims.drawn import claims_table
 from dpol.studies.paper1.table_2 import Verdict
 from dpol.studies.registry import load_studies
 from dpol.studies.showing import frames_of
-from dpol.studies.study import schemas_in
+from dpol.studies.study import Section, schemas_in
 from replays import replay_of, stream_of
 from standings_by_hand import standings_of
 from tables_by_hand import LEVELS, STREAM, rows, summary
@@ -56,25 +56,20 @@ STUDIES: dict[str, Any] = {
     "claims": {},
     "comparison": {"ours": {"algorithm": "ridge-w8-weak", "noise": "isotropic"}},
 }
+FALSE = {"kind": "false", "root": "Theorem 3", "mend": "n = 1", "witness": "n = 2"}
 CLAIMS = (
     claim_by_hand(2.0, "<=", 1.5),
     claim_by_hand(9.0, "<=", 3.0, place="Theorem 2"),
-    claim_by_hand(
-        *(1.0, "<=", 3.0),
-        **{"place": "Theorem 3", "statement": ODD, "witness": "n = 2"},
-        **{"kind": "false", "root": "Theorem 3", "mend": "n = 1"},
-    ),
-    claim_by_hand(
-        *(1.0, "<=", 3.0),
-        **{"paper": "Two", "place": "against mf-ftpl"},
-        on_data=True,
-    ),
+    claim_by_hand(1.0, "<=", 3.0, place="Theorem 3", statement=ODD, **FALSE),
+    claim_by_hand(1.0, "<=", 3.0, paper="Two", place="against mf-ftpl", on_data=True),
     claim_by_hand(1.0, "=", 1.0, paper="Two", place="Lemma 5"),
 )
 AUDITS = (
     {"mechanism": "noise", "variant": "isotropic", "claimed": 1.0, "lower_bound": 0.9},
     {"mechanism": "response", "variant": ODD, "claimed": 1.0, "lower_bound": 1.25},
 )
+MADE = "answer", "league", "claims", "audits"
+"""Tables that are made from the frames of the run, as a browser reads them."""
 CLEANING = {
     "provenance": {
         "file": "table.csv.gz",
@@ -146,28 +141,20 @@ def complete(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     return frame.assign(**lacking)[list(schema.columns)]
 
 
-def claims() -> pd.DataFrame:
-    return ledger_of(*CLAIMS)
-
-
 def audits() -> pd.DataFrame:
     shared = {
-        "adjacency": "one person elsewhere",
         "unit": "one person in one round",
         "parameter": "mu",
-        "delta": 0.0,
         "confidence": 0.95,
         "runs": 3000,
         "method": "event",
-        "code": "dpol.noise.privatize",
-        "inputs": "two hospitals",
-        "statistic": "an event",
         "recorded": 1.0,
     }
-    rows = [shared | audit for audit in AUDITS]
-    frame = pd.DataFrame(rows)
+    frame = pd.DataFrame([shared | audit for audit in AUDITS])
     broken = frame["lower_bound"] > frame["claimed"]
-    return frame.assign(verdict=broken.map({True: "violated", False: "consistent"}))
+    verdict = broken.map({True: "violated", False: "consistent"})
+    schema = schemas_in("dpol.studies.ledger.audits")["audits"]
+    return complete(frame.assign(verdict=verdict), schema)
 
 
 def replay() -> pd.DataFrame:
@@ -183,58 +170,50 @@ def write_run(folder: Path) -> None:
     write_stream(stream_of(6, 3, names=NAMES), folder / "streams/nm.parquet")
     frames = {
         "summary": summary(),
-        "cumulative": pd.DataFrame(index=[0]),
-        "switches": pd.DataFrame(index=[0]),
         "replay": replay(),
-        "totals": pd.DataFrame(index=[0]),
         "standings": standings_of(rows()),
-        "claims": claims(),
+        "claims": ledger_of(*CLAIMS),
         "audits": audits(),
     }
+    written = frames | dict.fromkeys(("cumulative", "switches", "totals"), pd.DataFrame(index=[0]))
     for study in load_studies().values():
         for name, schema in schemas_in(study.package).items():
-            if name in frames:
-                write_frame(complete(frames[name], schema), folder / f"{name}.parquet")
+            if name in written:
+                write_frame(complete(written[name], schema), folder / f"{name}.parquet")
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     (folder / "data/understood.svg").write_text(SVG)
-    studies = config(*STUDIES).studies()
     facts = config(*STUDIES).facts
-    shown = [section for study, block in studies for section in study.sections_of(block, facts)]
-    for figure in (it for section in shown for it in section.figures):
-        (folder / f"figures/{figure.name}.svg").write_text(SVG)
+    for section in sections_shown():
+        for figure in section.figures:
+            (folder / f"figures/{figure.name}.svg").write_text(SVG)
+        for table in section.tables:
+            real = table.name in MADE
+            made = table.function(frames, facts) if real else table_by_hand(table.name)
+            (folder / f"tables/{table.name}.html").write_text(render(made, ".html"))
+
+
+def sections_shown() -> list[Section]:
+    """Return the sections of a page with every study."""
+    whole = config(*STUDIES)
+    shown = (study.sections_of(block, whole.facts) for study, block in whole.studies())
+    return [*chain.from_iterable(shown)]
+
+
+def table_by_hand(name: str) -> Table:
     group = Group("", (("μ = 1", (TableCell(ODD, ("note",)),)),))
-    section = TableSection("New Mexico", "n = 2", (group,))
-    tables = {
-        table.name: Table(
-            caption=f"Of {table.name}",
-            corner=("stream", "privacy"),
-            headers=("gain",),
-            sections=(section,),
-            footers=(ODD,),
-            numbers=pd.DataFrame(),
-        )
-        for table in (it for section in shown for it in section.tables)
-    }
-    compared = {name: frames[name] for name in ("standings", "summary")}
-    tables |= {
-        "claims": claims_table({"claims": claims()}, None),
-        "audits": audits_table({"audits": audits()}, None),
-        "league": league_table(compared, facts),
-        "answer": answer_table(compared, facts),
-    }
-    for name, table in tables.items():
-        (folder / f"tables/{name}.html").write_text(render(table, ".html"))
+    return Table(
+        caption=f"Of {name}",
+        corner=("stream", "privacy"),
+        headers=("gain",),
+        sections=(TableSection("New Mexico", "n = 2", (group,)),),
+        footers=(ODD,),
+        numbers=pd.DataFrame(),
+    )
 
 
-def page(
-    folder: Path,
-    *studies: str,
-    provenance: Provenance = PROVENANCE,
-    verdict: Verdict | None = None,
-    **changes: Any,
-) -> str:
+def page(folder: Path, *studies: str, verdict: Verdict | None = None, **changes: Any) -> str:
     files, settings = files_of(folder), config(*studies, **changes)
-    return build_page(files, settings, provenance, answered(folder, settings, verdict))
+    return build_page(files, settings, PROVENANCE, answered(folder, settings, verdict))
 
 
 def answered(folder: Path, settings: Config, verdict: Verdict | None = None) -> Answer:
@@ -249,9 +228,7 @@ def files_of(folder: Path) -> RunFiles:
     return RunFiles(folder=folder, files=checksums(folder, folder.rglob("*.*")))
 
 
-def record(
-    run: Path, origin: Provenance = PROVENANCE, *, answer: Sequence[str] = (), **changes: Any
-) -> Path:
+def record(run: Path, *, answer: Sequence[str] = (), **changes: Any) -> Path:
     """Write the crate of a run, which lists all its files, and note their checksums.
 
     `changes` are of the config that the crate describes.
@@ -260,13 +237,30 @@ def record(
     shutil.rmtree(run / "logs", ignore_errors=True)
     made = sorted(it for it in run.rglob("*") if it.is_file() and it.parent.name != "provenance")
     write_text(run / WORKFLOW, "rule all:\n")
-    write_text(run / CONFIG, origin.config_text)
-    crate = build_crate(run, config(**changes), origin, checksums(run, made), answer)
+    write_text(run / CONFIG, PROVENANCE.config_text)
+    crate = build_crate(run, config(**changes), PROVENANCE, checksums(run, made), answer)
     write_json(run / CRATE, crate)
     for file in (*made, run / WORKFLOW, run / CONFIG, run / CRATE):
         note = Note(asked="", read={}, wrote=checksums(run, [file]), began=0, ended=1)
         write_note(run / f"logs/{file.relative_to(run)}.log", note)
     return run
+
+
+def checked_crate(folder: Path) -> list[dict[str, Any]]:
+    """Assert that all files match the crate of a run, and return its entities."""
+    crate = ROCrate(folder)
+    for file in crate.get_by_type("File"):
+        found = hashlib.sha256((folder / unquote(file.id)).read_bytes()).hexdigest()
+        assert found == file["sha256"], file.id
+    run = crate.get("#run")
+    assert run["instrument"] is crate.mainEntity
+    assert {file.id for file in run["result"]} < {file.id for file in crate.root_dataset["hasPart"]}
+    entities: list[dict[str, Any]] = json.loads(
+        (folder / "ro-crate-metadata.json").read_text(encoding="utf-8")
+    )["@graph"]
+    ids = [entity["@id"] for entity in entities]
+    assert len(ids) == len(set(ids))
+    return entities
 
 
 class Elements(HTMLParser):

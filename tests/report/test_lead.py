@@ -11,21 +11,14 @@ import pandas as pd
 import pytest
 
 from dpol.report.lead import answer_of, game_of
-from dpol.studies.answer.systems import (
-    first_level,
-    why_first,
-)
+from dpol.studies.answer.systems import first_level, why_first
 from dpol.studies.study import Facts
 from report.run_by_hand import config
 from standings_by_hand import Row, frames_of, standings_of
 from tables_by_hand import INF, run
 
 STREAMS = {"nm": "Here", "pa": "There"}
-TWO = replace(
-    config().facts,
-    streams=STREAMS,
-    levels=(INF, 1.0, 0.25),
-)
+TWO = replace(config().facts, streams=STREAMS, levels=(INF, 1.0, 0.25))
 FACTS = replace(TWO, streams={"nm": "Here"})
 GAINS = {"source": {"kind": "gains", "file": "t.csv", "sensitivity": 1.0}}
 MINE = "rw-ftpl", "capacity"
@@ -84,10 +77,8 @@ def test_ours_stands_beside_the_papers_method_and_the_strongest_rival() -> None:
         f" {NONE_ABOVE.replace('no rule is', 'it is not')} Your method is rw-ftpl with"
         f" capacity noise. The strongest rival is persistence with isotropic noise: {BEST}."
     )
-    assert (
-        "It is above RW-Meta, the paper’s method (10), and level with the strongest rival (40)."
-        in high
-    )
+    level = "It is above RW-Meta, the paper’s method (10), and level with the strongest rival (40)."
+    assert level in high
     assert f"The strongest rival is persistence with isotropic noise: {BEST}." in high
     # Without noise, also what keeps no level keeps this one.
     assert "below the strongest rival (100). Without privacy an attacker may" in free
@@ -126,10 +117,9 @@ def test_it_says_on_which_data_ours_was_chosen_and_what_nobody_measured() -> Non
     dataset = config().dataset.model_copy(update={"caveat": "Zeros may hide counts."})
     lead = leads(frame, dataset=dataset)[1]
     assert lead.startswith("Our method keeps 50 ")
-    ahead = (
-        "It is ahead of RW-Meta, the paper’s method (30) at this reading, and behind the strongest"
-    )
-    assert f"{ahead} rival (60) at this reading." in lead
+    at = "at this reading"
+    ahead = f"It is ahead of RW-Meta, the paper’s method (30) {at}, and behind the strongest rival"
+    assert f"{ahead} (60) {at}." in lead
     assert "Numbers that nobody measured may decide who is ahead." in lead
     assert lead.endswith(
         " In 13 of 148 weeks, with 6% of the possible gain, nobody measured the best number. Zeros"
@@ -171,10 +161,7 @@ NONE_ABOVE = "Always North would have kept 50: no rule is above that at this lev
 
 @pytest.mark.parametrize(("ridge", "persistence", "rules", "above"), CASES)
 def test_the_simplest_rule_that_is_not_below_the_best_is_named(
-    ridge: list[float],
-    persistence: list[float],
-    rules: list[str],
-    above: int,
+    ridge: list[float], persistence: list[float], rules: list[str], above: int
 ) -> None:
     """`above` is the number of levels with noise at which a rule is above the fixed choice."""
     frame = standings_of(own(ridge, persistence))
@@ -272,10 +259,8 @@ def test_several_questions_are_led_by_the_first() -> None:
     asked = {"nm": "share", "pa": "patients"}
     facts = replace(TWO, questions={it: it for it in asked.values()})
     rows = [run("rw-meta", 1.0, gain, stream=it) for it, gain in {"nm": 30.0, "pa": 6.0}.items()]
-    assert (
-        f"keeps 50 of 100 points in Here: {SCALE}."
-        in leads(standings_of(rows, questions=asked), facts)[1]
-    )
+    lead = leads(standings_of(rows, questions=asked), facts)[1]
+    assert f"keeps 50 of 100 points in Here: {SCALE}." in lead
 
 
 def test_a_share_that_rounds_to_zero_has_no_minus() -> None:
@@ -296,9 +281,8 @@ def test_an_answer_that_needs_a_curator_says_who_must_be_trusted() -> None:
     mine = "tree-ftpl-min-noise", "isotropic"
     frame = standings_of(own([54.0] * 3, [0.0] * 3), mine)
     said = "It needs a curator, somebody whom all trust with the raw numbers."
-    assert all(
-        said in answer for answer, _ in answer_of(frames_of(frame), FACTS, config(run="mine")).texts
-    )
+    answers = answer_of(frames_of(frame), FACTS, config(run="mine")).texts
+    assert all(said in answer for answer, _ in answers)
 
 
 def test_too_few_runs_to_decide_are_said_and_not_advised_on() -> None:

@@ -18,6 +18,7 @@ import dpol
 from dpol.config.experiment import load_experiment
 from dpol.core.errors import ConfigError, DpolError, UsageError
 from dpol.core.schemas import write_frame
+from dpol.core.yaml_files import read_yaml
 from dpol.report.league import write_league
 from dpol.studies.comparison.standings import OUR_METHOD
 from in_process import command
@@ -101,14 +102,9 @@ def league(tmp_path: Path) -> Path:
     return tmp_path / "league-small.yaml"
 
 
-def read(path: Path) -> dict[str, Any]:
-    raw: dict[str, Any] = yaml.safe_load(path.read_text())
-    return raw
-
-
 def test_a_league_has_the_games_of_its_config_and_the_algorithm(base: Path, league: Path) -> None:
     assert write_league(base, ENTRY, league) == "league-small"
-    raw, asked = read(league), read(base)
+    raw, asked = read_yaml(league), read_yaml(base)
     mine = {"noises": ["isotropic", "capacity"], "algorithms": [ENTRY]}
     assert raw["suites"] == asked["suites"] | {"mine": mine}
     assert raw["comparison"] == {"ours": {"algorithm": "mine", "noise": "capacity"}}
@@ -125,14 +121,14 @@ def test_another_algorithm_joins_and_the_suites_of_all_others_stay(
 ) -> None:
     """Suites that do not change are not played again; the last algorithm is the one compared."""
     write_league(base, ENTRY, league)
-    before, bytes_of_base = read(league)["suites"], base.read_bytes()
+    before, bytes_of_base = read_yaml(league)["suites"], base.read_bytes()
     assert write_league(base, "discounted-mean", league) == "league-small"
-    after = read(league)
+    after = read_yaml(league)
     assert {label: after["suites"][label] for label in before} == before
     assert {*after["suites"]} - {*before} == {"discounted-mean"}
     assert after["comparison"]["ours"] == {"algorithm": "discounted-mean", "noise": "capacity"}
     write_league(base, ENTRY | {"caution": 0.5, "algorithm": "discounted-mean"}, league)
-    again = read(league)["suites"]
+    again = read_yaml(league)["suites"]
     assert {*again} == {*after["suites"]}, "the same label again is a new version"
     assert again["mine"]["algorithms"] == [ENTRY | {"caution": 0.5, "algorithm": "discounted-mean"}]
     assert base.read_bytes() == bytes_of_base
@@ -151,7 +147,7 @@ def test_an_algorithm_plays_with_noises_that_it_can_read(
     base: Path, league: Path, entry: str, noises: list[str], ours: str | None
 ) -> None:
     write_league(base, entry, league)
-    raw = read(league)
+    raw = read_yaml(league)
     assert raw["suites"][entry]["noises"] == noises
     assert raw.get("comparison", {}).get("ours", {}).get("noise") == ours
     league.unlink()

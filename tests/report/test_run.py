@@ -17,8 +17,7 @@ from dpol.report.run import Run
 from dpol.reruns.notes import Note, checksums, digest, write_note
 from dpol.studies.paper1.table_2 import Verdict
 from replays import stream_of
-from report.crates import checked_crate
-from report.run_by_hand import ASKED, CLEANING, PROVENANCE, answered, config, record
+from report.run_by_hand import ASKED, CLEANING, PROVENANCE, answered, checked_crate, config, record
 from tables_by_hand import summary
 
 GAME = "games/nm/mu-1/local/0-99"
@@ -69,9 +68,7 @@ def test_files_of_an_earlier_config_are_warned_of_and_not_read(run: Path) -> Non
     ):
         assert text in told
     assert list(read.tables) == ["answer", "table-2", *results]
-    with pytest.raises(
-        dpol.DataError, match=r"tables/answer.csv is not as a job of this run wrote"
-    ):
+    with pytest.raises(dpol.DataError, match=r"answer.csv is not as a job of this run wrote"):
         read.table("answer")
     with pytest.raises(dpol.DataError, match=r"table-2.csv is missing; run snakemake again"):
         read.table("table-2")

@@ -17,14 +17,7 @@ from dpol.core.files import sha256, write_text
 from dpol.core.logs import error_in
 from dpol.reruns.code_hashes import code_of_job
 from dpol.reruns.job import job_log
-from dpol.reruns.notes import (
-    align_times,
-    digest,
-    noted_sums,
-    read_note,
-    read_notes,
-    unanswered,
-)
+from dpol.reruns.notes import align_times, digest, noted_sums, read_note, read_notes, unanswered
 from pipeline import run, succeed
 
 FOLDER = Path("results/small")
@@ -188,17 +181,16 @@ def test_odd_files_in_the_place_of_results_are_named() -> None:
     assert unanswered(FOLDER, PLAN) == [], "Snakemake tells that a file is in the way"
 
 
-@pytest.mark.parametrize(
-    ("path", "folder"),
-    [
-        ("results/logs/logs/clean_panel.log", "results/logs"),
-        ("results/x/logs/games_point/logs/logs/a.log", "results/x"),
-    ],
-)
-def test_notes_are_in_the_folder_of_the_run_whatever_is_called_logs(path: str, folder: str) -> None:
-    file = Path(folder, "a.parquet")
-    with job_log(path, outputs=[str(file)]):
+PATHS = {"logs": "logs/clean_panel.log", "x": "logs/games_point/logs/logs/a.log"}
+"""Paths of logs in the folders of two runs."""
+
+
+@pytest.mark.parametrize("run", PATHS)
+def test_notes_are_in_the_folder_of_the_run_whatever_is_called_logs(run: str) -> None:
+    folder = Path("results", run)
+    file = folder / "a.parquet"
+    with job_log(folder / PATHS[run], outputs=[str(file)]):
         write(file, "1")
-    assert noted_sums(read_notes(Path(folder))).keys() == {"a.parquet"}
-    (name,) = read_notes(Path(folder))
-    assert json.loads((Path(folder) / f"logs/{name}.json").read_text())["wrote"]
+    assert noted_sums(read_notes(folder)).keys() == {"a.parquet"}
+    (name,) = read_notes(folder)
+    assert json.loads((folder / f"logs/{name}.json").read_text())["wrote"]

@@ -21,15 +21,7 @@ from dpol.experts.registry import REGISTRY
 from dpol.labels.registry import LEARNERS, SELECTORS
 from dpol.noise import NOISES
 from dpol.show import entries, panels
-from dpol.show.entries import (
-    ALGORITHMS,
-    DASHED,
-    ENTRIES,
-    LABEL_LEARNERS,
-    OTHERS,
-    Look,
-    looks_of,
-)
+from dpol.show.entries import ALGORITHMS, DASHED, ENTRIES, LABEL_LEARNERS, OTHERS, Look, looks_of
 from dpol.show.heat_map import least_usual
 from legible import assert_legible, legend_texts, lines, plain, points
 
@@ -117,7 +109,7 @@ def test_a_figure_for_a_paper_has_the_width_of_a_column_and_no_title() -> None:
     assert_legible(titled)
 
 
-def test_finite_intervals_are_drawn() -> None:
+def test_finite_intervals_are_drawn_at_levels_side_by_side_and_no_privacy_is_shaded() -> None:
     (ax,) = draw(1).axes
     (bars,) = ax.containers
     ends = [segment[:, 1].tolist() for segment in bars.lines[2][0].get_segments()]
@@ -125,10 +117,6 @@ def test_finite_intervals_are_drawn() -> None:
     assert points(lines(ax)["band"]) == [(0, 2.0), (1, 3.0), (2, 3.0)]
     band = ax.collections[-1].get_paths()[0].vertices
     assert {(0.0, 1.5), (0.0, 2.5), (1.0, 3.0), (2.0, 2.75), (2.0, 3.25)} == set(map(tuple, band))
-
-
-def test_levels_are_side_by_side_and_no_privacy_is_shaded() -> None:
-    (ax,) = draw(1).axes
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["none", "69.1%", "55%"]
     panels.set_percent(ax.yaxis)
     assert ax.yaxis.get_major_formatter()(0.25, 0) == "25%"

@@ -86,10 +86,7 @@ def test_latex() -> None:
         *(r"\multicolumn{3}{l}{\textbf{NM}} \\", r"\multicolumn{3}{l}{\emph{plain}} \\"),
         r"$\mu$ = 1 & 1.00 +- 0.10 & {—} \\",
         r" & {\footnotesize \shortstack{ridge}} & \\",
-        *(
-            r"$\mu$ = 2 & 1 & 2 \\",
-            r"\multicolumn{3}{l}{\emph{capacity \textdagger{}}} \\",
-        ),
+        *(r"$\mu$ = 2 & 1 & 2 \\", r"\multicolumn{3}{l}{\emph{capacity \textdagger{}}} \\"),
         *(r"$\mu$ = 1 & 3 & {} \\", r"\multicolumn{3}{l}{\textbf{PA}} \\"),
         *(r"\multicolumn{3}{l}{\emph{plain}} \\", r"$\mu$ = 2 & 1 & 2 \\"),
     ]
@@ -143,10 +140,8 @@ def test_a_table_without_sections_is_sorted_by_its_numbers() -> None:
         '<td data-header="wall time, s" data-order="2.0">2</td>',
         '<td class="none" data-header="share">—</td>',
     ]
-    formula = replace(plain(), caption="T^(1/3) + sqrt(T) < x_t")
-    assert "T<sup>1/3</sup> + √(T) &lt; x<sub>t</sub></caption>" in render(
-        formula, ".fragment.html"
-    )
+    formula = render(replace(plain(), caption="T^(1/3) + sqrt(T) < x_t"), ".fragment.html")
+    assert "T<sup>1/3</sup> + √(T) &lt; x<sub>t</sub></caption>" in formula
     assert render(plain(), ".md").splitlines()[4] == "| run suite | much | 12,345 | 25% |"
 
 

@@ -1,12 +1,15 @@
 """Real runs on a real Slurm of one node: whole, and with everything that can die, dying.
 
-Whatever happens, a run that ends well has the bytes of a run on one machine.
+Whatever happens, a run that ends well has the bytes of a run on one machine. So has one through
+`profiles/cluster-generic`, with a stand-in for qsub that queues here.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -14,7 +17,7 @@ import psutil
 import pytest
 
 from code_blocks import Reader, copy_project, run_page
-from pipeline import ROOT, write_config
+from pipeline import ROOT, command, write_config
 from slurm import one_node
 from slurm.projects import CONFIG, QUICK, SCRIPT, SUMMARY, Project
 
@@ -129,3 +132,30 @@ def test_code_blocks_of_the_manual_run(cluster: Path, tmp_path: Path) -> None:
     options = [*QUICK, "--until", "read_rows"]
     reader = Reader(copy_project(tmp_path), one_node.environment(cluster), options)
     run_page(page, reader, left_out="tests/slurm runs it on a cluster")
+
+
+def test_jobs_that_qsub_queues_make_the_results_of_one_machine(
+    cluster: Path, expected: set[tuple[str, bytes]], tmp_path: Path
+) -> None:
+    project, queue, programs = Project(tmp_path / "project", cluster), tmp_path / "queue", tmp_path
+    for folder in (project.folder, queue):
+        folder.mkdir()
+    (programs / "qsub").symlink_to(ROOT / "tests/slurm/qsub")
+    write_config(project.folder, CONFIG)
+    profile = "--workflow-profile", str(ROOT / "profiles/cluster-generic"), "--latency-wait=5"
+    variables = {"QUEUE": str(queue), "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        command(project.folder, *profile, "--verbose"),
+        cwd=project.folder,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert project.results() == expected
+    asked = [file.read_text() for file in queue.glob("*.asked")]
+    planned = re.search(r"^total +(\d+)$", done.stdout + done.stderr, re.MULTILINE)
+    assert planned
+    assert len(asked) == int(planned[1]) - 1  # only `all` is done by snakemake itself
+    assert all(re.match(r"-V -l mem=\d+mb,walltime=\d+:00 \S", words) for words in asked)

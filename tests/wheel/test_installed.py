@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import tarfile
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
+from pages import tracked
 
-from pipeline import ROOT, build, fail, run, succeed
+from pipeline import ROOT, Done, build, fail, run, succeed
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def light(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin"
 
 
-def dpol(commands: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def dpol(commands: Path, folder: Path, *words: str) -> Done:
     """The command as it is found after the environment is activated."""
     path = os.pathsep.join([str(commands), os.environ["PATH"]])
     return run(str(commands / "dpol"), *words, folder=folder, PATH=path, PYTHONPATH="")
@@ -41,11 +41,6 @@ IN_WHEEL = {
     **{f"src/{package}": package for package in ("dpol", "snakemake_logger_plugin_dpol")},
     **{folder: f"dpol/pipeline/{folder}" for folder in SHIPPED},
 }
-
-
-def tracked(*paths: str) -> list[str]:
-    listing = ["git", "ls-files", "-z", *paths]
-    return subprocess.check_output(listing, cwd=ROOT, text=True).rstrip("\0").split("\0")
 
 
 def test_the_wheel_holds_every_tracked_file_and_links_that_lead_somewhere(

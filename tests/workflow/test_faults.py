@@ -1,22 +1,27 @@
-"""Bad input, a full disk, no network: the errors name the remedy, and nothing is lost."""
+"""Configs that can be planned; and faults: the errors name the remedy, and nothing is lost."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import gzip
 import json
-import os
 import re
-import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 import yaml
 
+from config.test_every_key import BASES, Place, blocks_in, places_in
+from dpol.config.experiment import parse_experiment
+from dpol.core import plugins
+from dpol.core.errors import ConfigError
+from dpol.core.files import sha256, write_json
 from dpol.studies.registry import STUDIES
-from pipeline import ROOT, fail, snakemake, succeed, write_config
-from workflow.imports import plan_pages
+from pipeline import ROOT, fail, plan_pages, snakemake, succeed, write_config, written_as_before
+from small_config import changed
 
 WHOLE: dict[str, Any] = yaml.safe_load((ROOT / "verify/small.yaml").read_text())
 # Without the other studies, whose results depend on nothing else in the config.
@@ -24,10 +29,6 @@ PLAIN = {key: value for key, value in WHOLE.items() if key not in STUDIES}
 CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
 
 pytestmark = pytest.mark.workflow
-
-
-def write_plain(folder: Path, **changes: Any) -> None:
-    write_config(folder, PLAIN, **changes)
 
 
 def test_every_config_can_be_planned(tmp_path: Path) -> None:
@@ -43,42 +44,61 @@ def test_every_config_can_be_planned(tmp_path: Path) -> None:
     assert silent == [], "each rule says what it does"
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Any:
-    """A folder on a disk of 100 kB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("a small disk can be mounted by root only")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+# ---- texts with braces, which plain in a rule would be wildcards of Snakemake ----
 
 
-def test_full_disk_is_told_and_leaves_no_half_file(small_disk: Path, tmp_path: Path) -> None:
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results/verify-small").symlink_to(small_disk)
-    write_plain(tmp_path)
-    done = snakemake(tmp_path)
-    assert done.returncode != 0
-    # Ours if a result met the full disk, Snakemake's if its own measurement of a job did.
-    assert re.search("disk is full|No space left on device", done.stdout + done.stderr)
-    for path in small_disk.rglob("*.parquet"):
-        pd.read_parquet(path)
+def texts(number: int) -> Iterator[object]:
+    """Texts with braces; each place has its own, since columns must differ."""
+    text = f"{{x}}{{stream}}{number}"
+    yield from (text, [text], {text: [text]})
 
 
-LOCAL = {"kind": "local", "file": "table.csv"}
+def braced(base: str) -> tuple[dict[str, Any], set[Place]]:
+    """Return a good config with braces wherever a text may have them, and these places."""
+    raw, taken = changed(BASES[base]), set[Place]()
+    blocks = blocks_in(parse_experiment(raw, base))
+    keys = ((*path, name) for path, block in blocks for name in type(block).model_fields)
+    for number, place in enumerate(dict.fromkeys([*keys, *places_in(raw)])):
+        for text in texts(number):
+            with contextlib.suppress(ConfigError, AttributeError, LookupError, TypeError):
+                other = changed({place: text}, of=raw)
+                parse_experiment(other, base)
+                raw = other
+                taken.add(place)
+                break
+    return raw, taken
 
 
-def local_table(folder: Path, text: str, source: Any = LOCAL, **changes: Any) -> None:
-    (folder / "table.csv").write_text(text)
+def test_every_text_of_a_config_may_have_braces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All in one dry run, each as a module of its own."""
+    found = functools.cache(plugins.metadata.entry_points)  # a look at every package takes long
+    monkeypatch.setattr(plugins.metadata, "entry_points", found)
+    made = {base: braced(base) for base in BASES}
+    where = {place[-1] for _, taken in made.values() for place in taken}
+    assert where >= {"title", "licence", "count", "entity", "groups"}
+    plan_pages(tmp_path, **{base: raw | {"run": base} for base, (raw, _) in made.items()})
+
+
+def test_so_may_the_name_of_a_config(tmp_path: Path) -> None:
+    write_config(tmp_path)
+    (tmp_path / "config.yaml").rename(tmp_path / "{x}{stream}.yaml")
+    succeed(snakemake(tmp_path, "--dry-run", config="{x}{stream}.yaml"))
+
+
+# ---- bad input, no place for results, no network ----
+
+
+def one_table(folder: Path, **source: Any) -> None:
+    """Write a config whose streams are of one table, and which asks for a long study too."""
     dataset = {
         "source": source,
         "columns": {"entity": "id", "period": "week", "count": "sick", "capacity": "beds"},
         "cleaning": {"min_total_cases": 0},
     }
     streams = {"all": {"groups": ["all"]}}
-    write_plain(folder, dataset=dataset, streams=streams, **changes)
+    write_config(folder, PLAIN, lazy=WHOLE["lazy"], dataset=dataset, streams=streams)
 
 
 HEADER = "id,week,sick,beds\n"
@@ -94,7 +114,8 @@ def test_a_bad_table_is_told_before_the_long_studies_begin_and_is_left_alone(
     tmp_path: Path,
 ) -> None:
     text = GOOD.replace("a,2021-01-08,1,10", "a,2021-01-08,-1,10")
-    local_table(tmp_path, text, lazy=WHOLE["lazy"])
+    (tmp_path / "table.csv").write_text(text)
+    one_table(tmp_path, kind="local", file="table.csv")
     everything = fail(snakemake(tmp_path, "--cores", "1"))
     assert everything.count("error: table.csv: 1 cell cannot be used") == 1
     assert begun(tmp_path) == {"read_rows"}
@@ -107,19 +128,26 @@ def test_unwritable_results_are_told(tmp_path: Path) -> None:
     assert "cannot write results/verify-small" in fail(snakemake(tmp_path))
 
 
-WEB = {"kind": "web", "file": "data/raw/table.csv.gz"}
 NOWHERE = "http://127.0.0.1:9/table.csv"
 
 
 def test_without_network_the_fetch_says_what_to_do_and_that_works(tmp_path: Path) -> None:
-    source = {**WEB, "endpoints": [{"kind": "file", "url": NOWHERE}]}
-    local_table(tmp_path, GOOD, source, lazy=WHOLE["lazy"])
+    file, endpoints = "data/raw/table.csv.gz", [{"kind": "file", "url": NOWHERE}]
+    one_table(tmp_path, kind="web", file=file, endpoints=endpoints)
     said = fail(snakemake(tmp_path, "--cores", "1"))
     assert begun(tmp_path) == {"fetch_dataset"}
-    assert said.count("place it at data/raw/table.csv.gz") == 1
+    assert said.count(f"place it at {file}") == 1
     assert said.endswith("without a network: dpol run central-texas\n")
-    placed = tmp_path / "data/raw/table.csv.gz"
+    placed = tmp_path / file
     placed.parent.mkdir(parents=True, exist_ok=True)
     placed.write_bytes(gzip.compress(GOOD.encode()))
-    succeed(snakemake(tmp_path, "results/verify-small/data/rows.parquet"))
+    rows = "results/verify-small/data/rows.parquet"
+    succeed(snakemake(tmp_path, rows))
     assert gzip.decompress(placed.read_bytes()) == GOOD.encode()
+    # Once it is read, it may be gone, but not replaced by hand.
+    write_json(f"{placed}.provenance.json", {"sha256": sha256(placed), "query": None})
+    with written_as_before(placed):
+        placed.write_bytes(gzip.compress(GOOD.replace("2,10", "3,10").encode()))
+    assert re.search("^read_rows +1$", succeed(snakemake(tmp_path, rows, "--dry-run")), re.M)
+    placed.unlink()
+    assert "Nothing to be done" in succeed(snakemake(tmp_path, rows, "--dry-run"))

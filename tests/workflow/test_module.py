@@ -14,16 +14,11 @@ from typing import Any
 
 import boto3
 import pytest
-import yaml
 from moto.server import ThreadedMotoServer
 
 import dpol
 from dpol.show.panels import save_figure
-from pipeline import ROOT, Done, fail, run, succeed, write_config
-from workflow.imports import SNAKEFILE, import_it
-
-TEST = ROOT / ".test"
-CONFIG: dict[str, Any] = yaml.safe_load((TEST / "config/config.yaml").read_text())
+from pipeline import MODULE, ROOT, TEST, Done, fail, import_it, run, succeed, write_config
 
 pytestmark = pytest.mark.workflow
 
@@ -31,7 +26,7 @@ pytestmark = pytest.mark.workflow
 def start(
     folder: Path,
     *options: str,
-    snakefile: Path = SNAKEFILE,
+    snakefile: Path = MODULE,
     python: str = sys.executable,
     **variables: str,
 ) -> Done:
@@ -47,8 +42,8 @@ def start(
 def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a real run by an importer."""
     folder = tmp_path_factory.mktemp("imported")
-    shutil.copytree(TEST / "config", folder / "config")
-    succeed(start(folder, snakefile=TEST / "Snakefile"))
+    shutil.copytree(ROOT / ".test/config", folder / "config")
+    succeed(start(folder, snakefile=ROOT / ".test/Snakefile"))
     return folder
 
 
@@ -79,8 +74,8 @@ SHARED = {
 def on_the_web(name: str, *groups: str) -> dict[str, Any]:
     """A config that reads a table which others read too."""
     streams = {"it": {"groups": list(groups)}}
-    dataset = {**CONFIG["dataset"], "source": SHARED}
-    return {**CONFIG, "run": name, "streams": streams, "dataset": dataset}
+    dataset = {**TEST["dataset"], "source": SHARED}
+    return {**TEST, "run": name, "streams": streams, "dataset": dataset}
 
 
 def test_two_configs_share_a_workflow_and_a_table(tmp_path: Path) -> None:
@@ -101,7 +96,7 @@ def test_two_configs_share_a_workflow_and_a_table(tmp_path: Path) -> None:
             {"a": on_the_web("x", "A"), "b": on_the_web("y", "B")},
             "module a fetches other groups, columns or periods into it",
         ),
-        ({"a": {**CONFIG, "sede": 1}}, "config of module a: "),
+        ({"a": {**TEST, "sede": 1}}, "config of module a: "),
     ],
     ids=["table", "mistake"],
 )
@@ -114,9 +109,9 @@ def test_what_two_imports_or_a_config_get_wrong_is_told(
 
 
 def test_a_rule_of_the_importer_makes_the_table(tmp_path: Path) -> None:
-    local = {**CONFIG["dataset"], "source": {"kind": "local", "file": "table.csv"}}
+    local = {**TEST["dataset"], "source": {"kind": "local", "file": "table.csv"}}
     make = 'rule make:\n    output: "table.csv"\n    shell: "touch {output}"\n'
-    snakefile = import_it(tmp_path, make, a={**CONFIG, "dataset": local})
+    snakefile = import_it(tmp_path, make, a={**TEST, "dataset": local})
     planned = succeed(start(tmp_path, "a_data", "--dry-run", snakefile=snakefile))
     assert re.search(r"^make +1$", planned, re.M)
     assert "localrules" not in planned  # these would be rules of the importer that have the names
@@ -131,11 +126,10 @@ def rules_in(said: str) -> list[str]:
 def test_an_importer_overrides_the_threads_of_each_rule(tmp_path: Path) -> None:
     """Each override includes the rules once more, and all of them together lock the run once."""
     tiny = {"lazy": {"n_rounds": [50], "n_experts": [2], "epsilons": [4], "replicates": 2}}
-    configs = {"a": {**CONFIG, **tiny}}
+    configs = {"a": {**TEST, **tiny}}
     call = "a_results", "--cores", "2"
-    names = rules_in(
-        succeed(start(tmp_path, *call, "-n", snakefile=import_it(tmp_path, **configs)))
-    )
+    planned = start(tmp_path, *call, "-n", snakefile=import_it(tmp_path, **configs))
+    names = rules_in(succeed(planned))
     assert {"a_games_point", "a_lazy_point", "a_lazy_results", "a_render_report"} <= {*names}
     overrides = [
         f"use rule {name.removeprefix('a_')} from a as {name} with:\n    threads: 2\n"
@@ -161,8 +155,8 @@ def stranger(tmp_path: Path) -> dict[str, str]:
     [
         ("--dry-run", ROOT / "Snakefile", "0.0.9", "dpol 0.0.9"),
         ("--lint", ROOT / "Snakefile", None, "none"),
-        ("--dry-run", SNAKEFILE, None, "none"),
-        ("--lint", SNAKEFILE, "0.0.9", "dpol 0.0.9"),
+        ("--dry-run", MODULE, None, "none"),
+        ("--lint", MODULE, "0.0.9", "dpol 0.0.9"),
     ],
 )
 def test_a_package_that_does_not_belong_to_the_workflow_is_refused(
@@ -190,7 +184,7 @@ def test_a_release_on_a_host_names_its_image(tmp_path: Path) -> None:
     (tmp_path / "Snakefile").write_text(
         f"""module dpol:
     snakefile: github("Someone/dpol", path="workflow/Snakefile", tag="v0.1.0")
-    config: {CONFIG}
+    config: {TEST}
 use rule * from dpol
 print(*{{rule.container_img for rule in workflow.rules}})
 """
@@ -224,7 +218,7 @@ def test_results_may_be_in_a_storage(imported: Path, bucket: Any, tmp_path: Path
     plain = imported / "results/test"
     shutil.copy(plain / "data/simulated.csv.gz", tmp_path)
     source = {"kind": "local", "file": "simulated.csv.gz", "simulated": True}
-    write_config(tmp_path, CONFIG, dataset={**CONFIG["dataset"], "source": source})
+    write_config(tmp_path, TEST, dataset={**TEST["dataset"], "source": source})
     flags = ["--default-storage-provider=s3", "--default-storage-prefix=s3://dpol"]
     flags += ["--storage-s3-endpoint-url", bucket.meta.client.meta.endpoint_url]
     keys = {f"SNAKEMAKE_STORAGE_S3_{kind}_KEY": "key" for kind in ("ACCESS", "SECRET")}
@@ -241,7 +235,7 @@ def test_results_may_be_in_a_storage(imported: Path, bucket: Any, tmp_path: Path
     assert {it: objects[it] for it in held} == {it: (imported / it).read_bytes() for it in held}
     assert "Nothing to be done" in succeed(start(tmp_path, *flags, *given, "--dry-run", **keys))
     # A table that a job makes stays here, too.
-    shutil.copytree(TEST / "config", tmp_path / "config")
+    shutil.copytree(ROOT / ".test/config", tmp_path / "config")
     succeed(start(tmp_path, "data", *flags, **keys))
     assert (tmp_path / "results/test/data/simulated.csv.gz").exists()
     rows = bucket.Object("results/test/data/rows.parquet").get()["Body"].read()

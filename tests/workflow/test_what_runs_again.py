@@ -10,19 +10,24 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dpol.data.simulator import simulate_hospitals
-from dpol.data.table import write_raw_table
-from pipeline import ROOT, SMALL, run, succeed, write_config
+from pipeline import (
+    ROOT,
+    SMALL,
+    call_copy,
+    copy_code,
+    copy_results,
+    succeed,
+    write_config,
+    write_table,
+)
 
 PAGE = ROOT / "docs/explanation/workflow.md"
 BEGIN = "<!-- dry runs: made by tests/workflow/test_what_runs_again.py -->\n"
@@ -69,19 +74,6 @@ class Change:
     def changed(self) -> Config:
         """The config after the change."""
         return {key: it for key, it in (CONFIG | self.config).items() if it is not None}
-
-
-def copy_results(folder: Path) -> None:
-    """Copy results as `cp -r` does, which keeps no time, without Snakemake's records."""
-    shutil.copytree(folder / "results", folder / "copy", copy_function=shutil.copyfile)
-    shutil.rmtree(folder / "results")
-    (folder / "copy").rename(folder / "results")
-    shutil.rmtree(folder / ".snakemake")
-
-
-def change_table(folder: Path) -> None:
-    table = simulate_hospitals(HOSPITALS, 20, date(2021, 1, 3), 2)
-    write_raw_table(table, folder / "table.csv.gz")
 
 
 STREAMS, SUITES = CONFIG["streams"], CONFIG["suites"]
@@ -140,7 +132,7 @@ CODE = {
 }
 """Files of dpol to which a line is added."""
 FILES: dict[str, tuple[int, Callable[[Path], object]]] = {
-    "a number in the table": (8, change_table),
+    "a number in the table": (8, lambda it: write_table(it, HOSPITALS, 2)),
     "the time of the table": (0, lambda it: os.utime(it / "table.csv.gz")),
     "the time of a result": (0, lambda it: os.utime(it / "results/again/streams/A.parquet")),
     "results copied, without times and `.snakemake`": (0, copy_results),
@@ -157,22 +149,12 @@ CHANGES = (
 )
 
 
-def snakemake(folder: Path, *options: str) -> str:
-    """Run Snakemake on the copy of dpol in a folder, and return what it says."""
-    words = [sys.executable, "-m", "snakemake", "--snakefile", str(folder / "Snakefile")]
-    words += ["--configfile", "config.yaml", "--cores", "2", *options]
-    return succeed(run(*words, folder=folder, PYTHONPATH=str(folder / "src")))
-
-
 def finished(folder: Path) -> Path:
     """Copy dpol into a folder, and run `CONFIG` there."""
-    for name in ("src", "workflow", "profiles"):
-        shutil.copytree(ROOT / name, folder / name)
-    shutil.copy(ROOT / "Snakefile", folder)
-    table = simulate_hospitals(HOSPITALS, 20, date(2021, 1, 3), 1)
-    write_raw_table(table, folder / "table.csv.gz")
+    copy_code(folder)
+    write_table(folder, HOSPITALS, 1)
     write_config(folder, CONFIG)
-    snakemake(folder)
+    succeed(call_copy(folder))
     return folder
 
 
@@ -185,7 +167,7 @@ def jobs_after(change: Change, whole: Path, folder: Path) -> dict[str, int]:
         with (folder / "src/dpol" / name).open("a", encoding="utf-8") as file:
             file.write(line)
     change.files(folder)
-    said = snakemake(folder, "--dry-run")
+    said = succeed(call_copy(folder, "--dry-run"))
     found = {rule: int(number) for rule, number in re.findall(r"^(\w+) +(\d+)$", said, re.M)}
     assert found or "Nothing to be done" in said
     shutil.rmtree(folder)

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -25,8 +23,8 @@ from dpol.studies.jobs import collect
 from dpol.studies.registry import STUDIES, load_study
 from dpol.studies.showing import frames_of
 from dpol.studies.study import Facts, SomeFacts, Study
-from pipeline import ROOT, Done, run, snakemake, succeed, write_config
-from report.crates import checked_crate
+from pipeline import ROOT, Done, call_copy, copy_code, snakemake, succeed, write_config
+from report.run_by_hand import checked_crate
 
 WHOLE: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
 # In small.yaml it would take half of the time of `dpol verify`.
@@ -42,25 +40,20 @@ pytestmark = pytest.mark.workflow
 
 def run_copy(folder: Path, *options: str) -> Done:
     """Run Snakemake, in its own words, on the copy of the project in a folder."""
-    words = [sys.executable, "-m", "snakemake", "--snakefile", str(folder / "Snakefile")]
-    words += ["--configfile", str(folder / "config.yaml"), "--directory", str(folder)]
-    path = os.pathsep.join(map(str, (folder / "src", NOTED)))
-    variables = {"PYTHONPATH": path, "NOTES": str(folder / "notes")}
-    return run(*words, "--workflow-profile", "none", *options, **variables)
+    variables = {"PYTHONPATH": f"{folder}/src{os.pathsep}{NOTED}", "NOTES": f"{folder}/notes"}
+    return call_copy(folder, "--workflow-profile", "none", *options, **variables)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with a finished run."""
     folder = tmp_path_factory.mktemp("whole")
-    for name in ("src", "workflow"):
-        shutil.copytree(ROOT / name, folder / name)
-    shutil.copy(ROOT / "Snakefile", folder)
+    copy_code(folder)
     # A default config with a mistake must not mix with the named one.
     (folder / "config").mkdir()
     (folder / "config/config.yaml").write_text("replicats: 5\n")
     write_config(folder, WHOLE)
-    printed = succeed(run_copy(folder, "--cores", "2"))
+    printed = succeed(run_copy(folder))
     assert [name for name in STUDIES if f"{load_study(name).title}: " not in printed] == []
     assert "tables/answer.md" in printed
     assert "figures/figure-2.png" in printed
@@ -197,5 +190,5 @@ def test_a_job_watches_the_code_that_it_loads_and_little_else(whole: Path) -> No
 
 def test_nothing_runs_again_by_all_triggers_of_snakemake(whole: Path) -> None:
     """Who imports the rules does not take the triggers of this clone's profile."""
-    printed = succeed(run_copy(whole, "--dry-run", "--cores", "1"))
+    printed = succeed(run_copy(whole, "--dry-run"))
     assert "Nothing to be done" in printed

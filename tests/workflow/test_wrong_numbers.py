@@ -11,7 +11,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,15 +19,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from dpol.data.settings import SimulatedSource
-from dpol.data.simulator import simulate_hospitals
-from dpol.data.table import write_raw_table
-from pipeline import ROOT, Done, run, succeed, write_config, written_as_before
+from pipeline import (
+    COPY,
+    TEST,
+    call_copy,
+    copy_code,
+    copy_results,
+    succeed,
+    write_config,
+    write_table,
+    written_as_before,
+)
 
-CONFIG: dict[str, Any] = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
-CONFIG |= {"replicates": 100}  # a whole block of them, which more replicates leave as it is
+CONFIG = TEST | {"replicates": 100}  # a whole block of them, which more replicates leave as it is
 CODE = "src/dpol/noise/noises.py", "math.sqrt(2.0) * stream", "math.sqrt(3.0) * stream"
 TABLE = "table.csv.gz"
 RUN = "results/test"
@@ -47,25 +51,12 @@ ANSWER = "An attacker is right about one person in one week at most"
 pytestmark = pytest.mark.workflow
 
 
-def words(*flags: str) -> list[str]:
-    start = [sys.executable, "-m", "snakemake", "--configfile", "config.yaml", "--cores", "2"]
-    return [*start, *flags]
-
-
-def variables(folder: Path) -> dict[str, str]:
-    return {"PYTHONPATH": str(folder / "src")}
-
-
-def call(folder: Path, *flags: str) -> Done:
-    return run(*words(*flags), folder=folder, **variables(folder))
-
-
 def start(folder: Path, *flags: str) -> subprocess.Popen[str]:
     """Start a call in a group of processes of its own."""
     return subprocess.Popen(
-        words(*flags),
+        [*COPY, *flags],
         cwd=folder,
-        env={**os.environ, **variables(folder)},
+        env={**os.environ, "PYTHONPATH": str(folder / "src")},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -87,16 +78,10 @@ def configure(folder: Path, **changes: Any) -> None:
     write_config(folder, CONFIG, **{"dataset": {**CONFIG["dataset"], "source": source}, **changes})
 
 
-def simulate(folder: Path, seed: int) -> None:
-    source = SimulatedSource(**CONFIG["dataset"]["source"])
-    table = simulate_hospitals(source.hospitals, source.weeks, source.first_week, seed)
-    write_raw_table(table, folder / TABLE)
-
-
 def other_table(folder: Path) -> None:
-    """Simulate another table, and keep the time of the one before."""
+    """Write another table, and keep the time of the one before."""
     with written_as_before(folder / TABLE):
-        simulate(folder, 2)
+        write_table(folder, {"A": 5}, 2)
 
 
 def edit_code(folder: Path) -> None:
@@ -127,21 +112,12 @@ def without_records(folder: Path) -> None:
     shutil.rmtree(folder / ".snakemake")
 
 
-def copied(folder: Path) -> None:
-    """Copy results as `cp -r` does, without Snakemake's records."""
-    shutil.copytree(folder / "results", folder / "copy", copy_function=shutil.copyfile)
-    shutil.rmtree(folder / "results")
-    (folder / "copy").rename(folder / "results")
-    without_records(folder)
-
-
 def without_notes(folder: Path) -> None:
     shutil.rmtree(folder / RUN / "logs")
 
 
 def damaged_note(folder: Path) -> None:
     (folder / RUN / "logs/games_results.json").write_text("{")
-    without_records(folder)
 
 
 def from_the_future(folder: Path) -> None:
@@ -163,14 +139,6 @@ def by_hand(name: str, *, keep_time: bool) -> Callable[[Path], None]:
     return change
 
 
-def both(*changes: Callable[[Path], None]) -> Callable[[Path], None]:
-    def change(folder: Path) -> None:
-        for it in changes:
-            it(folder)
-
-    return change
-
-
 @dataclass(frozen=True, kw_only=True)
 class Way:
     """A way to get other numbers, after a finished run.
@@ -184,7 +152,7 @@ class Way:
     """
 
     other: str = ""
-    hide: Callable[[Path], None] = same
+    hide: tuple[Callable[[Path], None], ...] = ()
     flags: str = ""
     ends: bool = False
     says: str = ""
@@ -193,22 +161,22 @@ class Way:
 UNTOLD = "not as this config asks"
 CHANGED = "changed since the jobs wrote them: "
 HIDDEN = (
-    ("no .snakemake", without_records, ""),
-    ("touched", same, "--touch"),
-    ("copied", copied, ""),
-    ("by times only", same, "--rerun-triggers mtime"),
-    ("the page only", same, "--allowed-rules render_report"),
-    ("tables only", same, "--allowed-rules games_shown"),
-    ("the executor that touches", same, "--executor touch"),
-    ("the report of Snakemake", same, "--report report.zip"),
-    ("no hooks", without_records, "--no-hooks"),
-    ("no .snakemake, the page is asked for", without_records, f"{RUN}/report/index.html"),
-    ("no .snakemake, the page is forced", without_records, "--forcerun render_report"),
+    ("no .snakemake", (without_records,), ""),
+    ("touched", (), "--touch"),
+    ("copied", (copy_results,), ""),
+    ("by times only", (), "--rerun-triggers mtime"),
+    ("the page only", (), "--allowed-rules render_report"),
+    ("tables only", (), "--allowed-rules games_shown"),
+    ("the executor that touches", (), "--executor touch"),
+    ("the report of Snakemake", (), "--report report.zip"),
+    ("no hooks", (without_records,), "--no-hooks"),
+    ("no .snakemake, the page is asked for", (without_records,), f"{RUN}/report/index.html"),
+    ("no .snakemake, the page is forced", (without_records,), "--forcerun render_report"),
 )
 """What keeps Snakemake from seeing a change, or from acting on it."""
 WAYS = {
     **{f"another {it}": Way(other=it, ends=True) for it in OTHERS},
-    "another seed, old times": Way(other="seed", hide=from_the_future, ends=True),
+    "another seed, old times": Way(other="seed", hide=(from_the_future,), ends=True),
     **{
         f"another {it}, {name}": Way(other=it, hide=hide, flags=flags, says=UNTOLD)
         for it in OTHERS
@@ -216,15 +184,15 @@ WAYS = {
     },
     "another table, touched streams": Way(other="table", flags="--touch streams", says=UNTOLD),
     "another seed, no .snakemake, all is forced": Way(
-        other="seed", hide=without_records, flags="--forceall", ends=True
+        other="seed", hide=(without_records,), flags="--forceall", ends=True
     ),
     # Notes are gone, which prove what ran.
-    "no notes": Way(hide=without_notes, says=UNTOLD),
-    "a damaged note": Way(hide=damaged_note, says=UNTOLD),
+    "no notes": Way(hide=(without_notes,), says=UNTOLD),
+    "a damaged note": Way(hide=(damaged_note, without_records), says=UNTOLD),
     # Files were changed by hand.
     **{
         f"{name} by hand{', with its time' if keep else ''}": Way(
-            hide=by_hand(f"{RUN}/{name}", keep_time=keep), says=CHANGED
+            hide=(by_hand(f"{RUN}/{name}", keep_time=keep),), says=CHANGED
         )
         for name in (
             *("summary.parquet", "streams/A.parquet", "games/A/mu-1/local/0-99/scores.parquet"),
@@ -233,17 +201,17 @@ WAYS = {
         for keep in (True, False)
     },
     "a result by hand, then touched": Way(
-        hide=by_hand(SUMMARY, keep_time=True), flags="--touch", says=CHANGED
+        hide=(by_hand(SUMMARY, keep_time=True),), flags="--touch", says=CHANGED
     ),
     "a result by hand, no .snakemake": Way(
-        hide=both(by_hand(SUMMARY, keep_time=True), without_records), says=CHANGED
+        hide=(by_hand(SUMMARY, keep_time=True), without_records), says=CHANGED
     ),
     "a result by hand, the page is forced": Way(
-        hide=by_hand(SCORES, keep_time=True), flags="--forcerun render_report", says=CHANGED
+        hide=(by_hand(SCORES, keep_time=True),), flags="--forcerun render_report", says=CHANGED
     ),
     # Nothing is wrong.
     "nothing": Way(ends=True, says="Nothing to be done"),
-    "nothing, copied": Way(hide=copied, ends=True, says="Nothing to be done"),
+    "nothing, copied": Way(hide=(copy_results,), ends=True, says="Nothing to be done"),
     "nothing, touched": Way(flags="--touch", ends=True, says=ANSWER),
 }
 
@@ -256,13 +224,11 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def of(other: str) -> Path:
         if other not in made:
             folder = made[other] = tmp_path_factory.mktemp(other or "first")
-            for name in ("src", "workflow", "profiles"):
-                shutil.copytree(ROOT / name, folder / name)
-            shutil.copy(ROOT / "Snakefile", folder)
+            copy_code(folder)
             configure(folder)
-            simulate(folder, 1)
+            write_table(folder, {"A": 5}, 1)
             OTHERS.get(other, same)(folder)
-            assert ANSWER in succeed(call(folder))
+            assert ANSWER in succeed(call_copy(folder))
         return made[other]
 
     return of
@@ -275,10 +241,11 @@ def folder(fresh: Callable[[str], Path], tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=[*WAYS])
 def test_no_call_shows_other_numbers(way: Way, folder: Path, fresh: Callable[[str], Path]) -> None:
-    way.hide(folder)
+    for hide in way.hide:
+        hide(folder)
     OTHERS.get(way.other, same)(folder)
     before = shown(folder)
-    done = call(folder, *way.flags.split())
+    done = call_copy(folder, *way.flags.split())
     said = done.stdout + done.stderr
     assert (done.returncode == 0) == way.ends, said
     assert way.says in said
@@ -322,7 +289,7 @@ def test_a_change_during_a_call_shows_in_no_file_beside_the_former(
     former, later = shown(fresh("")), shown(fresh(other))
     left = shown(folder)
     assert left in (former, later) or "report/index.html" not in left
-    done = call(folder)
+    done = call_copy(folder)
     assert done.returncode or shown(folder) == later, done.stderr
 
 
@@ -331,7 +298,7 @@ def test_two_calls_in_a_folder_are_one(folder: Path, fresh: Callable[[str], Path
     process = start(folder)
     while process.poll() is None and not [*(folder / ".snakemake/locks").glob("*")]:
         time.sleep(0.02)
-    second = call(folder)
+    second = call_copy(folder)
     assert "another run is at work in this folder" in second.stderr
     assert second.returncode
     process.communicate()
@@ -353,7 +320,7 @@ def test_two_calls_from_two_folders_show_one_run(
     left = shown(folder)
     assert left in runs or "report/index.html" not in left
     for it, expected in zip((folder, beside), runs, strict=True):
-        if not call(it, "--forceall").returncode:
+        if not call_copy(it, "--forceall").returncode:
             assert shown(folder) == expected
 
 
@@ -369,9 +336,9 @@ def test_a_killed_call_leaves_no_page_and_goes_on_with_the_jobs_that_are_missing
     assert "report/index.html" not in shown(folder)
     notes = {it: it.stat().st_mtime for it in (folder / RUN / "logs").rglob("*.json")}
     done = {it for it, ended in notes.items() if ended > began and json.loads(it.read_text())}
-    assert "--unlock" in call(folder).stderr
-    succeed(call(folder, "--unlock"))
-    succeed(call(folder))
+    assert "--unlock" in call_copy(folder).stderr
+    succeed(call_copy(folder, "--unlock"))
+    succeed(call_copy(folder))
     assert shown(folder) == shown(fresh("table"))
     again = {it.name for it in done if it.stat().st_mtime != notes[it]}
     # Snakemake does not know of a job that ended just before the call was killed.

@@ -1,5 +1,6 @@
-"""Names of foreign objects: entry points and `package.module:Class`."""
+"""Foreign objects: their names, by entry point or `package.module:Class`, and how they play."""
 
+import sys
 from importlib import metadata
 
 import numpy as np
@@ -9,27 +10,22 @@ import dpol
 from dpol.config.experiment import load_experiment
 from dpol.core.errors import ConfigError
 from dpol.core.yaml_files import read_yaml
-from dpol.experts.registry import (
-    make_bank,
-    make_members,
-    modules_of,
-)
+from dpol.experts.registry import make_bank, make_members, modules_of
 from dpol.noise import find_noise, module_of_noise, noise_scale
 from dpol.plan import code_of, make_plan
 from dpol.reruns.code_hashes import code_of_job, files_of_job, packages_of, reach
+from game_tables import suite
 from in_process import forget_code
-from plugins.conftest import install
+from pipeline import TEST, fail, run, write_config
+from plugins.conftest import CODE, install
 
 
 def test_an_algorithm_is_named_by_entry_point_and_by_class(packages):
     (by_entry,) = make_members("forgetful-leader")
     (by_class,) = make_members({"algorithm": "adalg:ForgetfulLeader", "label": "slow", "keep": 1.0})
     assert (by_entry.label, by_entry.algorithm.keep) == ("forgetful-leader", 0.9)
-    assert (by_class.label, by_class.family, by_class.algorithm.keep) == (
-        "slow",
-        "ForgetfulLeader",
-        1.0,
-    )
+    found = by_class.label, by_class.family, by_class.algorithm.keep
+    assert found == ("slow", "ForgetfulLeader", 1.0)
     assert "adalg" in modules_of("forgetful-leader")
 
 
@@ -103,9 +99,8 @@ def test_what_a_package_imports_beside_itself_counts_by_its_files_or_its_version
     (packages / "helper.py").write_text("import yaml\nrate = 1\n")
     assert reach("helped") == {"helped", "helper", f"PyYAML {metadata.version('PyYAML')}"}
     install(packages, "helper", code=(packages / "helper.py").read_text())
-    (packages / "helper-0.1.dist-info/direct_url.json").write_text(
-        "{}"
-    )  # of a folder or an archive
+    # As of a folder or an archive.
+    (packages / "helper-0.1.dist-info/direct_url.json").write_text("{}")
     forget_code()
     assert "helper" in reach("helped")
     before, (_, version) = code_of_job("study_point", "helped.sub"), packages_of("helped")["helped"]
@@ -141,12 +136,7 @@ def test_a_name_registered_by_two_packages_is_refused(packages):
 
 
 @pytest.mark.parametrize(
-    ("group", "name"),
-    [
-        ("algorithms", "rw-ftpl"),
-        ("learners", "ridge"),
-        ("noises", "capacity"),
-    ],
+    ("group", "name"), [("algorithms", "rw-ftpl"), ("learners", "ridge"), ("noises", "capacity")]
 )
 def test_a_foreign_package_may_not_take_a_name_of_dpol(packages, group, name):
     assert load_experiment("config/config.yaml")
@@ -169,3 +159,61 @@ def test_a_foreign_package_may_not_take_a_name_of_dpol(packages, group, name):
 def test_an_unknown_name_is_refused(packages, name, message):
     with pytest.raises(ValueError, match=message):
         make_members(name)
+
+
+# ---- they play in the same loop as algorithms of dpol --------------------------------------------
+
+
+@pytest.fixture
+def stream(packages, random_stream):
+    """A stream, where the package is installed."""
+    return random_stream(9, 4)
+
+
+def play(stream, spec):
+    (played,) = suite(stream, [spec])
+    return played
+
+
+def test_a_package_may_import_pandas(stream):
+    forgets_nothing = {"algorithm": "forgetful-leader", "keep": 1.0}
+    theirs, ours = play(stream, forgets_nothing), play(stream, "rw-ftpl")
+    np.testing.assert_array_equal(theirs.actions, ours.actions)
+    assert theirs.guarantee == ours.guarantee
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (
+            "adalg:Fails",
+            r"Fails fails: KeyError: 'north\\nsouth'; in Fails\.step, round 1; it plays",
+        ),
+        ("adalg:FailsInPublic", "FailsInPublic fails: ZeroDivisionError; it plays code of another"),
+        (
+            {"algorithm": "rw-meta", "learners": ["adalg:FailingLeader"]},
+            r"rw-meta fails: LookupError; in RWMeta\.step, round 1; it plays code of another",
+        ),
+    ],
+)
+def test_a_failure_in_another_package_is_one_line_with_its_name(stream, spec, message):
+    with pytest.raises(dpol.DpolError, match=message):
+        play(stream, spec)
+
+
+def test_a_failure_in_dpol_stays_what_it_is(stream, monkeypatch):
+    monkeypatch.setattr("dpol.experts.ftpl.RandomWalkFTPL.step", lambda *given: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        play(stream, "rw-ftpl")
+
+
+@pytest.mark.workflow
+def test_a_module_beside_the_config_is_refused_in_a_line(tmp_path):
+    (tmp_path / "loose.py").write_text(CODE)
+    suites = {"local": {"algorithms": ["loose:ForgetfulLeader"]}}
+    report = {"algorithms": ["ForgetfulLeader"]}
+    write_config(tmp_path, TEST, suites=suites, report=report)
+    words = "-m", "dpol", "run", "config.yaml", "--dry-run"
+    said = fail(run(sys.executable, *words, folder=tmp_path, PYTHONPATH="."))
+    assert "\nerror: loose is not installed where the jobs run; pip install it," in said
+    assert said.count("\n") == 2, "that line, and the name of the profile"
