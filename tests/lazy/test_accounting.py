@@ -104,7 +104,7 @@ RULES = list(itertools.product(((2, 4), (3, 2)), (0.03, 0.3, 1.0), (0.02, 0.2, 0
 
 def enumerated(kind, d, rest, eta, p):
     """The laws of the choices of pairs of streams that differ in one batch."""
-    sequences, pairs = neighbours(d, rest, (0, 1))
+    sequences, pairs = neighbours(d, rest)
     laws = output_masses(sequences, LazyParameters(1, eta, p, shadow=kind == "l2p"))
     each = PAIRS // len(RULES) // len(pairs) + 1
     for first, second in pairs:
