@@ -59,23 +59,6 @@ def test_deviations_are_those_of_the_noise():
     np.testing.assert_allclose(memory.deviations(T, len(PAIRS)), rows)
 
 
-@pytest.mark.parametrize("stay", [1, 2, 3, 4])
-def test_mu_is_that_of_the_worst_weeks_and_pair(stay):
-    pairs, shifts = [(0.0, 0.4), (0.2, 0.6), (0.5, 0.9), (0.0, 0.0)], np.array([0.3, 0.2, 0.1, 0.5])
-    columns = [shift * releases(*pair, 5) for pair, shift in zip(pairs, shifts, strict=True)]
-    worst = 0.0
-    # In every week of the stay the person is in one hospital instead of another.
-    for start in range(5 - stay + 1):
-        swaps = itertools.permutations(range(len(pairs)), 2)
-        for weeks in itertools.product(swaps, repeat=stay):
-            moved = np.zeros((len(pairs), 5))
-            for week, (here, there) in enumerate(weeks):
-                moved[here] += columns[here][:, start + week]
-                moved[there] -= columns[there][:, start + week]
-            worst = max(worst, float(np.linalg.norm(moved)))
-    assert chains(*pairs).mu(shifts, 5, stay) == pytest.approx(worst, rel=1e-12)
-
-
 @pytest.mark.parametrize(("a", "b"), [*PAIRS, (0.9, 0.3), (0.0, -0.5)])
 def test_no_rounds_apart_cost_more_than_is_said(a, b):
     """All sets of rounds and signs; if b is at least a and 0, a long chain's stay is the worst."""

@@ -130,6 +130,16 @@ def test_the_strength_for_epsilon_and_delta_is_right_at_all_levels(
     check_strength(LATTICED[name], promise, releases)
 
 
+@pytest.mark.parametrize("releases", [2, 5, 20])
+@pytest.mark.parametrize("e", [0.05, 0.7, 3.0])
+def test_mu_and_delta_are_never_too_small_and_have_nine_digits(releases, e):
+    loss, mu = TWO_LOSSES.loss(e, releases), own_mu(TWO_LOSSES, e, releases)
+    assert mu <= loss.mu <= mu * (1 + 1e-9)
+    for epsilon in (0.0, 0.3 * releases * e):
+        delta = math.exp(log_delta(TWO_LOSSES, epsilon, e, releases))
+        assert delta <= loss.delta(epsilon) <= delta * (1 + 1e-9)
+
+
 # ---- right values of the review ------------------------------------------------------------------
 
 
