@@ -60,12 +60,13 @@ def play(
     B: int,
     eta: float,
     p: float,
-    c: float,
+    normaliser: float = 1.0,
     shadow: bool = True,
-) -> tuple[list[int], list[tuple[int, int]]]:
-    """Run Algorithm 1 for one replicate: actions of the T rounds and (x_s, y_s) of the batches.
+    limit: float = math.inf,
+) -> tuple[list[int], int]:
+    """Run Algorithm 1 for one replicate: actions of the T rounds, and redraws of x.
 
-    The dartboard is the same without a shadow point.
+    The dartboard is the same without a shadow point, and with a limit of redraws.
 
     Uniform numbers are used in the order x_1, y_1, and then for every batch S, S', A, a new x if
     there is one, and a new y if there is one.
@@ -75,22 +76,21 @@ def play(
     total = [0.0] * d
     x = draw(weights(total, eta), next(tape))
     y = draw(weights(total, eta), next(tape))
-    actions, points = [], []
+    actions, redraws = [], 0
     for first in range(0, len(losses), B):
         if first:
             batch = [sum(row[i] for row in losses[first - B : first]) for i in range(d)]
             total = [total[i] + batch[i] for i in range(d)]
             fresh = weights(total, eta)
-            stays = next(tape) < chance_of_keeping(batch, x, y, B * eta * c, eta, shadow)
+            stays = next(tape) < chance_of_keeping(batch, x, y, B * eta * normaliser, eta, shadow)
             real = next(tape) >= p
             shadow_stays = next(tape) >= p
-            if not (stays and real):
-                x = draw(fresh, next(tape))
+            if not (stays and real) and redraws < limit:
+                x, redraws = draw(fresh, next(tape)), redraws + 1
             if shadow and not shadow_stays:
                 y = draw(fresh, next(tape))
-        points.append((x, y))
         actions += [x] * len(losses[first : first + B])
-    return actions, points
+    return actions, redraws
 
 
 def chance_of_keeping(

@@ -33,7 +33,7 @@ def test_it_plays_algorithm_one_on_losses(make_stream, made, mu):
     actions = play_rounds(made, source, ReplicateGenerators(tuple(tapes))).tolist()
     rules = made.parameters_for(setup_of(source))
     assert (rules.batch_size > 1) == (mu == 0.02)
-    facts = {"B": rules.batch_size, "eta": rules.eta, "p": rules.fake_switch, "c": 1.0}
+    facts = {"B": rules.batch_size, "eta": rules.eta, "p": rules.fake_switch}
     facts["shadow"] = made.name == "L2P"
     for r in (4, 8):  # power: losses in another unit are other games
         plays = [plain.play((r - gains) / r, tape.numbers, **facts)[0] for tape in tapes]
