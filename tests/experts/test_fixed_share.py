@@ -12,6 +12,7 @@ from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.fixed_share import FixedShareBank
 from dpol.experts.learners.typical_level import before_round_1
 from dpol.experts.play import play_rounds
+from steps import typical_levels
 
 
 def test_fast_equals_plain(draw_noisy):
@@ -50,21 +51,12 @@ def seen(gains, noise_scale=(1.0, 1.0), **told):
     return Observation(np.array([gains]), np.array(noise_scale), **told)
 
 
-def test_it_is_the_mean_of_the_levels_or_its_standard_error():
-    """Levels 2 and -2 have the mean 0, and each level the noise variance 1/2."""
-    one = START.after(seen((1.0, 3.0)))
-    two = one.after(seen((-1.0, -3.0)))
-    assert [START.unit.item(), one.unit.item(), two.unit.item()] == pytest.approx([0.5, 2, 0.5])
-    four = two.after(seen((6.0, 2.0))).after(seen((6.0, 2.0)))
-    assert four.unit.item() == pytest.approx(8 / 4)
-
-
-def test_exact_gains_weigh_more():
-    """In round 1 the median noise, √12 / 2, stands for the level."""
-    one = START.after(seen((8.0, 2.0), (np.sqrt(12.0), 0.0)))
-    between = 12 / 4  # squared median of the two scales
-    weights = np.array([1 / (12 + between), 1 / between])
-    assert one.unit.item() == pytest.approx(weights @ [8.0, 2.0] / weights.sum())
+@pytest.mark.parametrize("scale", [1.0, [[3.0, 0.0]] * 4])
+def test_it_is_the_mean_of_the_levels_or_its_standard_error(make_noisy, scale):
+    """Exact gains weigh more, and the mean of two rounds is 0."""
+    noisy = make_noisy([[(1, 3), (-1, -3), (6, 2), (6, 2)]], scale)
+    expected = [plain.typical_level(noisy.gains[0, :t], noisy.noise_scale) for t in (1, 2, 3, 4)]
+    assert [level.unit.item() for level in typical_levels(noisy)] == pytest.approx(expected)
 
 
 def test_gains_of_0_without_noise_have_the_unit_1():
