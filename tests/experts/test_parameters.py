@@ -5,29 +5,9 @@ from __future__ import annotations
 import math
 import re
 
-import numpy as np
 import pytest
 
-from dpol.core.arguments import check_number
 from dpol.experts.registry import make_members
-
-
-@pytest.mark.parametrize(
-    ("interval", "inside", "outside"),
-    [
-        ("(0, 1]", (1e-300, 1, 1.0), (0, -1, 1.01)),
-        ("[0, 1)", (0, 0.99), (-1e-300, 1)),
-        ("[0, inf)", (0, 1e308), (-1, math.inf, -math.inf)),
-        ("[1, 2]", (1, 2.0), (0.99, 2.01)),
-    ],
-)
-def test_a_number_is_in_its_interval(interval, inside, outside):
-    for value in inside:
-        check_number("x", value, interval)
-    for value in (*outside, math.nan, True, np.True_, "1", None, [1], 1j, np.array(0.5)):
-        with pytest.raises(ValueError, match=r"^x must be a number (in [(\[]|from 1 to 2, got)"):
-            check_number("x", value, interval)
-
 
 BROKEN = [
     ("rw-ftpl", {"unknown": 1}, "rw-ftpl has no parameter 'unknown'; it has none"),

@@ -51,11 +51,3 @@ def test_fast_equals_plain_for_all_twelve(draw_noisy):
             assert fast[r, :, column].tolist() == expected
             assert len(set(expected)) > 1
     assert len(np.unique(fast[0], axis=1).T) == 12
-
-
-def test_the_paper_has_twelve_ridge_learners():
-    labels = RidgeBank().labels
-    assert len(set(labels)) == 12
-    assert labels[:4] == ("ridge-w8-weak", "ridge-w8-medium", "ridge-w8-strong", "ridge-w16-weak")
-    assert labels[-1] == "ridge-w64-strong"
-    assert dict(PENALTIES) == {"weak": 0.1, "medium": 1.0, "strong": 10.0}
