@@ -146,14 +146,11 @@ def test_achieved_mu_of_unequal_noise_is_that_of_the_least_noisy_expert(given_ga
     assert achieved_mu(given_gains, np.zeros((2, 3))) == math.inf
 
 
-def test_noisy_gains_cannot_be_changed(hospitals):
-    noisy = privatize(hospitals, "capacity", 1.0, seed=1, replicates=2)
+def test_noisy_gains_say_what_they_were_drawn_from(hospitals):
+    """And cannot be changed."""
+    noisy = private(hospitals, "capacity", 0.5, seed=3, replicates=[4, 2])
     assert not noisy.gains.flags.writeable
     assert not noisy.noise_scale.flags.writeable
-
-
-def test_noisy_gains_say_what_they_were_drawn_from(hospitals):
-    noisy = private(hospitals, "capacity", 0.5, seed=3, replicates=[4, 2])
     assert noisy.seeds == Seeds(seed=3, stream="test", noise="capacity", mu=0.5, replicates=(4, 2))
 
 
@@ -170,11 +167,12 @@ def stream(random_stream):
 
 
 def noise_of(stream):
-    """Return the (runs, T, n) noise on counts over its fresh scale, with the norm by hand."""
+    """Return the (runs, 1 + T, n) noise over its fresh scale, with the norm by hand; z_0 first."""
     noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=RUNS, memory=PAIR)
     a, b = PAIR
     fresh = math.sqrt(2) * stream.count_sensitivity / MU * math.sqrt(1 + (b - a) ** 2 / (1 - b**2))
-    return (noisy.gains - stream.gains) * stream.capacity / fresh
+    noise = np.concatenate([noisy.initial[:, None], noisy.gains - stream.gains], axis=1)
+    return noise * np.concatenate([stream.capacity[:1], stream.capacity]) / fresh
 
 
 def drawn_by(noise, a, b):
@@ -187,26 +185,19 @@ def drawn_by(noise, a, b):
 
 
 def test_the_noise_has_its_law_and_no_other(stream, checks):
-    """Error probability 1e-6; a wrong a or b, and a memory that is never used, are rejected."""
+    """Error probability 1e-6; a wrong a or b, and a memory that is never used, are rejected.
+
+    The initial noise is no noise of a round: otherwise an algorithm that adds z_0 to its sums takes
+    the noise of a round out of them.
+    """
     noise = noise_of(stream)
     for hospital in range(2):
-        weeks = noise[:, :, hospital]
-        assert checks.columns_are_unit_normals(drawn_by(weeks, *PAIR))
+        initial, weeks = noise[:, 0, hospital], noise[:, 1:, hospital]
+        drawn = drawn_by(weeks, *PAIR)
+        assert checks.columns_are_unit_normals(np.column_stack([initial, drawn]))
         for wrong in ((0.3, 0.6), (0.2, 0.7), (0.2, 0.2)):
             assert not checks.columns_are_unit_normals(drawn_by(weeks, *wrong))
-    assert checks.columns_are_unit_normals(drawn_by(noise.reshape(RUNS, -1)[:, ::2], *PAIR))
-    between = np.column_stack([noise[:, 0, 0], noise[:, 0, 1]])
-    assert checks.columns_are_unit_normals(between)
-
-
-def test_the_initial_noise_is_no_noise_of_a_round(stream, checks):
-    """Otherwise an algorithm that adds z_0 to its sums takes the noise of a round out of them."""
-    noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=range(RUNS), memory=PAIR)
-    weeks = (noisy.gains - stream.gains) / noisy.fresh_scale
-    for hospital in range(2):
-        initial = noisy.initial[:, hospital] / noisy.fresh_scale[0, hospital]
-        drawn = drawn_by(weeks[:, :, hospital], *PAIR)
-        assert checks.columns_are_unit_normals(np.column_stack([initial, drawn]))
+    assert checks.columns_are_unit_normals(noise[:, 1])
 
 
 @pytest.mark.parametrize("week", range(ROUNDS))
