@@ -1,4 +1,4 @@
-"""Checks of every registered bank of learners; a new bank needs no test here."""
+"""Banks of learners: what all of them do, and each beside a plain version; the typical level."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ import dataclasses
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import experts_plain as plain
 from dpol.checks.check import learners_play_their_columns
 from dpol.experts.games import bank_actions
+from dpol.experts.interface import LocalSetup, Observation
 from dpol.experts.learners.alone import LearnerAlone
+from dpol.experts.learners.fixed_share import FixedShareBank
 from dpol.experts.learners.random_effects import RandomEffectsBank
-from dpol.experts.learners.ridge import RidgeBank
+from dpol.experts.learners.ridge import PENALTIES, WINDOWS, RidgeBank, slope_share
+from dpol.experts.learners.typical_level import before_round_1
+from dpol.experts.play import play_rounds
 from dpol.experts.registry import LEARNERS, make_bank
 from grids import each_and_corners
-from steps import final_state
+from steps import final_state, typical_levels
 
 BANKS = {name: make_bank(name) for name in LEARNERS}
 every_bank = pytest.mark.parametrize("name", BANKS)
@@ -68,3 +75,108 @@ def test_extreme_gains_and_noise_give_numbers(make_noisy, noise, size):
 def test_only_learners_of_a_bank_can_be_played_alone():
     with pytest.raises(ValueError, match="place must be a whole number from 0 to 1, got 2"):
         LearnerAlone(RidgeBank((2, 3), {"weak": 0.1}), 2)
+
+
+# ---- lines ---------------------------------------------------------------------------------------
+
+
+def line_actions(make_noisy, gains, window, penalty):
+    bank = RidgeBank((window,), {"only": penalty})
+    return bank_actions(bank, make_noisy([gains]))[0, :, 0].tolist()
+
+
+def test_ties_go_to_the_lowest_index_and_gains_that_left_the_window_do_not_break_them(make_noisy):
+    """In the second game, the windows of both experts are all zero from round 12 on."""
+    gains = np.repeat(np.random.default_rng(0).random((30, 1)), 3, axis=1)
+    assert line_actions(make_noisy, gains, 8, 0.1) == [0] * 30
+    gains = np.zeros((40, 2))
+    gains[:7] = np.random.default_rng(0).random((7, 2))
+    assert line_actions(make_noisy, gains, 4, 0.1)[11:] == [0] * 29
+
+
+@given(
+    st.integers(1, 100).flatmap(lambda w: st.tuples(st.just(w), st.integers(1, w))),
+    st.floats(1e-3, 1e3),
+)
+def test_slope_share_is_the_ratio_of_a_penalised_least_squares_fit(sizes, penalty):
+    window, rounds = sizes
+    fitted = np.array(
+        [plain.ridge_prediction(unit, window, penalty) for unit in np.eye(rounds).tolist()]
+    )
+    ours = 1 + slope_share(rounds, window, penalty) * np.arange(rounds, 0, -1)
+    factor = fitted @ ours / (ours @ ours)
+    assert factor > 0
+    np.testing.assert_allclose(fitted, factor * ours, atol=1e-9 * np.abs(fitted).max())
+
+
+def test_all_twelve_lines_equal_the_plain_ones(draw_noisy):
+    raw = np.random.default_rng(1).random((70, 4))
+    noisy = draw_noisy(raw, 0.3, 2)
+    fast = bank_actions(RidgeBank(), noisy)
+    settings = [(window, penalty) for window in WINDOWS for penalty in PENALTIES.values()]
+    assert fast.shape == (2, 70, 12)
+    for column, (window, penalty) in enumerate(settings):
+        learner = plain.paper_learners([window], [penalty])[0]
+        for r in range(2):
+            expected = plain.play_learner(learner, noisy.gains[r], noisy.initial[r])
+            assert fast[r, :, column].tolist() == expected
+            assert len(set(expected)) > 1
+    assert len(np.unique(fast[0], axis=1).T) == 12
+
+
+# ---- fixed share ---------------------------------------------------------------------------------
+
+
+def test_fixed_share_equals_the_plain_one(draw_noisy):
+    raw = np.random.default_rng(1).random((40, 5))
+    noisy = draw_noisy(raw, 0.3, 3)
+    for rate, share in ((30.0, 0.5), (5.0, 0.02)):
+        fast = bank_actions(FixedShareBank(rate, share), noisy)[..., 0]
+        for gains, actions in zip(noisy.gains, fast, strict=True):
+            expected = plain.fixed_share(gains, noisy.noise_scale, rate=rate, share=share)
+            assert actions.tolist() == expected
+            assert len(set(expected)) > 1
+
+
+def test_large_rates_of_fixed_share_do_not_overflow(draw_noisy, crowd):
+    noisy = draw_noisy(np.random.default_rng(1).random((40, 5)), 0.3, 3)
+    bank = FixedShareBank(1e6, 1e-9)
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        play_rounds(LearnerAlone(bank), noisy, crowd(3))
+
+
+# ---- the typical level ---------------------------------------------------------------------------
+
+START = before_round_1(
+    LocalSetup(
+        n_replicates=1,
+        n_rounds=3,
+        n_experts=2,
+        gain_range=5.0,
+        initial=np.zeros((1, 2)),
+        noise_scale=np.ones((3, 2)),
+    )
+)
+
+
+def seen(gains, noise_scale=(1.0, 1.0), **told):
+    return Observation(np.array([gains]), np.array(noise_scale), **told)
+
+
+@pytest.mark.parametrize("scale", [1.0, [[3.0, 0.0]] * 4])
+def test_it_is_the_mean_of_the_levels_or_its_standard_error(make_noisy, scale):
+    """Exact gains weigh more, and the mean of two rounds is 0."""
+    noisy = make_noisy([[(1, 3), (-1, -3), (6, 2), (6, 2)]], scale)
+    expected = [plain.typical_level(noisy.gains[0, :t], noisy.noise_scale) for t in (1, 2, 3, 4)]
+    assert [level.unit.item() for level in typical_levels(noisy)] == pytest.approx(expected)
+
+
+def test_gains_of_0_without_noise_have_the_unit_1():
+    assert START.after(seen((0.0, 0.0), (0.0, 0.0))).unit.item() == 1
+
+
+def test_an_observation_is_divided_by_it():
+    relative = START.relative(seen((1.0, 3.0), (0.5, 1.0), fresh_scale=np.array([0.25, 0.5])))
+    assert relative.gains.tolist() == [[2.0, 6.0]]
+    assert relative.noise_scale.tolist() == [[1.0, 2.0]]
+    assert relative.fresh.tolist() == [[0.5, 1.0]]
