@@ -10,6 +10,7 @@ from scipy import stats
 
 from dpol.lazy import stochastic_losses
 from dpol.lazy.stochastic_losses import GapLosses, PairedLosses, TurnLosses
+from lazy_plain import matrix
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 ERROR = 1e-6
@@ -17,10 +18,6 @@ ERROR = 1e-6
 
 def gap(T: int = 50, d: int = 4, seed: int = 0, advantage: float = 0.1) -> GapLosses:
     return GapLosses(T, d, advantage, seed)
-
-
-def matrix(losses: GapLosses, size: int = 1) -> np.ndarray:
-    return np.concatenate(list(losses.batches(size)))
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 49, 50, 51, 1000])
@@ -42,7 +39,7 @@ def rate_is(ones: float, trials: int, rate: float) -> bool:
 def test_rates_of_the_stochastic_losses(advantage: float) -> None:
     """The error is at most 1e-6 for each of 5 experts and 10 pairs."""
     T, d = 40_000, 5
-    rounds = matrix(gap(T, d, advantage=advantage), 1000)
+    rounds = matrix(gap(T, d, advantage=advantage))
     rates = [0.5 - advantage, *[0.5] * (d - 1)]
     for expert, rate in enumerate(rates):
         assert rate_is(rounds[:, expert].sum(), T, rate)
