@@ -23,7 +23,7 @@ from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.lazy.algorithm import LazyWeights
 from dpol.noise import NOISES, privatize
 from dpol.privacy.account import account, best_guess
-from dpol.privacy.guarantee import MU_OF_STAYS, NO_PRIVACY, UNIT, Guarantee, in_words
+from dpol.privacy.guarantee import MU_OF_STAYS, NO_PRIVACY, Guarantee
 from dpol.privacy.losses import NOTHING_KEPT, Loss, pure
 from dpol.privacy.stays import STAYS
 
@@ -61,14 +61,6 @@ def test_a_guarantee_of_epsilon_at_delta_says_nothing_about_smaller_deltas():
 def test_stays_are_those_that_records_know():
     with pytest.raises(ValueError, match="stays must have the losses of"):
         dataclasses.replace(NO_PRIVACY, stays=(Loss(),) * 3)
-
-
-def test_a_person_who_may_be_counted_more_than_once_is_told_apart():
-    assert [in_words(UNIT, most, "loans") for most in (0.5, 1.0)] == [UNIT, UNIT]
-    assert (
-        in_words(UNIT, 1.5, "loans")
-        == "one person who changes a count of loans by up to 1.5 in one round"
-    )
 
 
 @pytest.mark.parametrize(
