@@ -12,6 +12,7 @@ import pytest
 import dpol
 import experts_plain as plain
 from dpol.config.experiment import load_experiment
+from dpol.core.randomness import ReplicateGenerators
 from dpol.data.cleaning import clean_table
 from dpol.data.stream import build_stream
 from dpol.experts.discounted_mean import DiscountedMean
@@ -19,10 +20,15 @@ from dpol.experts.follow_the_leader import FollowTheLeader
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.multiplicative_weights import MultiplicativeWeights
 from dpol.experts.play import RawGains, play_rounds
+from lazy_plain import Tape
 from pipeline import ROOT
-from steps import FixedUniform
 
 GAINS = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
+
+
+def tapes(*numbers):
+    """Return generators with given uniform numbers, a list for each replicate."""
+    return ReplicateGenerators(tuple(map(Tape, numbers)))
 
 
 def test_follow_the_leader_by_hand(make_stream, crowd):
@@ -33,9 +39,9 @@ def test_follow_the_leader_by_hand(make_stream, crowd):
 @pytest.mark.parametrize("gain_range", [1.0, 2.0])
 def test_every_quantile_draws_the_plain_distribution(make_stream, gain_range):
     """A uniform grid of 10,000 numbers draws each expert in proportion, up to one grid step."""
-    grid = FixedUniform((np.arange(10_000) + 0.5) / 10_000)
+    grid = [[(k + 0.5) / 10_000] * 4 for k in range(10_000)]
     source = RawGains(make_stream(GAINS, gain_range=gain_range), math.inf, 10_000)
-    actions = play_rounds(MultiplicativeWeights(), source, grid)
+    actions = play_rounds(MultiplicativeWeights(), source, tapes(*grid))
     for t in range(4):
         expected = plain.weights_distribution(GAINS[:t], 4, gain_range)
         frequencies = np.bincount(actions[:, t], minlength=3) / 10_000
@@ -55,7 +61,7 @@ def test_actions_of_different_rounds_are_drawn_afresh(make_stream, crowd, checks
 def test_large_totals_do_not_overflow_and_an_expert_without_weight_is_never_drawn():
     state = np.array([[0.0, 1e6, 0.0]]), 1.0
     for uniform in (0.0, 0.5, 1 - 2**-53):
-        _, actions = MultiplicativeWeights().step(state, None, FixedUniform([uniform]))
+        _, actions = MultiplicativeWeights().step(state, None, tapes([uniform]))
         assert actions.tolist() == [1]
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.typical_level import TypicalLevel, before_round_1
 from dpol.experts.play import observations, setup_of
@@ -30,17 +29,6 @@ def typical_levels(noisy: NoisyGains) -> list[TypicalLevel]:
     for seen in observations(noisy):
         levels.append(levels[-1].after(seen))
     return levels[1:]
-
-
-class FixedUniform:
-    """Generators with given uniform numbers, one for each replicate."""
-
-    def __init__(self, values: Sequence[float]) -> None:
-        self.values = np.asarray(values)
-        self.n_replicates = len(values)
-
-    def uniform(self) -> Floats:
-        return self.values
 
 
 @dataclass(frozen=True)

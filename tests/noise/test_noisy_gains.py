@@ -197,25 +197,25 @@ def test_the_noise_has_its_law_and_no_other(stream, checks):
     assert checks.columns_are_unit_normals(noise[:, 1])
 
 
+def designed(stream):
+    """Return b of the memory that is designed for each hospital."""
+    return memory_of(NOISES["capacity-memory"], stream, MU, "designed").b
+
+
 @pytest.mark.parametrize("week", range(ROUNDS))
 def test_memory_is_designed_from_the_capacities_of_the_first_week_alone(stream, week):
     """Later capacities are unknown when the memory is designed."""
     capacity = stream.capacity.copy()
     capacity[week] *= 3
     other = dataclasses.replace(stream, capacity=capacity)
-    noise = NOISES["capacity-memory"]
-    before, after = (memory_of(noise, each, MU, "designed").b for each in (stream, other))
-    assert (before == after).all() == (week > 0)
+    assert (designed(other) == designed(stream)).all() == (week > 0)
 
 
 def test_memory_is_designed_for_gains_of_any_range(stream):
     per_100 = dataclasses.replace(
         stream, gains=100 * stream.gains, capacity=stream.capacity / 100, gain_range=100.0
     )
-    one, hundred = (
-        memory_of(NOISES["capacity-memory"], each, MU, "designed").b for each in (stream, per_100)
-    )
-    np.testing.assert_array_equal(one, hundred)
+    np.testing.assert_array_equal(designed(per_100), designed(stream))
 
 
 def test_no_memory_is_independent_noise_of_the_capacity_noise(stream):

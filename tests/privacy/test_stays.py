@@ -1,4 +1,4 @@
-"""Stays of several rounds, and correlated noise, against enumeration; the noise of the tree.
+"""Stays of several rounds, and correlated noise, against enumeration.
 
 In `tests/noise/test_stays.py` all ways to move between hospitals are tried on the records.
 """
@@ -25,8 +25,7 @@ from dpol.privacy.chains import (
 )
 from dpol.privacy.matrix_mechanism import decayed_sums, fresh_window_sums
 from dpol.privacy.stays import STAYS, mu_of_rounds, mu_of_stays, stay_norm
-from dpol.privacy.tree_noise import next_nodes, tree_levels, tree_nodes, tree_total
-from replicates import many
+from dpol.privacy.tree_noise import tree_levels, tree_nodes, tree_total
 
 T = 7
 COLUMNS = {
@@ -131,26 +130,6 @@ def test_no_rounds_of_a_tree_are_worse_than_the_first(rounds):
         assert norm == pytest.approx(stay_norm(tree_nodes(rounds), stay))
         if rounds <= 20:
             assert norm == pytest.approx(most_common(gram, count))
-
-
-# ---- the noise of the tree -----------------------------------------------------------------------
-
-
-def test_noise_of_the_tree() -> None:
-    """Prefix t has the noise of popcount(t) nodes; two prefixes covary by their shared nodes."""
-    n = 20_000
-    nodes, totals = {}, {}
-    generators = many(n)
-    for t in range(1, 14):
-        nodes = next_nodes(nodes, 3.0 * generators.standard_normal(1))
-        totals[t] = sum(nodes.values())[:, 0]
-        assert len(nodes) == t.bit_count()
-        variance = 9.0 * t.bit_count()
-        assert abs(totals[t].var() / variance - 1) < 5.5 * math.sqrt(2 / n)
-    # 12 = {8, 4}, 13 = {8, 4, 1}; 8 and 4 share no node, 12 and 10 share the first.
-    for first, second, shared in ((12, 13, 18.0), (4, 8, 0.0), (12, 10, 9.0), (7, 6, 18.0)):
-        covariance = (totals[first] * totals[second]).mean()
-        assert abs(covariance - shared) < 5.5 * 30 / math.sqrt(n)
 
 
 # ---- correlated noise, against explicit matrices -------------------------------------------------
