@@ -102,22 +102,20 @@ RULES = list(itertools.product(((2, 4), (3, 2)), (0.03, 0.3, 1.0), (0.02, 0.2, 0
 """Experts and batches with a successor, eta and p; the losses of a batch are 0 or 1."""
 
 
-def enumerated(kind, d, rest, eta, p):
-    """The laws of the choices of pairs of streams that differ in one batch."""
-    sequences, pairs = neighbours(d, rest)
-    laws = output_masses(sequences, LazyParameters(1, eta, p, shadow=kind == "l2p"))
-    each = PAIRS // len(RULES) // len(pairs) + 1
-    for first, second in pairs:
-        some = np.random.default_rng(0).permutation(len(first))[:each]
-        yield laws[first[some]], laws[second[some]]
-
-
 def shares_of_the_record(kind, loss_of):
-    """The largest exact mu and total variation, over those of a record."""
+    """The largest exact mu and total variation, over those of a record.
+
+    Of pairs of streams that differ in one batch, by the laws of their choices.
+    """
     worst, count = np.zeros(2), 0
     for (d, rest), eta, p in RULES:
         loss = loss_of(LazyGame(rest + 1, 1e-6), 1, eta, p)
-        for one, other in enumerated(kind, d, rest, eta, p):
+        sequences, pairs = neighbours(d, rest)
+        laws = output_masses(sequences, LazyParameters(1, eta, p, shadow=kind == "l2p"))
+        for first, second in pairs:
+            some = np.random.default_rng(0).permutation(len(first))
+            some = some[: PAIRS // len(RULES) // len(pairs) + 1]
+            one, other = laws[first[some]], laws[second[some]]
             variation = np.abs(one - other).sum(axis=1).max() / 2
             found = np.array([plain.largest_mu(one, other), variation])
             worst = np.maximum(worst, found / (loss.mu, loss.delta(0.0)))
