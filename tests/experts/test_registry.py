@@ -15,7 +15,6 @@ import yaml
 from manual import algorithms
 
 from dpol.checks.algorithms import CHECKS, game, random_stream, source_for
-from dpol.checks.audits import stream_of
 from dpol.experts import registry
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.discounted_mean import DiscountedMean
@@ -73,9 +72,8 @@ def test_every_algorithm_passes_the_checks(member, check):
 
 
 @pytest.mark.parametrize("member", LOCAL, ids=label)
-def test_any_noise_can_be_played_or_is_refused(member):
-    rng, algorithm = np.random.default_rng(0), member.algorithm
-    stream = stream_of(rng.random((9, 3)), rng.integers(5, 50, size=(9, 3)).astype(float))
+def test_any_noise_can_be_played_or_is_refused(random_stream, member):
+    stream, algorithm = random_stream(9, 3), member.algorithm
     for name, noise in NOISES.items():
         source = privatize(stream, name, 0.5, seed=1, replicates=2)
         constant = (source.noise_scale == source.noise_scale[0, 0]).all()
