@@ -11,6 +11,7 @@ import itertools
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from dpol.core.randomness import Floats
 from dpol.lazy.transform import LazyParameters
@@ -31,7 +32,7 @@ def output_masses(sums: Floats, rule: LazyParameters) -> Floats:
     for s in range(rest):
         batch = sums[:, s]
         total = total + batch
-        nu = _weights(total, eta)
+        nu = special.softmax(-eta * total, axis=1)
         gap = batch[:, :, None] - rule.shadow * batch[:, None, :]
         ratio = np.exp(rule.log_scale - eta * gap)[..., None]  # n, x, y, .
         keep = (1 - p) * np.minimum(1.0, ratio)
@@ -39,11 +40,6 @@ def output_masses(sums: Floats, rule: LazyParameters) -> Floats:
         move_y = (1 - p) * np.eye(d)[None] + p * nu[:, None]  # n, y, y'
         masses = np.einsum("nhxy,nxyz,nyw->nhxzw", masses, move_x, move_y).reshape(n, -1, d, d)
     return np.asarray(masses.sum(axis=-1).reshape(n, -1))
-
-
-def _weights(total: Floats, eta: float) -> Floats:
-    nu = np.exp(-eta * (total - total.min(axis=1, keepdims=True)))
-    return np.asarray(nu / nu.sum(axis=1, keepdims=True))
 
 
 def neighbours(n_experts: int, rest: int) -> tuple[Floats, list[tuple[Rows, Rows]]]:

@@ -14,13 +14,13 @@ from dpol.experts.play import observations, setup_of
 from dpol.noise import NoisyGains
 
 
-def final_state(algorithm: Any, noisy: NoisyGains, *generators: Any) -> Any:
-    """Return the state of an algorithm or a bank after all rounds are observed."""
-    state, observation = algorithm.init(setup_of(noisy)), None
+def final_state(bank: Any, noisy: NoisyGains) -> Any:
+    """Return the state of a bank after all rounds are observed."""
+    state, observation = bank.init(setup_of(noisy)), None
     for revealed in observations(noisy):
-        state, _ = algorithm.step(state, observation, *generators)
+        state, _ = bank.step(state, observation)
         observation = revealed
-    return algorithm.step(state, observation, *generators)[0]
+    return bank.step(state, observation)[0]
 
 
 def typical_levels(noisy: NoisyGains) -> list[TypicalLevel]:

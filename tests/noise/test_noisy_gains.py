@@ -157,15 +157,6 @@ def stream(random_stream):
     return random_stream(ROUNDS, 2)
 
 
-def noise_of(stream):
-    """Return the (runs, 1 + T, n) noise over its fresh scale, with the norm by hand; z_0 first."""
-    noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=RUNS, memory=PAIR)
-    a, b = PAIR
-    fresh = math.sqrt(2) * stream.count_sensitivity / MU * math.sqrt(1 + (b - a) ** 2 / (1 - b**2))
-    noise = np.concatenate([noisy.initial[:, None], noisy.gains - stream.gains], axis=1)
-    return noise * np.concatenate([stream.capacity[:1], stream.capacity]) / fresh
-
-
 def drawn_by(noise, a, b):
     """Return the (runs, T) fresh noise that `noise` is made of, if its memory is (a, b)."""
     u, fresh = 0.0, []
@@ -181,7 +172,11 @@ def test_the_noise_has_its_law_and_no_other(stream, checks):
     The initial noise is no noise of a round: otherwise an algorithm that adds z_0 to its sums takes
     the noise of a round out of them.
     """
-    noise = noise_of(stream)
+    noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=RUNS, memory=PAIR)
+    a, b = PAIR  # the fresh scale on counts, with the norm by hand
+    fresh = math.sqrt(2) * stream.count_sensitivity / MU * math.sqrt(1 + (b - a) ** 2 / (1 - b**2))
+    noise = np.concatenate([noisy.initial[:, None], noisy.gains - stream.gains], axis=1)
+    noise *= np.concatenate([stream.capacity[:1], stream.capacity]) / fresh
     for hospital in range(2):
         initial, weeks = noise[:, 0, hospital], noise[:, 1:, hospital]
         drawn = drawn_by(weeks, *PAIR)
