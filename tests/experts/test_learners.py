@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 import experts_plain as plain
 from dpol.checks.check import learners_play_their_columns
 from dpol.experts.games import bank_actions
-from dpol.experts.interface import LocalSetup, Observation
+from dpol.experts.interface import Observation
 from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.fixed_share import FixedShareBank
 from dpol.experts.learners.random_effects import BY_SIZE, GROWTH, LEVEL_FLOOR, RandomEffectsBank
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS, RidgeBank, slope_share
-from dpol.experts.learners.typical_level import before_round_1
 from dpol.experts.play import play_rounds
 from dpol.experts.registry import LEARNERS, make_bank
 from dpol.privacy.chains import Chains
@@ -149,36 +148,23 @@ def test_large_rates_of_fixed_share_do_not_overflow(draw_noisy, crowd):
 
 # ---- the typical level ---------------------------------------------------------------------------
 
-START = before_round_1(
-    LocalSetup(
-        n_replicates=1,
-        n_rounds=3,
-        n_experts=2,
-        gain_range=5.0,
-        initial=np.zeros((1, 2)),
-        noise_scale=np.ones((3, 2)),
-    )
-)
-
-
-def seen(gains, noise_scale=(1.0, 1.0), **told):
-    return Observation(np.array([gains]), np.array(noise_scale), **told)
-
 
 @pytest.mark.parametrize("scale", [1.0, [[3.0, 0.0]] * 4])
-def test_it_is_the_mean_of_the_levels_or_its_standard_error(make_noisy, scale):
+def test_the_typical_level_is_the_mean_of_levels_or_its_standard_error(make_noisy, scale):
     """Exact gains weigh more, and the mean of two rounds is 0."""
     noisy = make_noisy([[(1, 3), (-1, -3), (6, 2), (6, 2)]], scale)
     expected = [plain.typical_level(noisy.gains[0, :t], noisy.noise_scale) for t in (1, 2, 3, 4)]
-    assert [level.unit.item() for level in typical_levels(noisy)] == pytest.approx(expected)
+    assert [it.unit.item() for it in typical_levels(noisy)[1:]] == pytest.approx(expected)
 
 
-def test_gains_of_0_without_noise_have_the_unit_1():
-    assert START.after(seen((0.0, 0.0), (0.0, 0.0))).unit.item() == 1
-
-
-def test_an_observation_is_divided_by_it():
-    relative = START.relative(seen((1.0, 3.0), (0.5, 1.0), fresh_scale=np.array([0.25, 0.5])))
+def test_an_observation_is_divided_by_the_typical_level(make_noisy):
+    """It is a tenth of the range at first, and 1 for gains of 0 without noise."""
+    game = dataclasses.replace(make_noisy(np.zeros((1, 1, 2))), gain_range=5.0)
+    before, after = typical_levels(game)
+    told = {"noise_scale": np.array([0.5, 1.0]), "fresh_scale": np.array([0.25, 0.5])}
+    seen = Observation(np.array([[1.0, 3.0]]), **told)
+    assert after.relative(seen).gains.tolist() == [[1.0, 3.0]]
+    relative = before.relative(seen)
     assert relative.gains.tolist() == [[2.0, 6.0]]
     assert relative.noise_scale.tolist() == [[1.0, 2.0]]
     assert relative.fresh.tolist() == [[0.5, 1.0]]
@@ -214,7 +200,7 @@ def play_with(make_noisy):
     return made
 
 
-# --- A plain version: Gaussian conditioning on the whole history, loops over everything ---
+# A plain version: Gaussian conditioning on the whole history, loops over everything.
 
 
 def scale_at(level, growth):
@@ -252,7 +238,7 @@ def by_loops(noisy, r):
     relative = noisy.capacity / np.median(noisy.capacity[0])
     memory = noisy.memory or Chains(np.zeros(5), np.zeros(5))
     rounds, n, count = noisy.n_rounds, noisy.n_experts, len(MODELS)
-    units = np.array([each.unit[r] for each in typical_levels(noisy)])
+    units = np.array([each.unit[r] for each in typical_levels(noisy)[1:]])
     whole = noisy.noise_scale / units
     fresh = whole if noisy.memory is None else noisy.fresh_scale / units
     gains, levels, densities = noisy.gains[r] / units, [], np.zeros((rounds + 1, count, n))
@@ -288,7 +274,7 @@ def by_loops(noisy, r):
 
 
 @pytest.mark.parametrize("memory", [None, CHAINS], ids=["independent", "chains"])
-def test_it_equals_conditioning_on_the_whole_history(play_with, memory):
+def test_random_effects_equal_conditioning_on_the_whole_history(play_with, memory):
     noisy = play_with(memory)
     state = final_state(BANK, noisy)
     for r in range(noisy.n_replicates):
@@ -301,9 +287,6 @@ def test_it_equals_conditioning_on_the_whole_history(play_with, memory):
     assert state.shares.max() < 0.9
 
 
-# --- Properties ---
-
-
 def test_without_capacities_all_hospitals_are_of_one_size(play_with):
     noisy = play_with()
     alike = dataclasses.replace(noisy, capacity=np.full_like(noisy.capacity, 50.0))
@@ -313,7 +296,7 @@ def test_without_capacities_all_hospitals_are_of_one_size(play_with):
     assert (states[1].predicted != states[2].predicted).all()
 
 
-def test_a_replicate_is_the_same_alone(make_noisy):
+def test_random_effects_of_a_replicate_are_the_same_alone(make_noisy):
     """With one expert, what NumPy could add up in another order is the numbers of the models."""
     gains = np.random.default_rng(6).random((2, 30, 1))
     both, alone = (final_state(BANK, make_noisy(some, 0.2)) for some in (gains, gains[:1]))
@@ -321,7 +304,7 @@ def test_a_replicate_is_the_same_alone(make_noisy):
         np.testing.assert_array_equal(getattr(both, name)[:1], getattr(alone, name))
 
 
-def test_it_begins_with_the_first_and_follows_the_best_without_noise(make_noisy, crowd):
+def test_random_effects_begin_with_the_first_and_follow_the_best_without_noise(make_noisy, crowd):
     gains = np.tile([0.1, 0.3, 0.2], (1, 10, 1))
     actions = play_rounds(LearnerAlone(RandomEffectsBank()), make_noisy(gains), crowd(1))
     assert actions.tolist() == [[0] + [1] * 9]

@@ -24,11 +24,11 @@ def final_state(bank: Any, noisy: NoisyGains) -> Any:
 
 
 def typical_levels(noisy: NoisyGains) -> list[TypicalLevel]:
-    """Return the typical level after each round of a game."""
+    """Return the typical level before and after each round of a game."""
     levels = [before_round_1(setup_of(noisy))]
     for seen in observations(noisy):
         levels.append(levels[-1].after(seen))
-    return levels[1:]
+    return levels
 
 
 @dataclass(frozen=True)
