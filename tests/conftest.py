@@ -69,13 +69,6 @@ class Checks:
         statistic = float(((counts - expected) ** 2 / expected).sum())
         return bool(special.chdtrc(len(counts) - 1, statistic) > ERROR)
 
-    @staticmethod
-    def mean(sample, expected):
-        """Test the mean of a large sample by a two-sided normal test."""
-        sample = np.asarray(sample)
-        error = sample.std(ddof=1) / math.sqrt(len(sample))
-        return abs(sample.mean() - expected) <= -special.ndtri(ERROR / 2) * error
-
 
 @pytest.fixture(scope="session")
 def make_stream():

@@ -1,7 +1,8 @@
 """Faults, each of another kind, and the check that refuses each.
 
 `dpol check checks.faults:NAME` plays one. `FAULTS` has them by name, with their words (docstrings);
-the first letters of `NAME.refused` are those of the check's title.
+the first letters of `NAME.refused` are those of the check's title. Without it, the audit of its
+actions refuses a fault.
 """
 
 from __future__ import annotations
@@ -163,16 +164,12 @@ class _Scaled(Forgetful):
 class TooSmallByRootTwo(_Scaled):
     """noise for the change of one gain, where a person moves two"""
 
-    refused = AUDIT
-
     def of_setup(self, setup):
         return 1 / math.sqrt(2)
 
 
 class ShrinksWithData(_Scaled):
     """noise that shrinks as gains grow"""
-
-    refused = AUDIT
 
     def of_round(self, t, gains):
         return 1.2 - np.minimum(gains, 1.1)
@@ -181,16 +178,12 @@ class ShrinksWithData(_Scaled):
 class NoneFromRoundTwelve(_Scaled):
     """no noise from round 12 on"""
 
-    refused = AUDIT
-
     def of_round(self, t, gains):
         return float(t < 12)
 
 
 class NoneFromTheFourthOn(_Scaled):
     """no noise on the gains of the fourth expert and of those after it"""
-
-    refused = AUDIT
 
     def of_round(self, t, gains):
         return np.arange(gains.shape[1]) < 3
@@ -199,16 +192,12 @@ class NoneFromTheFourthOn(_Scaled):
 class NoneWhereGiven(_Scaled):
     """no noise where sensitivities are given"""
 
-    refused = AUDIT
-
     def of_setup(self, setup):
         return float(setup.changes is not None)
 
 
 class ByTheFirstRound(_Scaled):
     """noise for the capacities of the first round, which fall later"""
-
-    refused = AUDIT
 
     def of_setup(self, setup):
         return 1.0 if setup.changes is None else setup.changes[0].max() / setup.largest_change
@@ -220,16 +209,12 @@ class ByTheFirstRound(_Scaled):
 class SharedByTwo(Forgetful):
     """two experts with one draw"""
 
-    refused = AUDIT
-
     def noisy(self, t, gains, draws, scale, kept):
         return gains + draws[:, [0, 0, *range(2, len(scale))]], kept
 
 
 class UsedAgain(Forgetful):
     """the draw of the first round in all rounds"""
-
-    refused = AUDIT
 
     def noisy(self, t, gains, draws, scale, kept):
         kept = draws if t == 0 else kept
@@ -239,8 +224,6 @@ class UsedAgain(Forgetful):
 class Bounded(Forgetful):
     """Gaussian noise that is cut at one deviation"""
 
-    refused = AUDIT
-
     def noisy(self, t, gains, draws, scale, kept):
         return gains + np.clip(draws, -scale, scale), kept
 
@@ -248,16 +231,12 @@ class Bounded(Forgetful):
 class SomeBare(Forgetful):
     """no noise in 5% of the draws"""
 
-    refused = AUDIT
-
     def draws(self, generators, n):
         return (generators.uniforms(1) > 0.05) * generators.standard_normal(n)
 
 
 class HasLaplaceTails(Forgetful):
     """Laplace noise with the deviation and the record of Gaussian noise"""
-
-    refused = AUDIT
 
     def draws(self, generators, n):
         units = np.clip(generators.uniforms(n), 1e-12, 1 - 1e-12) - 0.5
@@ -270,16 +249,12 @@ class HasLaplaceTails(Forgetful):
 class NoComposition(Sums):
     """sums of all rounds, each with the noise of one"""
 
-    refused = AUDIT
-
     def releases(self, setup):
         return 1
 
 
 class OfFewerWeeks(Forgetful):
     """a record in which eight weeks lose as much as four"""
-
-    refused = AUDIT
 
     def guarantee(self, setup: Any) -> Any:
         week = setup.mu / np.sqrt(setup.stay)
@@ -290,8 +265,6 @@ class OfFewerWeeks(Forgetful):
 class CarriedForFree(Forgetful):
     """a record in which a carried count costs a third"""
 
-    refused = AUDIT
-
     def guarantee(self, setup: Any) -> Any:
         record = super().guarantee(setup)
         carried = record.carried and (record.carried[0], Loss(gaussian=0.3 * record.mu))
@@ -300,8 +273,6 @@ class CarriedForFree(Forgetful):
 
 class Differences(Forgetful):
     """changes of gains, with noise for a person who stays at one place"""
-
-    refused = AUDIT
 
     def init(self, setup: Any) -> Any:
         t, noise, kept = super().init(setup)
@@ -316,8 +287,6 @@ class Differences(Forgetful):
 
 class SmallDelta(Forgetful):
     """epsilon at delta = 0.05, claimed at delta = 1e-9"""
-
-    refused = AUDIT
 
     def guarantee(self, setup: Any) -> Any:
         def claim(mu: float) -> Loss:
@@ -334,8 +303,6 @@ class SmallDelta(Forgetful):
 class TreeShort(TreeFTPL):
     """a tree whose nodes have noise for one level fewer than a round enters"""
 
-    refused = AUDIT
-
     def init(self, setup):
         state, levels = super().init(setup), tree_levels(setup.n_rounds)
         node = state.node_scale * math.sqrt(max(levels - 1, 0) / max(levels, 1))
@@ -346,7 +313,6 @@ class TreeShort(TreeFTPL):
 class WindowShort(NoisyMax):
     """window sums with noise for one round fewer"""
 
-    refused = AUDIT
     window: int = 3
 
     def factorization(self, n_rounds):
@@ -355,8 +321,6 @@ class WindowShort(NoisyMax):
 
 class BlocksKept(LimitedUpdates):
     """sums that go on over all blocks, where the loss is that of one draw"""
-
-    refused = AUDIT
 
     def step(self, state, observation, generators):
         after, played = super().step(state, observation, generators)
@@ -367,16 +331,12 @@ class BlocksKept(LimitedUpdates):
 class TiesBySums(MatrixFTPL):
     """noisy sums that are rounded, with ties by the raw sums"""
 
-    refused = AUDIT
-
     def scores(self, state):
         return np.asarray(np.round(state.released, 1) + 1e-6 * state.sums)
 
 
 class SharesOfTheBest(MatrixFTPL):
     """gains over the best of their round, with noise for gains as they are"""
-
-    refused = AUDIT
 
     def absorb(self, state, gains):
         return super().absorb(state, gains / np.maximum(gains.max(axis=1, keepdims=True), 1e-3))
@@ -390,8 +350,13 @@ FAULTS = {
 """Faults by name."""
 
 
+def refused_by(fault: Any) -> str:
+    """Return the first letters of the title of the check that refuses a fault."""
+    return str(getattr(fault, "refused", AUDIT))
+
+
 def table() -> str:
     """Return the table of faults, in Markdown."""
     lines = ["| what is wrong | refused by |", "|---|---|"]
-    lines += [f"| {it.__doc__} | {it.refused} |" for it in FAULTS.values()]
+    lines += [f"| {it.__doc__} | {refused_by(it)} |" for it in FAULTS.values()]
     return "\n".join(lines)

@@ -11,7 +11,7 @@ import pytest
 
 import dpol
 from checks import sound
-from checks.faults import FAULTS, table
+from checks.faults import FAULTS, refused_by, table
 from dpol.checks import audits
 from dpol.checks.audits import long_settings
 from dpol.checks.check import check, checks_of, verdict
@@ -31,7 +31,7 @@ def test_a_fault_is_refused_by_its_check(name):
     found = (verdict(*each) for each in checks_of(f"checks.faults:{name}", seed))
     first = next((it for it in found if not it.holds), None)
     assert first is not None
-    assert first.check.startswith(FAULTS[name].refused)
+    assert first.check.startswith(refused_by(FAULTS[name]))
 
 
 def test_the_page_lists_all_faults():
@@ -55,15 +55,10 @@ def test_a_noise_of_dpol_passes_its_checks(name):
     assert {each.found for each in check(name)} == {"holds"}
 
 
-def found(name, seed):
-    """The verdict of the audit of a sound example."""
-    return check(f"checks.sound:{name}", seed=seed)[-1].found
-
-
 def test_an_audit_says_what_it_proves_and_its_seed_reaches_the_games():
     proofs = [
-        re.fullmatch(r"holds, proves mu >= ([\d.]+) of ([\d.]+)", found("Forgetful", seed))
-        for seed in (1, 2)
+        re.fullmatch(r"holds, proves mu >= ([\d.]+) of ([\d.]+)", verdicts[-1].found)
+        for verdicts in (check("checks.sound:Forgetful", seed=seed) for seed in (1, 2))
     ]
     bounds = [[float(number) for number in proof.groups()] for proof in proofs if proof]
     assert len(bounds) == 2

@@ -13,15 +13,15 @@ import experts_plain as plain
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.experts.interface import Observation
 from dpol.experts.learners.leader import LeaderBank
-from dpol.experts.learners.ridge import RidgeBank
+from dpol.experts.learners.ridge import PENALTIES, RidgeBank
 from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
 from dpol.experts.play import play_rounds
 from dpol.experts.split_budget import SplitBudget, split
 from dpol.noise import privatize
-from steps import FixedBank, final_state
+from steps import FixedBank
 
-WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}
-BANKS = (RidgeBank(WINDOWS, PENALTIES), LeaderBank())
+WINDOWS, STRENGTHS = (3, 8), {"weak": 0.1, "strong": 10.0}
+BANKS = (RidgeBank(WINDOWS, STRENGTHS), LeaderBank())
 FORTY = RWMeta(learners=(RidgeBank((3, 5, 8), {str(k): k / 4 for k in range(1, 14)}), LeaderBank()))
 
 
@@ -36,17 +36,6 @@ def test_fresh_noise_has_exactly_the_covariance_tau_minus_sigma_star(m, n, round
     tau, expected = plain.fresh_covariance(covariance, least)
     factor = decorrelating_noise(np.tile(covariance, (m, 1, 1)), least, np.eye(m)).T
     np.testing.assert_allclose(factor @ factor.T, expected, atol=1e-9 * max(tau, 1))
-
-
-def test_state_counts_gains_and_covariance_by_hand(make_noisy, crowd):
-    noisy = make_noisy([[[1.0, 5.0], [2.0, 7.0]]], noise_scale=[[1.0, 2.0], [3.0, 4.0]])
-    bank = FixedBank(((0, 1, 1), (0, 0, 1), (0, 0, 0)))
-    state = final_state(RWMeta(learners=(bank,)), noisy, crowd(1))
-    assert state.rounds == 2
-    np.testing.assert_array_equal(state.gains, [[3.0, 7.0, 12.0]])
-    np.testing.assert_array_equal(
-        state.covariance, [[[10.0, 9.0, 0.0], [9.0, 13.0, 4.0], [0.0, 4.0, 20.0]]]
-    )
 
 
 @pytest.mark.parametrize("scale", [0.0, 0.7])
@@ -89,8 +78,10 @@ def test_fast_equals_plain(random_stream, algorithm, mu, noise):
 
 
 def test_the_papers_learners_and_origin():
-    assert RWMeta().n_learners == 13
-    assert [label for bank in RWMeta().learners for label in bank.labels][-1] == "rw-ftpl"
+    *ridges, last = [label for bank in RWMeta().learners for label in bank.labels]
+    assert ridges[:4] == ["ridge-w8-weak", "ridge-w8-medium", "ridge-w8-strong", "ridge-w16-weak"]
+    assert (len({*ridges}), ridges[-1], last) == (12, "ridge-w64-strong", "rw-ftpl")
+    assert dict(PENALTIES) == {"weak": 0.1, "medium": 1.0, "strong": 10.0}
     assert RWMeta().origin == RWMeta(2).origin == "paper"
     for other in (RWMeta(0.0), RWMeta(decorrelate=False), RWMeta(learners=BANKS)):
         assert other.origin == "ours"
@@ -120,7 +111,7 @@ def test_a_divided_budget_equals_the_plain_one(draw_noisy):
     noisy = draw_noisy(np.random.default_rng(1).random((30, 4)), 0.2, 3)
     made = [[np.random.default_rng(seed) for seed in range(3)] for _ in range(2)]
     fast = play_rounds(SplitBudget(BANKS), noisy, ReplicateGenerators(tuple(made[0])))
-    learners = plain.paper_learners(WINDOWS, PENALTIES.values())
+    learners = plain.paper_learners(WINDOWS, STRENGTHS.values())
     for r, rng in enumerate(made[1]):
         game = noisy.gains[r], noisy.initial[r], noisy.noise_scale
         assert fast[r].tolist() == plain.split_budget(*game, learners, rng)

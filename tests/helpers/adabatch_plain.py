@@ -105,8 +105,6 @@ def rw_adabatch(
 
 def gap_density(x: float, n: int) -> float:
     """Return the density of leader minus runner-up of n standard normals, at x >= 0."""
-    if n == 2:
-        return math.exp(-x * x / 4) / math.sqrt(math.pi)
 
     def integrand(z: float) -> float:
         return math.exp(-(z * z + (z - x) ** 2) / 2) / (2 * math.pi) * tail(x - z) ** (n - 2)

@@ -7,9 +7,7 @@ probability.
 
 from __future__ import annotations
 
-import collections
 import functools
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -62,11 +60,11 @@ def play(
     B: int,
     eta: float,
     p: float,
-    c: float = 0.0,
+    normaliser: float = 1.0,
     shadow: bool = True,
     limit: float = math.inf,
-) -> tuple[list[int], list[tuple[int, int]]]:
-    """Run Algorithm 1 for one replicate: actions of the T rounds and (x_s, y_s) of the batches.
+) -> tuple[list[int], int]:
+    """Run Algorithm 1 for one replicate: actions of the T rounds, and redraws of x.
 
     The dartboard is the same without a shadow point, and with a limit of redraws.
 
@@ -78,22 +76,21 @@ def play(
     total = [0.0] * d
     x = draw(weights(total, eta), next(tape))
     y = draw(weights(total, eta), next(tape))
-    actions, points, redraws = [], [], 0
+    actions, redraws = [], 0
     for first in range(0, len(losses), B):
         if first:
             batch = [sum(row[i] for row in losses[first - B : first]) for i in range(d)]
             total = [total[i] + batch[i] for i in range(d)]
             fresh = weights(total, eta)
-            stays = next(tape) < chance_of_keeping(batch, x, y, B * eta * c, eta, shadow)
+            stays = next(tape) < chance_of_keeping(batch, x, y, B * eta * normaliser, eta, shadow)
             real = next(tape) >= p
             shadow_stays = next(tape) >= p
             if not (stays and real) and redraws < limit:
                 x, redraws = draw(fresh, next(tape)), redraws + 1
             if shadow and not shadow_stays:
                 y = draw(fresh, next(tape))
-        points.append((x, y))
         actions += [x] * len(losses[first : first + B])
-    return actions, points
+    return actions, redraws
 
 
 def chance_of_keeping(
@@ -103,41 +100,6 @@ def chance_of_keeping(
     if not shadow:
         return math.exp(-eta * batch[x])
     return min(1.0, math.exp(-eta * batch[x]) / math.exp(-eta * batch[y]) / math.exp(scale))
-
-
-def law(
-    sums: Sequence[Sequence[float]],
-    *,
-    B: int,
-    eta: float,
-    p: float,
-    c: float = 0.0,
-    shadow: bool = True,
-    limit: float = math.inf,
-) -> list[float]:
-    """Return the probabilities of (x_1, ..., x_S) of Algorithm 1, by following every draw.
-
-    Arguments are as for `play`, but for the losses of batches `sums`. x_S varies fastest.
-    """
-    d = len(sums[0])
-    points, total = range(d), [0.0] * d
-    chances = {((x,), y, 0): 1 / d**2 for x, y in itertools.product(points, repeat=2)}
-    for batch in sums:
-        total = [a + b for a, b in zip(total, batch, strict=True)]
-        fresh = weights(total, eta)
-        after: dict[Any, float] = collections.defaultdict(float)
-        for (xs, y, redraws), chance in chances.items():
-            keep = (1 - p) * chance_of_keeping(batch, xs[-1], y, B * eta * c, eta, shadow)
-            keep = keep if redraws < limit else 1.0
-            moves = [(xs[-1], redraws, keep)]
-            moves += [(x, redraws + 1, (1 - keep) * fresh[x]) for x in points]
-            for (x, k, share), z in itertools.product(moves, points):
-                after[(*xs, x), z, k] += chance * share * ((1 - p) * (z == y) + p * fresh[z])
-        chances = after
-    outputs = collections.Counter[tuple[int, ...]]()
-    for (xs, _, _), chance in chances.items():
-        outputs[xs] += chance
-    return [outputs[xs] for xs in itertools.product(points, repeat=len(sums) + 1)]
 
 
 def sound_epsilon(

@@ -8,39 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.typical_level import TypicalLevel, before_round_1
 from dpol.experts.play import observations, setup_of
 from dpol.noise import NoisyGains
 
 
-def final_state(algorithm: Any, noisy: NoisyGains, *generators: Any) -> Any:
-    """Return the state of an algorithm or a bank after all rounds are observed."""
-    state, observation = algorithm.init(setup_of(noisy)), None
+def final_state(bank: Any, noisy: NoisyGains) -> Any:
+    """Return the state of a bank after all rounds are observed."""
+    state, observation = bank.init(setup_of(noisy)), None
     for revealed in observations(noisy):
-        state, _ = algorithm.step(state, observation, *generators)
+        state, _ = bank.step(state, observation)
         observation = revealed
-    return algorithm.step(state, observation, *generators)[0]
+    return bank.step(state, observation)[0]
 
 
 def typical_levels(noisy: NoisyGains) -> list[TypicalLevel]:
-    """Return the typical level after each round of a game."""
+    """Return the typical level before and after each round of a game."""
     levels = [before_round_1(setup_of(noisy))]
     for seen in observations(noisy):
         levels.append(levels[-1].after(seen))
-    return levels[1:]
-
-
-class FixedUniform:
-    """Generators with given uniform numbers, one for each replicate."""
-
-    def __init__(self, values: Sequence[float]) -> None:
-        self.values = np.asarray(values)
-        self.n_replicates = len(values)
-
-    def uniform(self) -> Floats:
-        return self.values
+    return levels
 
 
 @dataclass(frozen=True)

@@ -121,30 +121,20 @@ def scale_by_hand(x, j, rule):
 
 @pytest.mark.parametrize("rule", ["exact", "published"])
 @pytest.mark.parametrize(("x", "label"), PLACES)
-def test_vector_messages_follow_their_distribution(rule, x, label):
-    """The noise has scale factor * s_j."""
-    client = vector(rule)
-    labels = np.full((1, SIZE), label)
-    values = client.privatize(labels, np.full(SIZE, x), many(1, label)).values[0]
+def test_messages_follow_their_distribution(checks, rule, x, label):
+    """The noise on all values has scale factor * s_j; on one, of a uniform index J, s_J / eps."""
+    labels, features = np.full((1, 3 * SIZE), label), np.full(3 * SIZE, x)
+    values = vector(rule).privatize(labels[:, :SIZE], features[:SIZE], many(1, label)).values[0]
     assert values.shape == (SIZE, 3)
-    for j in range(3):
-        scale = scale_factor(3, 1.0, 1e-6, rule) * scale_by_hand(x, j, rule)
-        assert has_noise_of(scale, values[:, j], x, label, j)
-
-
-@pytest.mark.parametrize("rule", ["exact", "published"])
-@pytest.mark.parametrize(("x", "label"), PLACES)
-def test_sampled_messages_follow_their_distribution(checks, rule, x, label):
-    """The index is uniform, and the Laplace noise has scale s_J / eps."""
-    client = sampled(rule, epsilon=0.5)
-    labels = np.full((1, 3 * SIZE), label)
-    messages = client.privatize(labels, np.full(3 * SIZE, x), many(1, label))
+    messages = sampled(rule, epsilon=0.5).privatize(labels, features, many(1, label))
     index, value = messages.index[0], messages.values[0]
     counts = np.bincount(index)
     assert checks.frequencies(counts, [1 / 3] * 3)
     assert not checks.frequencies(counts, [0.32, 0.34, 0.34])
     for j in range(3):
-        assert has_noise_of(scale_by_hand(x, j, rule) / 0.5, value[index == j], x, label, j)
+        scale = scale_by_hand(x, j, rule)
+        assert has_noise_of(scale_factor(3, 1.0, 1e-6, rule) * scale, values[:, j], x, label, j)
+        assert has_noise_of(scale / 0.5, value[index == j], x, label, j)
 
 
 # ---- randomised response and membership ----------------------------------------------------------
@@ -257,18 +247,12 @@ def test_the_ends_of_the_range():
         assert scale_factor(16, math.inf, 1e-6, rule) == 0.0
 
 
-def clipped(F, T):
-    """Return log pbar (K, M), c (M,) and the ranges of log pbar (K,) of a class."""
-    clipping = plain.clipping(F, T)
-    return clipping.log_cells[0], clipping.cells[0], clipping.ranges[0]
-
-
-def on_a_grid(logs, c, keep, scales, points=4001):
+def on_a_grid(logs, c, keep, scales):
     """Return the largest log ratio over all pairs of labels and a grid of values."""
     used, losses = [y for y in range(len(c)) if c[y]], []
     for log, scale in zip(logs, scales, strict=True):
         inner = log[used]
-        grid = np.linspace(min(inner) - 3 * scale, max(inner) + 3 * scale, points)
+        grid = np.linspace(min(inner) - 3 * scale, max(inner) + 3 * scale, 301)
         grid = np.concatenate([grid, inner])
         densities = []
         for y in range(len(c)):
@@ -280,20 +264,19 @@ def on_a_grid(logs, c, keep, scales, points=4001):
     return np.array(losses)
 
 
-@given(plain.cases(most_features=1), st.sampled_from([0.25, 1.0, 4.0]))
-def test_loss_agrees_with_a_dense_grid(class_, epsilon):
-    """For all pairs of labels; the grid holds the knots, so no other value gives more."""
+@given(
+    plain.cases(most_features=1), st.sampled_from([0.25, 1.0, 4.0]), st.sampled_from([None, 0, 1])
+)
+def test_loss_agrees_with_a_dense_grid(class_, epsilon, keep):
+    """For all pairs of labels; the grid holds the knots, so no other value gives more.
+
+    With the label's block as often as in the paper, never and always.
+    """
     (F,), T = class_
-    logs, c, ranges = clipped(F, T)
+    clipping = plain.clipping(F, T)
+    logs, c, ranges = clipping.log_cells[0], clipping.cells[0], clipping.ranges[0]
+    keep = 1 - 1 / T if keep is None else float(keep)
     for scales in (np.full(len(F), math.log(len(F) * T) / epsilon), ranges / epsilon + 1e-3):
-        loss = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
-        expected = on_a_grid(logs, c, 1 - 1 / T, scales, points=301)
+        loss = laplace_message_loss(logs, c, keep=keep, scales=scales)
+        expected = on_a_grid(logs, c, keep, scales)
         np.testing.assert_allclose(loss, expected, rtol=1e-9, atol=1e-12)
-
-
-def test_without_mixing_the_loss_is_the_range_over_the_scale_and_with_nothing_else_zero():
-    logs, c, ranges = clipped(np.random.default_rng(0).dirichlet(np.ones(6), size=4), 50)
-    scales = np.array([0.5, 1.0, 2.0, 1e-3])
-    loss = laplace_message_loss(logs, c, keep=1.0, scales=scales)
-    np.testing.assert_allclose(loss, ranges / scales, rtol=1e-12)
-    assert laplace_message_loss(logs, c, keep=0.0, scales=np.ones(4)).tolist() == [0] * 4

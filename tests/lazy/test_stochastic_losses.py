@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from scipy import stats
 
 from dpol.lazy import stochastic_losses
 from dpol.lazy.stochastic_losses import GapLosses, PairedLosses, TurnLosses
+from lazy_plain import matrix
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 ERROR = 1e-6
@@ -15,10 +18,6 @@ ERROR = 1e-6
 
 def gap(T: int = 50, d: int = 4, seed: int = 0, advantage: float = 0.1) -> GapLosses:
     return GapLosses(T, d, advantage, seed)
-
-
-def matrix(losses: GapLosses, size: int = 1) -> np.ndarray:
-    return np.concatenate(list(losses.batches(size)))
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 49, 50, 51, 1000])
@@ -40,7 +39,7 @@ def rate_is(ones: float, trials: int, rate: float) -> bool:
 def test_rates_of_the_stochastic_losses(advantage: float) -> None:
     """The error is at most 1e-6 for each of 5 experts and 10 pairs."""
     T, d = 40_000, 5
-    rounds = matrix(gap(T, d, advantage=advantage), 1000)
+    rounds = matrix(gap(T, d, advantage=advantage))
     rates = [0.5 - advantage, *[0.5] * (d - 1)]
     for expert, rate in enumerate(rates):
         assert rate_is(rounds[:, expert].sum(), T, rate)
@@ -63,41 +62,34 @@ def test_two_experts_take_turns_to_lose(size: int) -> None:
     assert rounds.T.tolist() == [[1, 1, 1, 0, 0, 0, 1], [0, 0, 0, 1, 1, 1, 0], [1] * 7, [1] * 7]
 
 
-@pytest.mark.parametrize("room", [1, 100, 10**9])
-def test_one_sequence_is_that_of_all_replicates(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stochastic_losses, "MOST_SUMS", room)
-    one = TurnLosses(300, 3, 20)
-    shared, own = PairedLosses((one,), 4), PairedLosses((one,) * 4)
-    np.testing.assert_array_equal(shared.totals, own.totals)
-    for some, others in zip(shared.sums_of_batches(7), own.sums_of_batches(7), strict=True):
-        np.testing.assert_array_equal(some, others)
-    for stretch, (first, end) in zip(
-        shared.between([0, 1, 150, 150, 299]),
-        [(0, 1), (1, 150), (150, 150), (150, 299)],
-        strict=True,
-    ):
-        expected = np.concatenate(list(one.batches(1)))[first:end].sum(axis=0)
-        np.testing.assert_array_equal(stretch, np.tile(expected, (4, 1)))
-
-
-# ---- replicates with losses of their own ---------------------------------------------------------
+# ---- replicates with losses of their own, or one sequence for all --------------------------------
 
 
 @pytest.mark.parametrize("size", [1, 7, 300, 1000])
 @pytest.mark.parametrize("room", [1, 100, 10**9])
+@pytest.mark.parametrize(
+    "made",
+    [
+        partial(PairedLosses, tuple(GapLosses(300, 3, 0.1, 4, r) for r in range(5))),
+        partial(PairedLosses, (TurnLosses(300, 3, 20),), 4),
+    ],
+    ids=["own", "shared"],
+)
 def test_paired_losses_are_those_of_their_sequences(
-    size: int, room: int, monkeypatch: pytest.MonkeyPatch
+    made: Callable[[], PairedLosses], size: int, room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However much memory there is: totals above 255 need more than one byte."""
     monkeypatch.setattr(stochastic_losses, "MOST_SUMS", room)
-    losses = PairedLosses(tuple(GapLosses(300, 3, 0.1, 4, r) for r in range(5)))
-    rounds = np.stack([matrix(each) for each in losses.sequences])
-    edges = [*range(0, 300, size), 300]
-    sums = np.stack([rounds[:, :edge].sum(axis=1) for edge in edges], axis=1)
-    first, *others = PairedLosses(losses.sequences).sums_of_batches(size)
+    own = np.stack([matrix(each) for each in made().sequences])
+    rounds = np.broadcast_to(own, (made().replicates or len(own), *own.shape[1:]))
+    sums = np.stack([rounds[:, :edge].sum(axis=1) for edge in [*range(0, 300, size), 300]], axis=1)
+    first, *others = made().sums_of_batches(size)
     read = [first, *(it[:, 1:] for it in others)]
     np.testing.assert_array_equal(np.concatenate(read, axis=1), sums)
-    np.testing.assert_array_equal(PairedLosses(losses.sequences).totals, rounds.sum(axis=1))
+    np.testing.assert_array_equal(made().totals, rounds.sum(axis=1))
+    edges = [0, 1, 150, 150, 299]
+    for stretch, (first, end) in zip(made().between(edges), itertools.pairwise(edges), strict=True):
+        np.testing.assert_array_equal(stretch, rounds[:, first:end].sum(axis=1))
 
 
 def test_replicates_have_independent_losses() -> None:

@@ -200,7 +200,11 @@ def spends_too_much(release, stay):
 
 @pytest.mark.parametrize("stay", [1, 3, 20])
 def test_budget_absorption_spends_what_it_says(stay):
+    """And nothing less: a larger share for a round would cost more of the level than it spends."""
     assert not spends_too_much(event_streams.budget_absorption, stay)
+    most = MECHANISMS["budget-absorption"].most(stay)
+    spent = dearest(event_streams.budget_absorption, stay)
+    assert spent == pytest.approx((EPSILON, most * EPSILON))
 
 
 def with_decisions(factor, noise):

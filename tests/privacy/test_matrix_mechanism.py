@@ -29,15 +29,11 @@ def least_row_norm(workload):
     return np.linalg.norm(workload, "nuc") / len(workload)
 
 
-def decayed(t, decay):
-    """Return A, by a loop over its entries."""
-    return np.array([[decay ** (i - j) if i >= j else 0.0 for j in range(t)] for i in range(t)])
-
-
 @given(rounds, st.floats(0.01, 1.0))
 def test_factors_multiply_to_the_sums_and_columns_have_norm_one(t, decay):
     sums = decayed_sums(t, decay)
-    np.testing.assert_allclose(sums.workload, decayed(t, decay), atol=1e-12)
+    expected = [[decay ** (i - j) if i >= j else 0.0 for j in range(t)] for i in range(t)]
+    np.testing.assert_allclose(sums.workload, expected, atol=1e-12)
     np.testing.assert_allclose(sums.column_norms, 1.0, rtol=1e-14)
     assert sums.row_norms.max() >= least_row_norm(sums.workload) * (1 - 1e-12)
 

@@ -1,19 +1,33 @@
-"""Stays of several rounds, against enumeration of weeks and hospitals; the noise of the tree."""
+"""Stays of several rounds, and correlated noise, against enumeration.
+
+In `tests/noise/test_stays.py` all ways to move between hospitals are tried on the records.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import linalg
 
+from dpol.privacy.chains import (
+    REFERENCE,
+    Chains,
+    chain_norm,
+    designed,
+    prediction_variance,
+    squared_norm,
+)
 from dpol.privacy.matrix_mechanism import decayed_sums, fresh_window_sums
 from dpol.privacy.stays import STAYS, mu_of_rounds, mu_of_stays, stay_norm
-from dpol.privacy.tree_noise import next_nodes, tree_levels, tree_nodes, tree_total
-from replicates import many
+from dpol.privacy.tree_noise import tree_levels, tree_nodes, tree_total
 
-T = 6
+T = 7
 COLUMNS = {
     "independent": np.eye(T),
     "prefix": decayed_sums(T).right,
@@ -33,32 +47,8 @@ def test_no_pattern_of_a_stay_is_worse(columns, stay):
             weeks = [start + j for j, there in enumerate((1, *pattern)) if there]
             worst = max(worst, float(np.linalg.norm(columns[:, weeks].sum(axis=1))))
     assert stay_norm(columns, stay) == pytest.approx(worst)
-
-
-@every_matrix
-@pytest.mark.parametrize("stay", [1, 2, 3])
-def test_nobody_who_moves_between_hospitals_is_worse(columns, stay):
-    """All ways to be at one of three hospitals or nowhere in each week are compared in pairs."""
-    shifts = np.random.default_rng(stay).uniform(0.2, 1.0, (T, 3))
-    vectors = np.vstack([np.eye(3), np.zeros((1, 3))])
-    largest = 0.0
-    for start in range(T - stay + 1):
-        for one, other in itertools.product(itertools.product(range(4), repeat=stay), repeat=2):
-            moved = np.zeros((T, 3))
-            moved[start : start + stay] = vectors[list(one)] - vectors[list(other)]
-            largest = max(largest, float(np.linalg.norm(columns @ (moved * shifts))))
-    bound = mu_of_stays(shifts, columns.T @ columns, stay)
-    assert largest <= bound * (1 + 1e-12)
-    same = np.tile(shifts[:1], (T, 1))  # the same pair is worst in every week: the bound is reached
-    first, second = np.argsort(same[0])[-2:]
-    moved = np.zeros((T, 3))
-    worst = max(
-        range(T - stay + 1),
-        key=lambda start: np.linalg.norm(columns[:, start : start + stay].sum(axis=1)),
-    )
-    moved[worst : worst + stay, [first, second]] = 1.0, -1.0
-    reached = float(np.linalg.norm(columns @ (moved * same)))
-    assert mu_of_stays(same, columns.T @ columns, stay) == pytest.approx(reached)
+    same = np.tile([0.2, 0.6, 0.8], (T, 1))  # the same pair of hospitals is worst in every week
+    assert mu_of_stays(same, columns.T @ columns, stay) == pytest.approx(worst)
 
 
 def test_what_cannot_be_covered_is_refused():
@@ -74,30 +64,6 @@ def most_common(gram, count):
     """Return the largest distance over all sets of `count` rounds."""
     sets = itertools.combinations(range(len(gram)), count)
     return max(float(np.sqrt(gram[np.ix_(rounds, rounds)].sum())) for rounds in sets)
-
-
-@every_matrix
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_nobody_is_moved_farther_in_any_rounds_than_mu_of_rounds(columns, count):
-    """All sets of weeks are tried, with a move between three hospitals and nowhere in each week."""
-    shifts = np.random.default_rng(count).uniform(0.2, 1.0, (T, 3))
-    vectors = np.vstack([np.eye(3), np.zeros((1, 3))])
-    moves = {tuple(vectors[i] - vectors[j]) for i in range(4) for j in range(4)}
-    largest = 0.0
-    for rounds in itertools.combinations(range(T), count):
-        for moved in itertools.product(moves, repeat=count):
-            of_rounds = columns[:, rounds] @ (np.array(moved) * shifts[list(rounds)])
-            largest = max(largest, float(np.linalg.norm(of_rounds)))
-    gram = columns.T @ columns
-    bound = mu_of_rounds(shifts, gram, count)
-    assert largest <= bound * (1 + 1e-12)
-    assert bound <= 1.15 * largest
-    if (gram == np.eye(T)).all():
-        assert mu_of_rounds(shifts, None, count) == pytest.approx(largest) == pytest.approx(bound)
-        assert mu_of_rounds(shifts, None, T + 5) == mu_of_rounds(shifts, None, T)
-    # A record of a stay that uses N_1 instead of N_v is too small.
-    if count > 1:
-        assert mu_of_rounds(shifts, gram, 1) < 0.9 * largest
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -119,13 +85,6 @@ def test_rounds_that_have_more_in_common_than_nearer_ones_are_covered():
     bounds = [mu_of_rounds(np.ones((T, 2)), gram, count) for count in (1, 2, 3, T)]
     assert bounds[:2] == pytest.approx(reached[:2])
     assert (np.array(bounds[2:]) > reached[2:]).all()
-
-
-def test_weeks_far_apart_can_be_worse_than_a_stay():
-    """Hospitals are small in two weeks, with independent noise of one scale."""
-    shifts = np.array([[1.0, 1.0], [0.1, 0.1], [1.0, 1.0]])
-    assert mu_of_stays(shifts, None, 2) == pytest.approx(math.sqrt(2 + 0.02))
-    assert mu_of_rounds(shifts, None, 2) == pytest.approx(2.0)
 
 
 def test_without_noise_nobody_is_protected():
@@ -173,21 +132,99 @@ def test_no_rounds_of_a_tree_are_worse_than_the_first(rounds):
             assert norm == pytest.approx(most_common(gram, count))
 
 
-# ---- the noise of the tree -----------------------------------------------------------------------
+# ---- correlated noise, against explicit matrices -------------------------------------------------
 
 
-def test_noise_of_the_tree() -> None:
-    """Prefix t has the noise of popcount(t) nodes; two prefixes covary by their shared nodes."""
-    n = 20_000
-    nodes, totals = {}, {}
-    generators = many(n)
-    for t in range(1, 14):
-        nodes = next_nodes(nodes, 3.0 * generators.standard_normal(1))
-        totals[t] = sum(nodes.values())[:, 0]
-        assert len(nodes) == t.bit_count()
-        variance = 9.0 * t.bit_count()
-        assert abs(totals[t].var() / variance - 1) < 5.5 * math.sqrt(2 / n)
-    # 12 = {8, 4}, 13 = {8, 4, 1}; 8 and 4 share no node, 12 and 10 share the first.
-    for first, second, shared in ((12, 13, 18.0), (4, 8, 0.0), (12, 10, 9.0), (7, 6, 18.0)):
-        covariance = (totals[first] * totals[second]).mean()
-        assert abs(covariance - shared) < 5.5 * 30 / math.sqrt(n)
+PAIRS = [(0.0, 0.0), (0.0, 0.6), (0.2, 0.6), (0.5, 0.9), (-0.3, 0.1)]
+every_pair = pytest.mark.parametrize(("a", "b"), PAIRS)
+
+
+def releases(a, b, rounds=T):
+    """Return C for kappa = 1, by its recursion."""
+    first = np.array([1.0, *((b - a) * b**k for k in range(rounds - 1))])
+    return linalg.toeplitz(first, np.zeros(rounds))
+
+
+def chains(*pairs):
+    return Chains(*np.array(pairs, dtype=float).T)
+
+
+@every_pair
+@pytest.mark.parametrize("stay", [1, 2, 3, 5])
+def test_the_norm_is_that_of_the_worst_stay_in_a_long_chain(a, b, stay):
+    columns = releases(a, b, 200)[:, :stay]
+    patterns = [[1, *rest] for rest in itertools.product((0, 1), repeat=stay - 1)]
+    worst = max(np.linalg.norm(columns @ pattern) for pattern in patterns)
+    assert chain_norm(a, b, stay) == pytest.approx(worst, rel=1e-12)
+
+
+def test_noise_is_the_inverse_of_what_is_released():
+    memory = chains(*PAIRS)
+    fresh = np.random.default_rng(1).standard_normal((T, 4, len(PAIRS)))
+    noise = memory.noise(fresh)
+    for i, pair in enumerate(PAIRS):
+        np.testing.assert_allclose(np.tensordot(releases(*pair), noise[..., i], 1), fresh[..., i])
+    np.testing.assert_array_equal(memory.noise(fresh[:, 0]), noise[:, 0])
+
+
+def test_deviations_are_those_of_the_noise():
+    memory, eye = chains(*PAIRS), np.repeat(np.eye(T)[:, :, None], len(PAIRS), axis=2)
+    rows = np.linalg.norm(memory.noise(eye), axis=1)
+    np.testing.assert_allclose(memory.deviations(T, len(PAIRS)), rows)
+
+
+@pytest.mark.parametrize(("a", "b"), [*PAIRS, (0.9, 0.3), (0.0, -0.5)])
+def test_no_rounds_apart_cost_more_than_is_said(a, b):
+    """All sets of rounds and signs; if b is at least a and 0, a long chain's stay is the worst."""
+    columns = releases(a, b)
+    for count in (1, 2, 3):
+        said = chains((a, b)).mu_of_rounds(np.ones(1), 100, count)
+        for rounds in itertools.combinations(range(T), count):
+            for signs in itertools.product((-1, 1), repeat=count):
+                assert np.linalg.norm(columns[:, rounds] @ np.array(signs)) <= said * (1 + 1e-12)
+        if b >= max(a, 0):
+            assert said == pytest.approx(float(chain_norm(a, b, count)))
+    assert chains((a, b)).mu_of_rounds(np.ones(1), 3, 8) == pytest.approx(said)
+
+
+def test_a_stay_longer_than_the_game_is_a_whole_game():
+    memory = chains((0.0, 0.5), (0.0, 0.5))
+    assert memory.mu(np.ones(2), 3, 8) == pytest.approx(memory.mu(np.ones(2), 3, 3))
+
+
+@given(st.floats(0.001, 1.0), st.integers(0, 98))
+def test_the_steady_variance_solves_the_riccati_equation(fresh, hundredths):
+    """The state is the deviation and u; the observation has the same noise that moves u."""
+    process, persistence = REFERENCE
+    b = hundredths / 100
+    moves, sees = np.diag([persistence, 0.0]), np.array([[1.0, fresh]])
+    solved = linalg.solve_discrete_are(
+        moves.T, sees.T, np.diag([process, b**2]), [[fresh**2]], s=np.array([[0.0], [-b * fresh]])
+    )
+    settled = prediction_variance(np.array([fresh]), np.array([b]))[0]
+    assert settled == pytest.approx(solved[0, 0], rel=1e-6)
+
+
+def test_designs_depend_on_the_size_of_the_noise_alone():
+    levels = np.array([0.002, 0.03, 0.1, 0.03, 0.4])
+    for stay in (1, 4):
+        memory = designed(levels, stay)
+        assert not memory.a.any()
+        assert memory.b[1] == memory.b[3]
+        rising = np.diff(memory.b[[0, 1, 2, 4]])
+        assert (rising > 0).all() if stay == 1 else (rising >= 0).all()
+        assert memory.b[4] > 0.5
+        np.testing.assert_allclose(memory.b, memory.b.round(2))
+        memory.norm(stay)  # covers stays
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8, 52])
+def test_norms_have_all_digits_for_memories_near_one_and_minus_one(count):
+    """Against fractions: the sum over all pairs of weeks, each by its lag."""
+    near = (0.0, 0.3, 0.9, 1 - 1e-6, 1 - 1e-9, 1 - 1e-12)
+    for a, b in itertools.product([*near, *(-x for x in near)], repeat=2):
+        p, q = Fraction(a), Fraction(b)
+        each = 1 + (q - p) ** 2 / (1 - q**2)
+        lags = sum((count - lag) * abs(q) ** (lag - 1) for lag in range(1, count))
+        exact = count * each + 2 * abs(q - p) * (1 - p * q) / (1 - q**2) * lags
+        assert squared_norm(a, b, count) == pytest.approx(float(exact), rel=1e-14)
