@@ -1,6 +1,6 @@
 """Runs of one's own: on the examples, on tables with hidden counts or hostile names, with a rival.
 
-To its page, nothing leaves the folder, and read_table agrees.
+No raw count leaves the folder of a run, and `dpol.read_table` makes the same stream.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ NAMES = [
 ]
 
 
-def say(folder: Path, *words: str) -> str:
+def run_dpol(folder: Path, *words: str) -> str:
     said = succeed(run(sys.executable, "-m", "dpol", *words, folder=folder))
     assert "Warning" not in said, "as matplotlib gives of scripts that its font lacks"
     assert not set(said) & {"\u202e", "\u2066", "\x1b"}
@@ -186,13 +186,13 @@ def test_no_name_of_a_place_is_read_as_markup(tmp_path: Path) -> None:
     columns = {"entity": "place", "period": "week", "count": "patients", "capacity": "beds"}
     pd.DataFrame(rows, columns=[*columns.values()]).to_csv(tmp_path / "t.csv", index=False)
     options = [word for key, name in columns.items() for word in (f"--{key}", name)]
-    said = say(tmp_path, "new", "dataset", "t.csv", *options)
+    said = run_dpol(tmp_path, "new", "dataset", "t.csv", *options)
     assert max(map(len, said.splitlines())) < 10 * LONGEST
     config = yaml.safe_load((tmp_path / "t.yaml").read_text("utf-8"))
     config |= {"privacy": {"levels": [4]}, "replicates": 10}
     config["suites"] = {"local": {"noises": ["capacity"], "algorithms": ["discounted-mean"]}}
     (tmp_path / "t.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    say(tmp_path, "run", "t.yaml", "--cores", "2")
+    run_dpol(tmp_path, "run", "t.yaml", "--cores", "2")
     results = tmp_path / "results/t"
     for path in results.rglob("*.svg"):
         ElementTree.fromstring(path.read_text("utf-8"))
