@@ -14,6 +14,7 @@ import pytest
 import yaml
 from manual import algorithms
 
+from checks.sound import Bank
 from dpol.checks.algorithms import CHECKS, game, random_stream, source_for
 from dpol.experts import registry
 from dpol.experts.adabatch import RWAdaBatch
@@ -31,7 +32,6 @@ from dpol.experts.registry import LEARNERS, REGISTRY, label_of, make_members, si
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CENTRAL_NOISES, NOISES, NoisyGains, privatize
 from replicates import many
-from steps import FixedBank
 
 MEMBERS = [
     member
@@ -245,7 +245,7 @@ def test_the_default_label_is_that_of_the_registry_or_the_class():
     for name in REGISTRY:
         for member in make_members(name):
             assert label_of(member.algorithm) == member.label
-    assert (label_of(FixedBank(())), label_of(RWMeta(0.5))) == ("FixedBank", "rw-meta")
+    assert (label_of(Bank()), label_of(RWMeta(0.5))) == ("Bank", "rw-meta")
 
 
 # --- The order of simplicity ---
