@@ -7,15 +7,13 @@ import dataclasses
 import math
 import re
 from contextlib import nullcontext
-from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from manual import algorithms
 
+from checks.sound import Bank
 from dpol.checks.algorithms import CHECKS, game, random_stream, source_for
-from dpol.experts import registry
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.discounted_mean import DiscountedMean
 from dpol.experts.interface import can_read
@@ -31,7 +29,6 @@ from dpol.experts.registry import LEARNERS, REGISTRY, label_of, make_members, si
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CENTRAL_NOISES, NOISES, NoisyGains, privatize
 from replicates import many
-from steps import FixedBank
 
 MEMBERS = [
     member
@@ -245,19 +242,13 @@ def test_the_default_label_is_that_of_the_registry_or_the_class():
     for name in REGISTRY:
         for member in make_members(name):
             assert label_of(member.algorithm) == member.label
-    assert (label_of(FixedBank(())), label_of(RWMeta(0.5))) == ("FixedBank", "rw-meta")
+    assert (label_of(Bank()), label_of(RWMeta(0.5))) == ("Bank", "rw-meta")
 
 
 # --- The order of simplicity ---
 
 
 def test_the_registry_is_ordered_and_unknown_names_are_last():
-    """`bank` puts a bank among the algorithms; a bank without a place of its own follows them."""
-    file = yaml.safe_load(Path(registry.__file__).with_suffix(".yaml").read_text())
-    named = [*file["algorithms"]]
-    assert [*REGISTRY] == [*named, *(bank for bank in file["learners"] if bank not in named)]
-    banks = [name for name, block in file["algorithms"].items() if block == "bank"]
-    assert all(REGISTRY[bank] is LEARNERS[bank] for bank in banks)
     assert [simplicity_of(name) for name in REGISTRY] == [*range(len(REGISTRY))]
     assert simplicity_of("my.package:Mine") == simplicity_of("") == len(REGISTRY)
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.typical_level import TypicalLevel, before_round_1
 from dpol.experts.play import observations, setup_of
 from dpol.noise import NoisyGains
@@ -29,24 +24,3 @@ def typical_levels(noisy: NoisyGains) -> list[TypicalLevel]:
     for seen in observations(noisy):
         levels.append(levels[-1].after(seen))
     return levels
-
-
-@dataclass(frozen=True)
-class FixedBank(LearnerBank[tuple[int, int]]):
-    """Learners that follow a (T, m) schedule whatever they observe; its last row continues."""
-
-    schedule: Sequence[Sequence[int]]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"fixed-{i}" for i in range(len(self.schedule[0])))
-
-    def init(self, setup: LocalSetup) -> tuple[int, int]:
-        return 0, setup.n_replicates
-
-    def step(
-        self, state: tuple[int, int], observation: Observation | None
-    ) -> tuple[tuple[int, int], Actions]:
-        t, replicates = state
-        row = self.schedule[min(t, len(self.schedule) - 1)]
-        return (t + 1, replicates), np.tile(np.asarray(row, dtype=np.int32), (replicates, 1))

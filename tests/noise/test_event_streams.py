@@ -33,24 +33,19 @@ EXACT = {
 
 def one_holder(name, counts, draws, epsilon, stay):
     """Return the (T,) releases of one holder; draws (T, k)."""
-    return replicates_of_one(name, counts, np.array(draws, dtype=float)[:, :, None], epsilon, stay)[
-        0
-    ]
-
-
-def replicates_of_one(name, counts, draws, epsilon, stay):
-    """Return the (R, T) releases of one holder; draws (T, k, R)."""
-    x = np.array(counts, dtype=float)[:, None]
+    x, own = (np.array(values, dtype=float) for values in (counts, draws))
     release = NOISES[name].mechanism.release
-    return release(x, np.array([BEDS]), draws[..., None], epsilon, stay)[:, :, 0].T
+    return release(x[:, None], np.array([BEDS]), own[..., None, None], epsilon, stay)[:, 0, 0]
 
 
 def sampled_by_fast(counts, draws, epsilon, stay):
     """Return the rounds of FAST's samples: those whose release moves with the round's draw."""
-    own = np.array(draws, dtype=float)[:, :, None]
-    each = own + np.eye(len(counts))[:, None]  # replicate t has another draw in round t
-    moved = replicates_of_one("fast", counts, each, epsilon, stay).diagonal()
-    return np.flatnonzero(moved != one_holder("fast", counts, draws, epsilon, stay)).tolist()
+    made = one_holder("fast", counts, draws, epsilon, stay)
+    moved = [
+        one_holder("fast", counts, np.array(draws) + other[:, None], epsilon, stay)[t]
+        for t, other in enumerate(np.eye(len(counts)))
+    ]
+    return np.flatnonzero(moved != made).tolist()
 
 
 @pytest.mark.parametrize(

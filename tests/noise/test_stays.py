@@ -28,7 +28,8 @@ CENTRAL = MatrixFTPL(), MatrixFTPL(decay=0.9), NoisyMax(window=2), TreeFTPL()
 
 @pytest.fixture
 def stream(random_stream):
-    return random_stream(T, N)
+    """Return gains in which a person changes counts by 2."""
+    return random_stream(T, N, count_sensitivity=2.0)
 
 
 def staying(stream, stay):
@@ -83,10 +84,8 @@ def test_local_noise_covers_every_stay(stream, noise, stay):
     one = privatize(stream, noise, MU, seed=1, replicates=1)
     if noise != "isotropic-worst-case" and noisy.memory is None:
         np.testing.assert_allclose(noisy.noise_scale, math.sqrt(stay) * one.noise_scale)
-    unit = (
-        "one person in one round" if stay == 1 else f"one person in at most {stay} rounds in a row"
-    )
-    assert noisy.guarantee.unit == unit
+    rounds = "one round" if stay == 1 else f"at most {stay} rounds in a row"
+    assert noisy.guarantee.unit == f"one person who changes a count by up to 2 in {rounds}"
 
 
 def central_release(algorithm, source):
