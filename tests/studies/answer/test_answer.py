@@ -206,6 +206,7 @@ def test_means_over_the_streams_of_a_question_have_a_section_and_a_panel() -> No
     for shown in (table(frame, facts), league(frame, facts)):
         assert [section.title for section in shown.sections] == [*titles.values()]
     assert [line[2] for line in texts(table(frame, facts))[::2]] == ["35.0%", "95.0%"]
+    assert table(frame, facts).corner == ("question", "system")
     data = answer_widget({"standings": frame}, facts)[0]
     assert [panel["lines"][0]["points"][1][0] for panel in data["panels"]] == [0.35, 0.95]
 

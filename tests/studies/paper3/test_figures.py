@@ -140,9 +140,11 @@ def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> 
         assert not hidden & {line.get_color() for line in ax.lines}
 
 
-def test_lines_of_our_learners_are_marked() -> None:
-    texts = {" ".join(it.get_text().split()) for it in drawn("risk").findobj(Text)}
-    assert {marked(it.title, it.origin == "ours") for it in LEARNERS.values()} <= texts
+def test_lines_are_named_and_those_of_our_learners_marked() -> None:
+    texts = {" ".join(it.get_text().split()) for name in PANELS for it in drawn(name).findobj(Text)}
+    guides = {"lower bound, Theorem 3", "upper bound of EXP3, Theorem 5", "slope −1/2"}
+    names = {marked(it.title, it.origin == "ours") for it in LEARNERS.values()}
+    assert guides | names <= texts
 
 
 def test_bounds_are_in_the_panels_of_rounds_and_the_best_forecast_in_those_of_patients() -> None:
@@ -170,10 +172,12 @@ def test_the_rate_of_theorem_5_starts_at_the_mean_of_exp3_and_changes_as_its_bou
             assert y / rate[0][1] == pytest.approx(bound / bounds[0][1])
 
 
-def test_the_slopes_beside_a_selection_are_a_quarter_and_a_half() -> None:
+def test_the_slopes_beside_a_selection_are_a_quarter_and_a_half_from_one_point() -> None:
     for ax in drawn("selection").axes:
+        guides = guides_of(ax)
+        assert guides[THEOREM][0] == guides[GUIDE][0]
         for dashes, slope in ((THEOREM, 1 / 4), (GUIDE, 1 / 2)):
-            (first, top), *_, (last, bottom) = guides_of(ax)[dashes]
+            (first, top), *_, (last, bottom) = guides[dashes]
             assert bottom / top == pytest.approx((last / first) ** -slope)
             assert ax.get_ylim()[0] < bottom < top < ax.get_ylim()[1]
 
