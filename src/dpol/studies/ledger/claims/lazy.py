@@ -242,15 +242,14 @@ def experts_as_stated(_: int) -> Findings:
 def times_played(batches: int, B: int, eta: float, p: float, loser: int) -> Floats:
     """Return the distribution of plays of expert 1 in batches 2, 3, ... if `loser` lost round 1."""
     weights = np.exp(-eta * (np.arange(2) == loser))
+    # Redraws keep this law, also the first, from the uniform shadow point of batch 1. Later losses
+    # are equal, so they do not change it.
     fresh = weights / weights.sum()
-    # The shadow point is uniform in batch 1. Later losses are equal, so it does not matter.
-    kept = (1 - p) * math.exp(-2 * B * eta) * weights * (1 / weights).mean()
-    start = kept / 2 + (1 - kept).mean() * fresh
     keep = (1 - p) * math.exp(-2 * B * eta)
     first, second = (1 - keep) * fresh
     # Index: number of plays of expert 1. The last expert played was 0, or 1.
     last_0, last_1 = np.zeros(batches), np.zeros(batches)
-    last_0[0], last_1[1] = start
+    last_0[0], last_1[1] = fresh
     for t in range(2, batches):
         both = last_0[:t] + last_1[:t]
         last_0[:t] = keep * last_0[:t] + first * both
