@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -55,6 +55,12 @@ def test_a_league_ranks_the_games_of_dpol_play(random_stream) -> None:
     assert all(f"{name}, capacity noise" in shown for name in ("Last", "mine", "rw-ftpl"))
     names = [text.get_text() for text in league.plot().axes[0].texts]
     assert sum("Last" in name for name in names) == 1
+    own = replace(stream, provenance={"file": "wards.csv"})
+    private = dpol.league(["rw-ftpl"], own, levels=[0.5], replicates=2)
+    assert ["raw counts that are not public" in str(it) for it in (league, private)] == [
+        False,
+        True,
+    ]
 
 
 STARRED = "{algorithm: ridge, windows: [8], penalties: {weak: 0.1}}"
@@ -81,6 +87,7 @@ def test_the_command_ranks_the_best_first_and_stars_the_algorithm_that_it_was_gi
     lines = [line.partition(",")[0] for line in out.splitlines() if " noise " in line]
     names = ["ridge-w64-strong", *["* ridge-w8-weak"] * 2, "rw-meta", "tree-ftpl-min-noise"]
     assert (code, lines) == (0, names)
+    assert "Share nothing" not in out, "its counts are public"
 
 
 # ---- the config of a league ----------------------------------------------------------------------
