@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dpol import cli
@@ -104,8 +105,14 @@ def every_parser(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentP
 @pytest.mark.parametrize(
     "parser", [*every_parser(cli.parser_of_commands())], ids=lambda parser: parser.prog
 )
-def test_every_help_has_an_example_that_is_understood(parser: argparse.ArgumentParser) -> None:
+def test_every_help_has_an_example_that_is_understood_and_the_defaults(
+    parser: argparse.ArgumentParser,
+) -> None:
     assert parser.epilog.startswith(f"Example: {parser.prog}")
     _, *words = parser.epilog.removeprefix("Example: ").split()
     cli.parser_of_commands().parse_args(words)
     assert parser.epilog.split()[-1] in parser.format_help()
+    for option in parser._actions:
+        if told := re.search(r"\(default: ([-0-9. e]+)\)", option.help or ""):
+            numbers = [float(it) for it in told[1].split()]
+            assert np.atleast_1d(option.default).tolist() == numbers

@@ -300,9 +300,9 @@ def test_only_a_share_depends_on_a_capacity_that_nobody_reported():
 def test_a_stream_knows_what_its_suppressed_counts_are_read_as(counts, read_as, times):
     lines = [(" ".join(map(str, cells)), "99 99") for cells in zip(*counts, strict=True)]
     drawn = dict(zip("abc", lines, strict=True))
-    made = build_stream(
-        clean(drawn, dataset(suppressed_value=read_as)).table, "S", 1.0, {}, gain=THE_PAPERS
-    )
+    table = clean(drawn, dataset(suppressed_value=read_as)).table
+    made = build_stream(table, "S", 1.0, {}, gain=THE_PAPERS, counted="people")
+    assert COUNTED not in made.provenance, "nobody has several"
     assert made.provenance[SUPPRESSED] == {"read_as": read_as, "times": times}
     assert SUPPRESSED not in asked().provenance
     said = neighbours_of(made).taken_as_public

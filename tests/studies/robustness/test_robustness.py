@@ -67,6 +67,26 @@ def test_a_run_of_a_world_is_a_stream_with_noise_of_its_own(noise: str) -> None:
     np.testing.assert_array_equal(games.noise_scale, alone.noise_scale)
 
 
+@pytest.mark.parametrize("part", ["wave", "lasting", "fading"])
+def test_a_part_of_the_log_shares_has_its_deviation_and_kind(part: str) -> None:
+    """Of 5,000 streams, within five standard errors: a wave is one for all, an effect lasts."""
+    alone = {"wave": 0.0, "lasting": 0.0, "fading": 0.0} | {part: 0.3}
+    shares = worlds.hospitals(np.random.default_rng(1), 5000, **alone)
+    logs = np.log(shares[:, [10, 11], :2] / 0.12)
+    assert np.std(logs[:, 0, 0]) == pytest.approx(0.3, rel=0.05)
+    (first, later), (_, other) = logs[:, :, 0].T, logs[:, :, 1].T
+    kept = {"wave": None, "lasting": 1.0, "fading": 0.85}[part]
+    assert kept is None or np.corrcoef(first, later)[0, 1] == pytest.approx(kept, abs=0.02)
+    assert np.corrcoef(later, other)[0, 1] == pytest.approx(float(part == "wave"), abs=0.07)
+
+
+def test_a_hospital_is_full_while_it_is_small() -> None:
+    shares = worlds.full(np.random.default_rng(1), 2)
+    small = worlds.SHRINKING[:, worlds.SHRINKS] == 3
+    assert 0 < small.sum() < worlds.WEEKS
+    assert ((shares[:, :, worlds.SHRINKS] == 1) == small).all()
+
+
 def test_the_lead_in_a_world_is_the_mean_over_streams_of_the_plain_shares() -> None:
     suites = {
         "batched": {"noises": ["isotropic-constant"], "algorithms": ["rw-adabatch"]},
