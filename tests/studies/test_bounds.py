@@ -21,6 +21,7 @@ from dpol.studies.study import Frames
 from report.run_by_hand import config
 from report.test_lead import FACTS, at_levels
 from standings_by_hand import frames_of, standings_of
+from tables_by_hand import run
 
 OURS = "rw-ftpl", "capacity"
 GAINS = {"rw-meta": 12.0, "persistence": 30.0, "rw-ftpl": 42.0}
@@ -130,6 +131,14 @@ def test_units_have_the_share_as_their_mean_and_their_lead_its_interval() -> Non
     assert wide is not None
     assert abs(wide[0]) < wide[1]
     assert over_units(shares[ours], None) is None
+
+
+def test_the_units_of_a_mean_over_streams_are_the_streams() -> None:
+    gains = {"nm": 30.0, "pa": 12.0}
+    rows = (run("rw-meta", 1.0, gain, stream=it) for it, gain in gains.items())
+    frame = standings_of(rows, apart=True)
+    (mean,) = frame.index[frame["stream"] == ""]
+    assert {it: own.tolist() for it, own in shares_of_units(frame).items()} == {mean: [0.5, 0.2]}
 
 
 @pytest.mark.parametrize("way", ["lead", "terminal", "finding"])
