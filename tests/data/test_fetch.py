@@ -248,6 +248,7 @@ FINAL: dict[str, tuple[str, Fault, str]] = {
         "cannot be read as a .gz file",
     ),
     "nothing": ("file", {"body": b""}, "holds no table"),
+    "no row": ("rows", {"body": as_csv([])}, "has a header but no rows"),
     "no length": ("packed", {"framing": "none"}, "states no length: a cut file"),
     "length that is none": (
         "file",

@@ -119,6 +119,15 @@ def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], message: str
     assert refused(**changes) == message
 
 
+def test_the_best_fixed_expert_has_the_largest_total_and_the_lowest_index() -> None:
+    for best, gains in enumerate(
+        ([[0.5, 0, 0], [0, 0.5, 0]], [[0.1, 0.2, 0.2]] * 2, [[0.9, 0, 0.2], [0, 0.4, 0.8]])
+    ):
+        parts = {"entities": tuple("abc"), "names": (), "periods": FACTS["periods"][:2]}
+        made = stream(gains=gains, capacity=np.ones((2, 3)), **parts)
+        assert made.best_fixed_expert() == best
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -167,7 +176,9 @@ def altered(change: Callable[[pa.Table], pa.Table]) -> Callable[[Path], Any]:
 FOREIGN: dict[str, Callable[[Path], Any]] = {
     "no file": Path.unlink,
     "nothing": lambda path: path.write_bytes(b""),
-    "a half": lambda path: path.write_bytes(path.read_bytes()[:-1000]),
+    "a beginning": lambda path: path.write_bytes(path.read_bytes()[:4]),
+    "a half": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "an end less": lambda path: path.write_bytes(path.read_bytes()[:-50]),
     "no facts": altered(lambda table: table.replace_schema_metadata({})),
     "a fact less": altered(
         lambda table: table.replace_schema_metadata({b"dpol.stream": b'{"label": "a"}'})
@@ -185,6 +196,13 @@ def test_a_file_that_is_no_whole_stream_is_refused(path: Path, change: str) -> N
     write_stream(stream(), path)
     FOREIGN[change](path)
     with pytest.raises(DataError, match="stream.parquet is not a stream .* move it away and run"):
+        read_stream(path)
+
+
+def test_a_file_whose_gains_break_a_rule_of_streams_is_refused(path: Path) -> None:
+    write_stream(stream(), path)
+    altered(lambda table: table.set_column(5, "gain", pa.array([1.5] * 6)))(path)
+    with pytest.raises(DataError, match="is 1.5, not a number in"):
         read_stream(path)
 
 

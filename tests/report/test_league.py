@@ -57,10 +57,8 @@ def test_a_league_ranks_the_games_of_dpol_play(random_stream) -> None:
     assert sum("Last" in name for name in names) == 1
     own = replace(stream, provenance={"file": "wards.csv"})
     private = dpol.league(["rw-ftpl"], own, levels=[0.5], replicates=2)
-    assert ["raw counts that are not public" in str(it) for it in (league, private)] == [
-        False,
-        True,
-    ]
+    assert "raw counts that are not public" not in str(league)
+    assert "raw counts that are not public" in str(private)
 
 
 STARRED = "{algorithm: ridge, windows: [8], penalties: {weak: 0.1}}"
