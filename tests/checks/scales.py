@@ -127,3 +127,9 @@ WRONG = {
 """Scales that are too small somewhere, or depend on more than public facts."""
 globals().update({f"HONEST_{i}": noise for i, noise in enumerate(HONEST.values())})
 globals().update({f"WRONG_{i}": noise for i, noise in enumerate(WRONG.values())})
+
+
+def named(label: str) -> str:
+    """Return the name by which dpol finds a scale of the tables above."""
+    kind, scales = ("HONEST", HONEST) if label in HONEST else ("WRONG", WRONG)
+    return f"checks.scales:{kind}_{[*scales].index(label)}"

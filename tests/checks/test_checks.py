@@ -71,7 +71,7 @@ def test_a_scale_sees_no_gains_where_noise_is_drawn(random_stream):
     """Even a scale that would show them."""
     stream = random_stream(6, 3)
     blank = dataclasses.replace(stream, gains=np.zeros_like(stream.gains))
-    name = f"checks.scales:WRONG_{[*scales.WRONG].index('by the number of people')}"
+    name = scales.named("by the number of people")
     np.testing.assert_array_equal(noise_scale(stream, name, 1.0), noise_scale(blank, name, 1.0))
 
 
@@ -79,7 +79,7 @@ def test_a_scale_sees_no_gains_where_noise_is_drawn(random_stream):
 def test_laplace_noise_has_the_deviation_and_the_record_of_its_scale(random_stream, mu):
     """The mean square of 160,000 draws within 5 standard errors."""
     stream = dataclasses.replace(random_stream(4, 4), stay=2)
-    name = f"checks.scales:HONEST_{[*scales.HONEST].index('Laplace by pure epsilon')}"
+    name = scales.named("Laplace by pure epsilon")
     noisy = privatize(stream, name, mu, seed=1, replicates=10_000)
     squares = ((noisy.gains - stream.gains) / noisy.noise_scale) ** 2
     assert abs(squares.mean() - 1) < 5 * squares.std() / math.sqrt(squares.size)

@@ -303,7 +303,7 @@ def test_the_paper_is_told_from_ours():
 
 def test_adabatch_refuses_noise_of_another_law(random_stream):
     """Also of another package, which has a scale and no mechanism."""
-    name = f"checks.scales:HONEST_{[*scales.HONEST].index('Laplace by pure epsilon')}"
+    name = scales.named("Laplace by pure epsilon")
     noisy = privatize(random_stream(4, 4), name, 1.0, seed=1, replicates=2)
     assert noisy.mechanism is None
     with pytest.raises(ValueError, match="RWAdaBatch needs Gaussian noise"):
