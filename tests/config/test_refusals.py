@@ -64,6 +64,7 @@ suites.noisy.noises = ['isotropic', 'capacity']: must not contain capacity becau
     (COMPARED, """
 comparison.ours.algorithm = 'rw-ftp': no private suite plays it with capacity noise; did you mean rw-ftpl?
 """),
+    ({**FROM_FILE, "dataset.periods.of": "mean", "dataset.cleaning.several_rows": "max"}, "dataset.periods.of = 'mean': must not be given together with dataset.cleaning.several_rows"),
     ({"dataset.cleaning.entities": "all"}, "dataset.cleaning.min_total_cases = 100.0: must not be given together with entities, which already says who plays"),
     ({**FROM_FILE, "dataset.columns.group": DELETED, "streams.one.groups": ["all"]}, "streams.both.groups = ['A', 'B']: must be [all] because dataset.columns.group is not given"),
     ({"suites.noisy.noises": ["isotropic"]}, "suites.noisy.noises[1] = 'capacty': noise 'capacty' is not one of <noises>; did you mean capacity?"),

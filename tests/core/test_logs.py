@@ -83,3 +83,16 @@ def test_progress_of_work_that_is_broken_off_claims_no_end(log):
     with pytest.raises(SystemExit), job_log(log):
         raise DataError(next(progress(["bad", "good"], "rounds")))
     assert "done" not in log.read_text()
+
+
+def test_progress_tells_each_step_that_is_due_and_the_end(log):
+    with job_log(log):
+        list(progress("abc", "plays", every=0))
+        list(progress("abc", "rests", every=60))
+    told = [line.split(" ", 1)[1] for line in log.read_text().splitlines()]
+    assert [line.partition(" in ")[0] for line in told] == [
+        "plays: 1 of 3",
+        "plays: 2 of 3",
+        "plays: 3 done",
+        "rests: 3 done",
+    ]

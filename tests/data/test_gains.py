@@ -11,7 +11,7 @@ import pytest
 
 from dpol.core.errors import DataError
 from dpol.data.library import read_gains
-from dpol.data.settings import GainsSource
+from dpol.data.settings import Dataset, GainsSource
 from dpol.data.stream import GainStream
 
 CSV = "day,low,high\n2024-01-01,0.1,0.9\n2024-01-02,0.25,1\n2024-01-05,0,7e-1\n"
@@ -43,6 +43,7 @@ def test_a_csv_table_is_read_with_its_experts_dates_and_sensitivity(tmp_path: Pa
     assert made.sensitivity.tolist() == [0.5] * 3
     assert (made.label, made.gain_range, made.provenance) == ("clicks", 1.0, {"undated": False})
     assert made.periods.astype(str).tolist() == DAYS
+    assert Dataset(source=source(tmp_path, "gains.csv")).private, "nobody said that it is made up"
 
 
 def test_every_double_of_a_parquet_table_in_a_wider_range_is_read_exactly(tmp_path: Path) -> None:

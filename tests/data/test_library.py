@@ -54,8 +54,9 @@ def test_no_sign_is_read_into_typed_cells(file: Path) -> None:
     typed = frame.assign(week=pd.to_datetime(frame["week"]))
     signs = {"thousands": ".", "decimal": ","}
     for read in ({}, signs):
-        own = dpol.read_table(typed, **SITES, label="S", read=read)
-        assert_same(own, replace(whole, provenance=own.provenance))
+        for own_frame in (typed, typed.set_index("site"), typed.set_index("site", drop=False)):
+            own = dpol.read_table(own_frame, **SITES, label="S", read=read)
+            assert_same(own, replace(whole, provenance=own.provenance))
 
 
 def test_line_breaks_in_cells_are_no_rows_of_a_large_file(tmp_path: Path) -> None:

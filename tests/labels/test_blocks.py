@@ -123,6 +123,18 @@ def test_blocks_are_as_long_as_log_weights_may_move():
     assert module.block_length(wild, game, generators) == 1
 
 
+@pytest.mark.parametrize("size", [1, 2, 5, 40])
+def test_a_block_is_of_one_feature_and_no_longer_than_its_size(size):
+    rng = np.random.default_rng(size)
+    features = np.repeat(rng.integers(0, 3, 40), rng.integers(1, 12, 40))
+    middles, rounds = module._blocks(features, size)
+    assert features[middles].repeat(rounds).tolist() == features.tolist()
+    assert rounds.max() <= size
+    runs = [len(list(run)) for _, run in itertools.groupby(features)]
+    assert len(rounds) == sum(math.ceil(run / size) for run in runs)
+    assert (middles == np.cumsum(rounds) - rounds + rounds // 2).all()
+
+
 @pytest.mark.parametrize("feature", [0, FEATURE])
 def test_the_middle_of_a_block_stands_for_its_rounds(feature, monkeypatch):
     """All rounds and the middles see the same messages; longer blocks fail."""

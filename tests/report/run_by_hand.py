@@ -252,6 +252,8 @@ def checked_crate(folder: Path) -> list[dict[str, Any]]:
     for file in crate.get_by_type("File"):
         found = hashlib.sha256((folder / unquote(file.id)).read_bytes()).hexdigest()
         assert found == file["sha256"], file.id
+        of_table = file["encodingFormat"] == "application/vnd.apache.parquet"
+        assert of_table == file.id.endswith(".parquet")
     run = crate.get("#run")
     assert run["instrument"] is crate.mainEntity
     assert {file.id for file in run["result"]} < {file.id for file in crate.root_dataset["hasPart"]}

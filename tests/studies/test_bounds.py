@@ -109,6 +109,9 @@ def test_the_lead_counts_the_readings_at_which_ours_loses(readings: Callable[...
     told = "ahead of the strongest rival (50) at this reading (behind at 2 of 4 recorded readings)."
     assert told in said("lead", played())
     assert with_bounds(played())["baseline_against"].eq("").all()
+    other = played()
+    other["standings"]["oracle_gain"] += 0.5  # a stream that is alike has no recorded readings
+    assert with_bounds(other)["strongest_against"].eq("").all()
 
 
 def test_a_reading_that_did_not_play_a_system_does_not_agree(readings: Callable[..., None]) -> None:

@@ -32,6 +32,8 @@ def test_values_batches_and_least_totals_by_hand() -> None:
     assert batches == [[[1.0, 2.0], [0.0, -1.0]], [[2.0, 0.0]]]
     assert LinearLosses(np.diag([3.0, 4.0]), 4.0).least_total(Ball(2, 2.0)) == pytest.approx(-5.0)
     assert LinearLosses(np.array([[1.0], [-1.0]]), 1.0).least_total(Ball(1, 2.0)) == 0.0
+    with pytest.raises(ValueError, match="lipschitz must bound the norms of vectors, got 1.25"):
+        LinearLosses(np.array([[1.0, 0.0], [0.8, 1.0]]), 1.25)
 
 
 @pytest.mark.parametrize("lipschitz", [1.0, 0.3])

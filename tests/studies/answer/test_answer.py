@@ -19,7 +19,7 @@ from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy import privacy_table
 from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility
 from dpol.studies.answer.switches import draw_switches, finding, regrets_of
-from dpol.studies.answer.systems import CHOSEN, first_level, lines_of
+from dpol.studies.answer.systems import CHOSEN, PLAYS_TOO, first_level, lines_of
 from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines, points
 from report.run_by_hand import config
@@ -114,6 +114,8 @@ def test_what_sees_raw_numbers_without_privacy_is_last_and_grey() -> None:
     free = systems[-1]
     assert (free.name, free.look.colour) == ("follow-the-leader, no privacy", GREY)
     assert [it["points"][1] is None for it in listed(standings_of(rows()))] == [False] * 3 + [True]
+    (*_, last) = lines_of(standings_of(it for it in rows() if it["mu"] == INF))
+    assert last.name == free.name, "also where nothing else has privacy"
 
 
 def test_the_noise_of_an_algorithm_is_the_best_over_all_streams() -> None:
@@ -135,9 +137,11 @@ def test_the_best_curator_is_another_at_each_level() -> None:
         assert [line.name for line in systems] == roles
         chosen = systems[-1].rows.set_index("mu")["algorithm"].to_dict()
         assert chosen == {INF: "rw-meta", 1.0: best}
-        assert systems[-1].explained == (
-            "the best curator: the best of all others at each level; a curator can play it too"
-        )
+        others = "the best curator: the best of all others at each level"
+        assert systems[-1].explained == f"{others}; {PLAYS_TOO}"
+        (shown,) = cells(table(standings_of([*rows(), *more], OURS))).values()
+        both = [("rw-meta, isotropic noise", PLAYS_TOO), (f"{best}, isotropic noise",)]
+        assert [tuple(notes) for _, *notes in shown["the best curator"]] == both
 
 
 def test_the_strongest_rival_is_another_at_each_level() -> None:

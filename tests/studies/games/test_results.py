@@ -272,13 +272,20 @@ def test_equal_replicates_have_width_0(gain, size) -> None:
 
 # --- Shares ---
 
+SHARES = ["best_fixed_share", "gain_share", "gain_share_half_width"]
+
 
 def test_shares_are_empty_where_every_choice_gains_the_same() -> None:
     """A rounding error of the mean, over nothing that can be gained, is no share."""
     same = dict.fromkeys(("uniform_gain", "best_fixed_gain", "oracle_gain"), 30.0)
     row = summary([run("rw-meta", 1.0, 30.0 + 1e-12, **same)]).iloc[0]
-    shares = row[["best_fixed_share", "gain_share", "gain_share_half_width"]]
-    assert shares.isna().all()
+    assert row[SHARES].isna().all()
+
+
+def test_shares_are_of_what_can_be_gained_above_uniform_choices() -> None:
+    gains = {"uniform_gain": 10.0, "best_fixed_gain": 25.0, "oracle_gain": 40.0}
+    row = summary([run("rw-meta", 1.0, 16.0, ci_half_width=1.5, **gains)]).iloc[0]
+    assert row[SHARES].tolist() == pytest.approx([0.5, 0.2, 0.05])
 
 
 # --- Gains of the best sequences, beside all sequences of small games ---

@@ -80,6 +80,15 @@ def test_a_part_of_the_log_shares_has_its_deviation_and_kind(part: str) -> None:
     assert np.corrcoef(later, other)[0, 1] == pytest.approx(float(part == "wave"), abs=0.07)
 
 
+def test_a_wave_takes_weeks_and_a_tenth_of_the_beds_has_patients() -> None:
+    """Of three sines of 15 weeks or more, each moves by at most 2 sin(pi / 15) in a week."""
+    quick = worlds.hospitals(np.random.default_rng(1), 100, wave=1.0, lasting=0, fading=0)
+    moves = np.abs(np.diff(np.log(quick), axis=1))
+    assert 0.5 < moves.max() / (np.sqrt(2 / 3) * 3 * 2 * np.sin(np.pi / 15)) <= 1
+    _, gains = worlds.streams_of("beds from 13 to 400", 100)
+    assert np.median(gains) == pytest.approx(0.12, rel=0.15)
+
+
 def test_a_hospital_is_full_while_it_is_small() -> None:
     shares = worlds.full(np.random.default_rng(1), 2)
     small = worlds.SHRINKING[:, worlds.SHRINKS] == 3
