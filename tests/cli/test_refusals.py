@@ -8,6 +8,7 @@ import io
 import re
 import shutil
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,7 @@ TAKEN = "random-effects", "fixed-share", "capacity-memory"
     ("code", "words", "message"),
     [
         (2, "leagu one", "argument COMMAND: 'leagu' is unknown; did you mean league?; see dpol"),
+        (2, "config", "required: ACTION"),
         (2, "config chek a", "'chek' is unknown; did you mean check?"),
         (1, "verify state", "not a finished run; name another folder"),
         (1, "config check nope.yaml", "cannot be read (No such file or directory); check the path"),
@@ -53,6 +55,19 @@ def test_a_mistake_is_told_in_one_line(code: int, words: str, message: str) -> N
     assert (found, out, err.count("\n"), err[:7]) == (code, "", 1, "error: ")
     assert message in err
     assert sorted(Path().rglob("*")) == before
+
+
+def test_the_version_is_told_and_a_stopped_command_says_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert command("--version")[:2] == (0, f"dpol {version('dpol')}\n")
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpol.cli.config.shipped_configs", stop)
+    said = "\nstopped: run the same command again to continue\n"
+    assert command("config", "list") == (130, "", said)
 
 
 def test_the_configs_that_come_with_dpol_are_listed_each_with_a_title() -> None:

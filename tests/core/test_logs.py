@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,12 @@ def test_a_log_without_an_error_or_that_is_not_there_tells_none(log):
     with job_log(log):
         LOGGER.info("a word about an error: none")
     assert error_in(log) == ""
+
+
+def test_a_terminated_job_ends_with_the_code_of_its_signal(log):
+    with pytest.raises(SystemExit) as caught, job_log(log):
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert caught.value.code == 128 + signal.SIGTERM
 
 
 def test_progress_of_work_that_is_broken_off_claims_no_end(log):

@@ -103,6 +103,13 @@ def test_no_point_of_a_random_search_is_better(T: int, d: int, epsilon: float) -
     assert parameters.objective <= 1.1 * best
 
 
+def test_the_choice_does_not_depend_on_the_units_of_losses_and_of_space() -> None:
+    game, best = chosen(2, 2, 4.0)
+    other = replace(game, lipschitz=30.0, diameter=0.01)
+    objective = choose_convex_parameters(other, epsilon=4.0).objective
+    assert objective / (30.0 * 0.01) == pytest.approx(best.objective / game.diameter, rel=1e-6)
+
+
 # ---- the preset of the paper ---------------------------------------------------------------------
 
 

@@ -139,6 +139,7 @@ def test_the_best_curator_is_another_at_each_level() -> None:
         assert chosen == {INF: "rw-meta", 1.0: best}
         others = "the best curator: the best of all others at each level"
         assert systems[-1].explained == f"{others}; {PLAYS_TOO}"
+        assert [line.look.dashes == DASHED for line in systems] == [False, True, False, True]
         (shown,) = cells(table(standings_of([*rows(), *more], OURS))).values()
         both = [("rw-meta, isotropic noise", PLAYS_TOO), (f"{best}, isotropic noise",)]
         assert [tuple(notes) for _, *notes in shown["the best curator"]] == both

@@ -249,6 +249,12 @@ def test_statements_of_the_experts_paper_name_their_ground():
     assert all("ground" in each.model_fields_set for each in theirs)
 
 
+def test_the_distance_of_exp3_follows_from_its_risk_by_pinskers_inequality(findings):
+    """T = 2000."""
+    for risk, distance in zip(findings["exp3-risk"], findings["exp3-distance"], strict=True):
+        assert distance.claimed == pytest.approx(math.sqrt(risk.claimed / 4000))
+
+
 # ---- the study -----------------------------------------------------------------------------------
 
 

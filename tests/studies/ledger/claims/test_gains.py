@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
+import tables_by_hand
+from dpol.core.schemas import write_frame
 from dpol.studies.ledger.claims import compute as ledger
 from dpol.studies.ledger.claims.core import Claim, ClaimVerdict
+from dpol.studies.study import Inputs
 
 NAMES = "rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"
 # Gains of the three; the best fixed expert has 20.
@@ -70,3 +74,12 @@ def test_another_gain_turns_the_verdict(
 def test_other_noises_single_runs_and_other_algorithms_have_no_rows() -> None:
     assert claims(summary(noise="capacity")) == claims(summary(ci_half_width=float("inf"))) == {}
     assert claims(summary().iloc[:0]) == {}
+
+
+def test_a_run_has_the_rows_of_its_table_alone(tmp_path: Path) -> None:
+    whole = tables_by_hand.summary().assign(std_gain=0.0, static_regret=-8.0, ci_half_width=0.1)
+    write_frame(whole, tmp_path / "summary.parquet")
+    files = {"summary": tmp_path / "summary.parquet"}
+    rows = ledger.run("experts", Inputs(seed=1, files=files))["claims"]
+    found = [(row["on_data"], row["measured"]) for row in rows]
+    assert found == [(True, pytest.approx(1 / 3 / 22)), (True, -8.0)]

@@ -235,7 +235,7 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audit]:
 
 
 def one_moved(
-    label: str, capacity: list[list[int]], persons: float, noise: str, stay: int = 1
+    label: str, capacity: list[list[int]], persons: float, noise: str, stay: int
 ) -> Setting:
     """Make rounds of six hospitals, and the same with one person moved in the first `stay` rounds.
 
