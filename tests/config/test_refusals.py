@@ -11,6 +11,7 @@ import pytest
 
 from dpol.config.experiment import parse_experiment
 from dpol.core.errors import ConfigError
+from dpol.core.settings import Problem
 from dpol.data.tidy import instead_of
 from dpol.experts.registry import REGISTRY
 from dpol.noise import NOISES
@@ -72,6 +73,11 @@ comparison.ours.algorithm = 'rw-ftp': no private suite plays it with capacity no
     ({"suites.noisy.algorithms[1]": {"algorithm": "ridge", "windows": [4]}}, "report.algorithms[0] = 'ridge': is a family, not a label; use one of ridge-w4-weak, ridge-w4-medium, ridge-w4-strong"),
 ]  # fmt: skip
 """Changes of a config, and messages that say what is put where, and what is wrong with it."""
+
+
+def test_a_value_of_more_than_80_characters_is_cut():
+    assert Problem(("a",), 78 * "x", "").shown == repr(78 * "x")
+    assert Problem(("a",), 79 * "x", "").shown == f"'{76 * 'x'}..."
 
 
 def put(line):

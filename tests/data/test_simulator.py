@@ -81,6 +81,19 @@ def test_fridays_become_sundays(weeks: int) -> None:
         assert set(starts.dt.day_name()[switches[0] :]) == {"Sunday"}
 
 
+# Shares
+
+
+def test_the_patients_of_a_group_rise_and_fall_twice_a_year(table: pd.DataFrame) -> None:
+    rows = table[table["state"] == "CA"]
+    both = numbers(rows[[simulator.ALL_COVID, simulator.ALL_BEDS]])
+    sums = both.groupby(rows["collection_week"].to_numpy()).sum()
+    share = sums[simulator.ALL_COVID] / sums[simulator.ALL_BEDS]
+    assert 0.01 < share.min() < 0.04 < 0.15 < share.max() < 0.25
+    half, whole = (np.corrcoef(share[:-lag], share[lag:])[0, 1] for lag in (13, 26))
+    assert half < -0.9 < 0.9 < whole
+
+
 # Defects
 
 
@@ -90,6 +103,8 @@ def test_counts_from_1_to_3_are_hidden_and_nothing_else(table: pd.DataFrame) -> 
         assert not ((shown > 0) & (shown < 4)).any(), name
         assert (table[name] == HIDDEN).any(), name
     assert (numbers(table[COUNTS]) == 4).any().any()  # 4 itself is published
+    hidden = (table[CASES[0]] == HIDDEN).groupby(table["hospital_pk"]).any()
+    assert hidden.mean() > 0.5, "also of hospitals that play"
     assert not (table[BEDS] == HIDDEN).any().any()
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
+from scipy.optimize import isotonic_regression
 
 from dpol.experts.registry import REGISTRY
 from dpol.labels.registry import LEARNERS, SELECTORS
@@ -79,6 +80,11 @@ def test_spread_keeps_order_and_room(labels: list[tuple[float, float]]) -> None:
         assert places[two] - places[one] >= (sizes[one] + sizes[two]) / 2 - 1e-9
     for place, size in zip(places, sizes, strict=True):
         assert size / 2 - 1e-9 <= place <= 1 - size / 2 + 1e-9
+    heights = np.array(sizes)[order]
+    below = heights.cumsum() - heights / 2
+    nearest = isotonic_regression(np.array(wanted)[order] - below).x
+    expected = nearest.clip(0, max(0, 1 - heights.sum())) + below
+    np.testing.assert_allclose(np.array(places)[order], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])

@@ -116,6 +116,7 @@ def test_what_sees_raw_numbers_without_privacy_is_last_and_grey() -> None:
     assert [it["points"][1] is None for it in listed(standings_of(rows()))] == [False] * 3 + [True]
     (*_, last) = lines_of(standings_of(it for it in rows() if it["mu"] == INF))
     assert last.name == free.name, "also where nothing else has privacy"
+    assert first_level(standings_of(it for it in rows() if it["model"] == "none"), LOW) == 1
 
 
 def test_the_noise_of_an_algorithm_is_the_best_over_all_streams() -> None:
