@@ -120,6 +120,8 @@ def test_a_clean_table_is_read_without_a_word(caplog: pytest.LogCaptureFixture) 
         (dpol.ConfigError, {"period": None}, "\n  period: is missing and has no default"),
         (dpol.ConfigError, {"capacity": None},
          "\n  capacity: is missing: name the column, or set gain to of: count"),
+        (ValueError, {"stay": 0}, "stay must be a whole number of at least 1, got 0"),
+        (ValueError, {"count_sensitivity": 0}, "count_sensitivity must be a number in (0, inf)"),
         (dpol.ConfigError, {"read": {"sheet_name": "a"}}, "read.sheet_name = 'a': does not apply"),
     ],
 )  # fmt: skip

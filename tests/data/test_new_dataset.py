@@ -81,6 +81,7 @@ def test_each_refusal_prints_the_command_that_goes_on() -> None:
     assert code == 0, err
     assert "8 of 8 rows play, of 2 entities: North and South" in out
     assert "'8.1.2024' in row 4 is Mon 8 Jan 2024; 4 periods of 7 days" in out
+    assert out.endswith("Written: schools.yaml. Now: dpol run schools.yaml --cores 2\n")
     text = Path("schools.yaml").read_text()
     assert shlex.split(text.splitlines()[0])[1:] == ["dpol", *words]
     config = load_experiment("schools.yaml")

@@ -94,6 +94,14 @@ def test_latex() -> None:
     assert "\\shortstack{}" not in text
 
 
+def test_a_column_of_latex_is_as_wide_as_its_numbers_with_signs() -> None:
+    cells = ((TableCell(text),) * 2 for text in ("−1.50 ± 0.25", "112.0 ± 0.2"))
+    groups = (Group("all", tuple(("a rule", own) for own in cells)),)
+    text = render(replace(table(), sections=(TableSection("NM", "", groups),)), ".tex")
+    assert "S[table-format=-3.2(3), separate-uncertainty]" in text
+    assert "& -1.50 +- 0.25 & -1.50 +- 0.25" in text
+
+
 def test_a_long_table_comes_in_parts_that_fit_a_page_of_two_columns() -> None:
     """Lines with two notes have three rows; titles stand again in each part."""
     lines = tuple((f"rule {k}", (TableCell("1", ("a", "b")),) * 2) for k in range(40))

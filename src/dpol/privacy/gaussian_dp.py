@@ -172,8 +172,8 @@ def mu_of_shifts(shifts: Floats) -> float:
 def worst_two(values: Floats) -> Floats:
     """Return the two largest of (..., n) numbers in rising order, (..., 2); all of fewer.
 
-    >>> worst_two(np.array([[3.0, 1.0, 4.0]])).tolist(), worst_two(np.array([2.0])).tolist()
-    ([[3.0, 4.0]], [2.0])
+    >>> [worst_two(np.array(values)).tolist() for values in ([[3, 1, 4.0]], [4.0, 3], [2.0])]
+    [[[3.0, 4.0]], [3.0, 4.0], [2.0]]
     """
     if values.shape[-1] < 2:
         return values

@@ -89,6 +89,14 @@ def test_a_wave_takes_weeks_and_a_tenth_of_the_beds_has_patients() -> None:
     assert np.median(gains) == pytest.approx(0.12, rel=0.15)
 
 
+def test_the_smallest_leads_the_second_half_alone() -> None:
+    made, beds = worlds.WORLDS["the smallest is best in the second half"]
+    shares = made(np.random.default_rng(1), 200).mean(axis=0)
+    leads = shares[:, beds.argmin()] - shares.mean(axis=1)
+    half = worlds.WEEKS // 2
+    assert leads[:half].max() < 0.05 < 0.15 < leads[half:].min()
+
+
 def test_a_hospital_is_full_while_it_is_small() -> None:
     shares = worlds.full(np.random.default_rng(1), 2)
     small = worlds.SHRINKING[:, worlds.SHRINKS] == 3
