@@ -1,7 +1,5 @@
 """A reader sees the old file or the whole new one, and a failed write says what to do."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,7 +1,5 @@
 """Confidence intervals agree with closed forms and SciPy, and cover as often as they should."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A user's mistake leaves only its message in a job's log; a bug leaves its traceback."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Schemas refuse tables that differ from them, and hold the words of the manual."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

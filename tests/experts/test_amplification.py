@@ -1,7 +1,5 @@
 """RW-AdaBatch: the guarantee of a random batch size, the sizes themselves, and whole games."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Central algorithms beside plain versions: leaders of released sums, the tree, limited updates."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Banks of learners: what all of them do, and each beside a plain version; the typical level."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 

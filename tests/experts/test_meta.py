@@ -1,7 +1,5 @@
 """RW-Meta and the divided budget, beside plain implementations."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

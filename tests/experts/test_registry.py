@@ -1,7 +1,5 @@
 """Checks of every registered algorithm; a new algorithm is covered by its registration."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import math

@@ -1,7 +1,5 @@
 """The suites of dpol: whole, told once, and named by configs."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

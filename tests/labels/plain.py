@@ -3,8 +3,6 @@
 Source: "Online Distribution Learning with Local Privacy Constraints", sections 4 and 5.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

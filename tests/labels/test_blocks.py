@@ -1,7 +1,5 @@
 """Long games played in blocks of rounds, compared with single rounds."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Distribution of every message (noise, indices, flips, answers), guarantees and bad input."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import itertools

@@ -1,7 +1,5 @@
 """Games compared with plain Python, and what games of every registered learner share."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

@@ -1,7 +1,5 @@
 """Hypothesis classes, draws from them, random and hard classes, forecasts; clipped classes."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

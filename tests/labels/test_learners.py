@@ -1,7 +1,5 @@
 """Learners and selectors of hypotheses, by hand and by the distribution of messages; bounds."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from types import SimpleNamespace

@@ -3,8 +3,6 @@
 Each test is also given faults that reviews planted in our mechanisms, and must refuse them.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

@@ -1,7 +1,5 @@
 """Streams under w-event privacy: cases by hand, budgets, and as noises."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

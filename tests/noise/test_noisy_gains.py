@@ -1,7 +1,5 @@
 """Noise on a stream: its scale, its memory and its record."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

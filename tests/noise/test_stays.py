@@ -1,7 +1,5 @@
 """Every noise protects a person who stays for several rounds, at the requested mu."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

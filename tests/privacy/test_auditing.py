@@ -1,7 +1,5 @@
 """Audits by runs and by the covariance of noise: coverage, power, and by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The accountant and laws of noise: closed forms, other accountants, and the least noise kept."""
 
-from __future__ import annotations
-
 import math
 
 import mpmath

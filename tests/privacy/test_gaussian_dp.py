@@ -1,7 +1,5 @@
 """Gaussian differential privacy, against its closed form in many digits."""
 
-from __future__ import annotations
-
 import math
 
 import mpmath

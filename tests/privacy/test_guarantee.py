@@ -1,7 +1,5 @@
 """Records of privacy, and what accounts make of them."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

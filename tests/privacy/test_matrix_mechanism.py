@@ -1,7 +1,5 @@
 """Factorisations of sums, and the matrix mechanism: products, noise and mu."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 In `tests/noise/test_stays.py` all ways to move between hospitals are tried on the records.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Tables of risks: every row compared with a run by hand."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math
