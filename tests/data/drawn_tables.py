@@ -295,7 +295,8 @@ class Untidy:
         if isinstance(made, dict):
             with pd.ExcelWriter(folder / "wards.xlsx") as book:
                 for name, sheet in made.items():
-                    sheet.to_excel(book, sheet_name=name, index=False)
+                    index = isinstance(sheet.columns, pd.MultiIndex)
+                    sheet.to_excel(book, sheet_name=name, index=index)
             return folder / "wards.xlsx"
         made.to_csv(folder / "wards.csv", index=isinstance(made.columns, pd.MultiIndex))
         return folder / "wards.csv"

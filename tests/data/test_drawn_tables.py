@@ -91,7 +91,7 @@ def test_an_untidy_table_is_refused_with_what_makes_it_tidy(case: Untidy, tmp_pa
     table = pd.read_csv(path) if path.suffix == ".csv" else pd.read_excel(path)
     tidy = eval(case.line, {"pd": pd, "table": table, "path": path})
     assert not differences(read(tidy, case.answers, given | length), case.truth())
-    assert is_made_tidy(case, table, message, given | length, steps=2), message
+    assert is_made_tidy(case, table, message, keys | length, steps=2), message
 
 
 def test_a_tidy_frame_is_read_as_its_file(tmp_path):

@@ -13,8 +13,8 @@ PAGE = (ROOT / "docs/how-to/add-dataset.md").read_text(encoding="utf-8")
 def test_each_line_on_the_page_is_one_of_a_message() -> None:
     lines = re.findall(r"^\| [^|]+ \| `(table.*)` \|$", PAGE, re.M)
     header = ["place", "week", "measure", "value"]
-    columns = tidy.of_columns(header, ["count"], "place", "week", "count")
-    several = tidy.of_columns([], [], "place", "week", "count")
+    columns = tidy.of_columns(header, ["count"], tidy.NAMES)
+    several = tidy.of_columns([], [], tidy.NAMES)
     parts = tidy.parts_of_dates(["year", "month", "week", "quarter"])
     dates = [
         tidy.of_dates("week", parts, ["2024-01-01 to 2024-01-07"]),

@@ -22,7 +22,7 @@ from dpol.core.errors import DataError, Key, Text, in_lines, keyed
 from dpol.core.randomness import Floats
 from dpol.core.words import listed, shortened
 from dpol.data.panel import HIDDEN
-from dpol.data.settings import Dataset
+from dpol.data.settings import Dataset, lacks_weekday
 from dpol.data.tidy import told
 
 NEARLY_ALL, LEAST_PERIODS = 0.95, 6
@@ -55,7 +55,8 @@ def refuse_other_meanings(
         if name in dataset.cleaning.checked or (name == "rates" and moved):
             continue
         for text in test(rows, dataset):
-            fine = Key(("dataset", "cleaning", "checked"), f'["{name}"]')
+            checked = json.dumps([*dataset.cleaning.checked, name])
+            fine = Key(("dataset", "cleaning", "checked"), checked)
             found += [("  ", text), ("    if it is as it should be, ", fine)]
     if found:
         start = f"{file}: the numbers of stream {label} may mean something else:"
@@ -64,7 +65,7 @@ def refuse_other_meanings(
 
 def totals(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
     """Yield which entities are the sum of all others."""
-    of, listed_ones = dataset.needed_columns.entity, dataset.cleaning.entities
+    of, rules = dataset.needed_columns.entity, dataset.cleaning
     hides = rows[HIDDEN].any(axis=1)
     published, hidden = rows.loc[~hides, "count"].dropna(), rows.loc[hides, "count"]
     small = published[published > hidden.max()].min() if len(hidden) else 0.0
@@ -78,14 +79,15 @@ def totals(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
     ):
         place, holds, periods = total
         name = str(wide["least"].columns[place])
-        if not isinstance(listed_ones, list) or name in listed_ones:
+        if not isinstance(rules.entities, list) or name in rules.entities:
             evidence.append(
-                f"{shortened(name)} equals the sum of all others in {holds} of {periods} periods"
+                f"{shortened(name)} is the total of all others in {holds} of {periods} periods"
             )
             names.append(name)
         wide = wide.drop(columns=name, level=1)
     if names:
-        value = json.dumps({of: names}, ensure_ascii=False)
+        out = rules.drop_where | {of: [*rules.drop_where.get(of, ()), *names]}
+        value = json.dumps(out, ensure_ascii=False)
         drop = Key(("dataset", "cleaning", "drop_where"), value)
         yield listed(evidence), f". Leave out such a total, which is no {of}: ", drop
 
@@ -119,22 +121,25 @@ def find_total(least: Floats, most: Floats, unit: float) -> tuple[int, int, int]
     inside = (low - 1e-9 * total <= times * total) & (times * total <= high + 1e-9 * total)
     narrow = np.median(high - low) <= np.median(total) / 2
     varies = len(np.unique(least, axis=0)) >= LEAST_PERIODS
-    if times < 2 or inside.mean() < NEARLY_ALL or not (narrow and varies):
+    if times not in (2, 3) or inside.mean() < NEARLY_ALL or not (narrow and varies):
         return None
     return largest, int(inside.sum()), len(inside)
 
 
 def cumulative(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
     """Yield that counts hardly ever fall, as totals to date do."""
-    of = dataset.needed_columns
+    of, form = dataset.needed_columns, dataset.periods.format or "ISO8601"
     known = rows[~rows[HIDDEN].any(axis=1) & rows["count"].notna()]
     steps = known.sort_values(["entity", "period"]).groupby("entity")["count"].diff().dropna()
     falls, rises = int((steps < 0).sum()), int((steps > 0).sum())
     seldom = falls <= FALLS * len(steps) and rises >= RISES * len(steps)
     if len(steps) and seldom and known["period"].nunique() >= LONG:
+        names = {"place": of.entity, "week": of.period, "count": of.count, "form": form}
+        if lacks_weekday(form):
+            names |= {"day": 'day + " 1"', "form": f"{form} %u"}
         yield (
             f"counts rise in {rises:,} and fall in {falls:,} of {len(steps):,} steps, as totals to"
-            " date do." + told("steps", place=of.entity, week=of.period, count=of.count)
+            " date do." + told("steps", **names)
         )
 
 

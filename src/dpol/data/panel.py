@@ -280,7 +280,7 @@ def above(rows: pd.DataFrame, gains: Collection[Gain]) -> list[pd.Series[bool]]:
 
 
 def fill(
-    rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float = 1.0
+    rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     """Fill a stream into the full grid of periods by entities.
 

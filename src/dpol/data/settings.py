@@ -28,8 +28,6 @@ EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """The range of dates; a date outside it is taken for a mistake."""
 TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"
 """How the names of tables end."""
-MUST_END = f"must end in {', '.join(TABLES[:-1])} or {TABLES[-1]}"
-"""What is said of another name."""
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 ROWS = "rows.parquet"
 """The name of the file of typed rows."""
@@ -59,7 +57,10 @@ def _digest(text: str) -> str:
 
 def _table(path: str) -> str:
     if not path.endswith(TABLES):
-        raise ValueError(MUST_END)
+        kinds = {".json": "json", ".xls": "excel", ".ods": "excel"}
+        kind = kinds.get(PurePosixPath(path).suffix.lower(), "csv")
+        ends = f"{', '.join(TABLES[:-1])} or {TABLES[-1]}"
+        raise ValueError(f"must end in {ends}; make such a table of it: {line('other', kind=kind)}")
     return without_braces(path)
 
 
@@ -96,9 +97,14 @@ def on_monday(text: str, form: str) -> datetime.datetime:
     >>> on_monday("2021-W05", "%G-W%V").date().isoformat()
     '2021-02-01'
     """
-    if "%V" in form and not re.search("%[uaAw]", form):
+    if lacks_weekday(form):
         text, form = f"{text} 1", f"{form} %u"
     return datetime.datetime.strptime(text, form)
+
+
+def lacks_weekday(form: str) -> bool:
+    """Return whether a format has an ISO week, and no day of it."""
+    return "%V" in form and not re.search("%[uaAw]", form)
 
 
 def _blank(sign: object) -> object:

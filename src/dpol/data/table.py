@@ -42,8 +42,6 @@ from dpol.data.settings import (
     DEFAULT,
     EARLIEST,
     LATEST,
-    MUST_END,
-    TABLES,
     Cleaning,
     Columns,
     Dataset,
@@ -143,10 +141,6 @@ def read_file(
     if not path.is_file():
         remedy = keyed("put the table there or change {dataset.source.file}")
         raise DataError(f"{path}: no such file; ", remedy)
-    if not path.name.endswith(TABLES):
-        of_kind = {".json": "json", ".xls": "excel", ".ods": "excel"}
-        kind = of_kind.get(path.suffix.lower(), "csv")
-        raise DataError(f"{path}: the name of a table {MUST_END}." + tidy.told("other", kind=kind))
 
     names = list[str]()
 
@@ -226,7 +220,10 @@ def _places(
 ) -> list[int]:
     if not any(header):
         raise DataError(f"{path}: holds no table; {AGAIN}")
-    times = Counter(header)
+    times, names = Counter(header), dict[str, str]()
+    if of:
+        kind = "excel" if str(path).endswith(".xlsx") else "csv"
+        names = {"place": of.entity, "week": of.period, "count": of.count, "kind": kind}
     wanted = [*dict.fromkeys(header if columns is None else columns)]
     if len(header) == 1 and (columns is None or wanted != header):
         remedy = keyed("Set {dataset.read.sep} or {dataset.read.skiprows}")
@@ -236,11 +233,11 @@ def _places(
     if missing := [name for name in wanted if name not in times]:
         answers = ("entity", "period", "count", "capacity") if of else ()
         role = [it for it in answers if getattr(of, it) == missing[0]][:1]
-        reading = "; or set {dataset.read.sep}, or {dataset.read.skiprows}"
+        reading = "; or set {dataset.read.skiprows}, or {dataset.read.sep}"
         remedy = keyed(
             f"Name the right one in {{column}}{reading * (missing == wanted)}.{{lines}}",
             column=Key(("dataset", "columns", *role)),
-            lines=tidy.of_columns(header, missing, of.entity, of.period, of.count) if of else "",
+            lines=tidy.of_columns(header, missing, names) if names else "",
         )
         raise DataError(
             f"{path}: no column named {', '.join(missing)}{did_you_mean(missing[0], header)}; it"
@@ -248,10 +245,9 @@ def _places(
             remedy,
         )
     if twice := [name for name in wanted if name and times[name] > 1]:
-        level = int(of is not None and of.count in header)
-        line = tidy.told("headers", place=of.entity, week=of.period, level=level) if of else ""
         several = f"{path}: several columns named {', '.join(twice)}; rename all but one"
-        raise DataError(several + line)
+        level = int(names.get("count") in header)
+        raise DataError(several + (tidy.told("headers", **names, level=level) if names else ""))
     places = range(len(header)) if columns is None else map(header.index, wanted)
     return sorted(places)
 

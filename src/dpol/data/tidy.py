@@ -15,8 +15,11 @@ import yaml
 _WORDS: dict[str, Any] = yaml.safe_load(
     Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
 )
-NAMES = {"place": "place", "week": "week", "count": "count", "year": "year", "of_year": "week"}
-"""Names of columns where no config names them."""
+NAMES = {
+    **{"place": "place", "week": "week", "count": "count", "year": "year", "of_year": "week"},
+    **{"day": "day", "form": "ISO8601", "kind": "csv"},
+}
+"""What stands in the lines where no config and no table says it."""
 _PARTS = "year", "quarter", "month", "week", "day"
 
 
@@ -63,12 +66,12 @@ def of_dates(
         return bool(texts) and all(re.fullmatch(pattern, it) for it in texts)
 
     fits = {
-        "weeks": has(("year", "week")) or (are(r"[0-5]?\d") and not parts),
+        "weeks": has(("year", "week")) or (are(r"[^Q\d]*[0-5]?\d") and not parts),
         "days": has(("year", "month", "day")),
         "months": has(("year", "month")) and "day" not in parts,
         "quarters": has(("year", "quarter")),
         "quarter": are(r"(\d{4}\W?)?Q[1-4](\W?\d{4})?"),
-        "first": are(r"\d{4}-\d{2}-\d{2}.+"),
+        "first": are(r"(\d{4}-\d{2}-\d{2}|\d{2}\W\d{2}\W\d{4}).+"),
         "excel": are(r"[2-7]\d{4}"),
         "epoch": are(r"1\d{9}(\d{3})?"),
         "units": units,
@@ -78,18 +81,16 @@ def of_dates(
     return told(*[name for name, fit in fits.items() if fit], **columns)
 
 
-def of_columns(
-    header: Sequence[str], missing: Sequence[str], entity: str, period: str, number: str
-) -> str:
+def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str, str]) -> str:
     """Return the lines that may make missing columns.
 
     Args:
         header: the columns of the table.
         missing: the columns that it lacks.
-        entity: column of the entity.
-        period: column of the period.
-        number: column of the count.
+        names: the columns of entity, period and count under `place`, `week` and `count`, and what
+            pandas calls the `kind` of the file.
     """
+    entity, period, number = names["place"], names["week"], names["count"]
     kept = [name for name in (entity, period) if name in header]
     measures = [name for name in missing if name not in (entity, period)]
     others = [name for name in header if name and name not in kept]
@@ -104,21 +105,21 @@ def of_columns(
         rest = [name for name in others if not name[:1].isdigit()] if len(kept) == 1 else []
         few = [name for name in rest if len(rest) < len(others)]
         ids = [*kept, *few] if made in (period, "month") else kept
-        years = ["year"] if made == "month" and "year" in header else []
-        said += told(
-            "long", kept=_listed([*dict.fromkeys([*ids, *years])]), made=made, count=number
-        )
+        years = [name for name in others if name.lower() == "year"]
+        ids = [*dict.fromkeys([*ids, *years])]
+        said += told("long", kept=_listed(ids), made=made, count=number)
     fits = {
         "wide": spread and kept,
+        "first": len(kept) == 2 and number in missing,
         "events": len(kept) == 2 and number in missing,
         "measures": len(kept) == 2 and len(others) > 1,
         "table": entity in header and {*measures} - {number},
         "headers": not kept,
     }
-    columns: dict[str, Any] = {"place": entity, "week": period, "count": number, "made": made}
-    columns |= {"kept": _listed(kept), "level": int(number in header)}
+    columns = {**names, "made": made, "kept": _listed(kept), "level": int(number in header)}
     columns |= {"measures": _listed(measures), "sep": min(spread, default="")}
-    columns |= dict(zip(("measure", "value"), others[-2:], strict=False))
+    at = next((k for k, name in enumerate(others) if "value" in name.lower()), len(others) - 1)
+    columns |= {"measure": others[at - 1], "value": others[at]} if others else {}
     said += told(*[name for name, fit in fits.items() if fit], **columns)
     return said + (of_dates(period, parts_of_dates(header)) if period in missing else "")
 
