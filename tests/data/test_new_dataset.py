@@ -163,6 +163,21 @@ def test_a_key_is_taken_as_an_owner_types_it(keys: list[str]) -> None:
     written("wards.csv", *NAMED, *(f"--set={it}" for it in keys))
 
 
+def test_the_command_that_goes_on_keeps_what_was_answered() -> None:
+    Path("wards.csv").write_text(WARDS)
+    said = refused("wards.csv", *NAMED, "--set=periods.of=sum")
+    assert said.endswith(" --set periods.of=sum --set privacy.count_sensitivity=VALUE\n")
+    shares = enumerate([(1, 9), (5, 2), (3, 4), (7, 7), (2, 8), (6, 1)])
+    rows = [
+        f"{place},2024-01-0{day + 1},{count},20"
+        for day, (one, other) in shares
+        for place, count in {"A": one, "B": other, "all": one + other, "none": 0}.items()
+    ]
+    Path("wards.csv").write_text("\n".join(["place,week,patients,beds", *rows]))
+    said = refused("wards.csv", *NAMED, "--set=cleaning.drop_where={place: none}")
+    assert said.endswith(""" --set 'cleaning.drop_where={"place": ["none", "all"]}'\n""")
+
+
 def test_a_sheet_may_be_named_by_a_number() -> None:
     with pd.ExcelWriter("wards.xlsx") as book:
         for name in ("2022", "2023"):

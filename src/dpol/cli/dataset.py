@@ -69,6 +69,8 @@ def in_options(error: DpolError) -> tuple[str, dict[str, str]]:
         if name in _ANSWERS:
             named[name] = blocks[-1].upper()
             return _option(name)[0]
+        if name == "source.file":
+            return "TABLE"
         if "." not in name:
             return str(key)
         named[name] = key.value or "VALUE"
@@ -110,12 +112,12 @@ def new_dataset(options: argparse.Namespace) -> None:
         _, report, _ = played(rows, dataset, config.streams, config.gain, moves, unit.weeks)
     except DpolError as error:
         told, named = in_options(error)
-        sets = [it for it in named if it not in _ANSWERS]
-        wanted = sets or [*named]
-        if isinstance(error, ConfigError) or not sets:  # it refuses what the keys say
-            keys = {it: text for it, text in keys.items() if it not in wanted}
-        new = [it for it in wanted if it not in keys][: 1 if sets else None]
-        command = _command(table, keys | {it: named[it] for it in new})
+        answers = [it for it in named if it in _ANSWERS]
+        # Only the owner knows whether a finding is as it should be.
+        sets = [it for it in named if it not in (*answers, "cleaning.checked")]
+        if not isinstance(error, ConfigError):  # the table is refused, not what the keys say
+            sets = [it for it in sets if it not in keys or named[it] != "VALUE"]
+        command = _command(table, keys | {it: named[it] for it in sets[:1] or answers})
         raise UsageError(f"{told}\nComplete and run: {command}") from None
     lines = [f"warning: {text}" for text in report["warnings"]]
     for stream in report["streams"]:
