@@ -114,7 +114,7 @@ ELSEWHERE = [
     ({"privacy.memory": [0.9, 0.3], "privacy.unit": {"weeks": 3}}, "privacy.memory = (0.9, 0.3): must have b >= max(a, 0) because privacy.unit.weeks is above 1: otherwise a person who changes hospital during the stay is not covered"),
     ({**COMPARED, "comparison.ours": {"algorithm": "careful", "noise": "isotropic-worst-case"}}, "comparison.ours.noise = 'isotropic-worst-case': must be a noise that vanishes at the level .inf"),
     ({**GAINS, "dataset.cleaning": {}}, "dataset.cleaning = 'a block': must not be given because dataset.source.kind is gains: there is nothing to clean"),
-    ({**FROM_FILE, "dataset.read": {"decimal": ",", "thousands": ","}}, "dataset.read = {'decimal': ',', 'thousands': ','}: decimal and thousands must differ, and both are ','; set decimal to '.', or leave thousands out"),
+    ({**FROM_FILE, "dataset.read": {"decimal": ",", "thousands": ","}}, "dataset.read.decimal = ',': must not be that of thousands too; set dataset.read.decimal to '.'"),
     ({**FROM_FILE, "dataset.read": {"sheet_name": "beds"}}, "dataset.read.sheet_name = 'beds': does not apply to table.parquet; remove that key"),
     ({"dataset.periods.format": "%d.%m."}, "dataset.periods.format = '%d.%m.': must have a year, as %Y, %y or %G, such as %d.%m.%Y"),
     ({"dataset.cleaning.missing_markers": ["-999999"]}, "dataset.cleaning: suppressed_markers is not given, so it is '-999999': must not be given among missing_markers too; remove it from one of them"),

@@ -98,14 +98,14 @@ def test_the_columns_are_shown_and_only_what_is_open_is_asked() -> None:
     code, out, err = command("new", "dataset", "schools.csv", *SETS)
     assert code == 2
     assert "week (date): '8.1.2024', '15.1.2024' and '22.1.2024'" in out
-    assert re.findall(r"^  --(\w+): ", err, re.M) == ["count", "capacity"]
-    assert "--period week --entity school" in err
+    assert re.findall(r"^  --(\w+): ", err, re.M) == ["entity", "count", "capacity"]
+    assert "--period week --entity ENTITY" in err
     err = refused("schools.csv", *SETS, "--capacity", "none")
-    assert re.findall(r"^  --([\w-]+): ", err, re.M) == ["count", "at-most"]
+    assert re.findall(r"^  --([\w-]+): ", err, re.M) == ["entity", "count", "at-most"]
 
 
 def test_in_a_terminal_the_answers_are_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = ["400", "none", "absent"]
+    answers = ["400", "none", "absent", "school"]
 
     def typed(_: str) -> str:
         if not answers:
@@ -129,7 +129,6 @@ def test_in_a_terminal_the_answers_are_typed(monkeypatch: pytest.MonkeyPatch) ->
         (["schools.csv", "--set", "read.sep=ab"], "read.sep = 'ab': must have at most 1 character"),
         (["schools.csv", "--set", "read.sep=ab"], "schools.csv --set read.sep=VALUE"),
         (["schools.csv", "--set", "read.seps=;"], "read.seps = ';': unknown key; did you mean sep"),
-        (["schools.csv", "--set", "read.thousands=."], "set decimal to ',', or leave thousands"),
         (["schools.csv"], "has one column, 'Absent pupils by week'. Set read.sep or read.skiprows"),
     ],
 )
@@ -167,6 +166,11 @@ def test_the_command_that_goes_on_keeps_what_was_answered() -> None:
     Path("wards.csv").write_text(WARDS)
     said = refused("wards.csv", *NAMED, "--set=periods.of=sum")
     assert said.endswith(" --set periods.of=sum --set privacy.count_sensitivity=VALUE\n")
+    said = refused("wards.csv", *NAMED, "--set=read.thousands=.")
+    assert said.endswith(" --set read.thousands=. --set read.decimal=VALUE\n")
+    assert "needs the first day of a month" in refused(
+        "wards.csv", *NAMED, "--set=periods.months=1"
+    )
     shares = enumerate([(1, 9), (5, 2), (3, 4), (7, 7), (2, 8), (6, 1)])
     rows = [
         f"{place},2024-01-0{day + 1},{count},20"

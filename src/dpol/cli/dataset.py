@@ -158,12 +158,14 @@ def _config(table: Path, name: str, keys: dict[str, str]) -> tuple[dict[str, Any
         groups = {*texts_of(found.cells[papers.needed_columns.group])} - {""}
         streams = {group: {"groups": [group]} for group in sorted(groups)}
     else:
-        form = own.get("periods", {}).get("format")
+        periods = own.get("periods", {})
+        form = periods.get("format")
         if _missing(keys):
             kinds = kinds_of(found, read, form)
             _answer(table, columns_in_words(found, kinds), kinds, keys)
         period, entity = (found.cells.get(keys[f"columns.{it}"]) for it in ("period", "entity"))
-        if period is not None and entity is not None:  # or else the table is refused
+        # Without these columns the table is refused.
+        if not (period is None or entity is None or {"days", "months"} & {*periods}):
             dataset["periods"] = period_of(dates_of(period, form), entity)
         # Who plays must not depend on the counts, which are private.
         dataset["cleaning"] = {} if "cleaning.min_total_cases" in keys else {"entities": "all"}
@@ -175,11 +177,10 @@ def _config(table: Path, name: str, keys: dict[str, str]) -> tuple[dict[str, Any
 
 
 def _answer(table: Path, shown: list[str], kinds: Mapping[str, str], keys: dict[str, str]) -> None:
-    """Add the answers to which one column fits, and those that are typed in a terminal."""
-    for answer, kind in {"period": "date", "entity": "text", "count": "number"}.items():
-        fit = [name for name, of in kinds.items() if of == kind and name not in keys.values()]
-        if f"columns.{answer}" not in keys and len(fit) == 1:
-            (keys[f"columns.{answer}"],) = fit
+    """Add the only column of dates, and the answers that are typed in a terminal."""
+    dates = [name for name, kind in kinds.items() if kind == "date"]
+    if len(dates) == 1:
+        keys.setdefault("columns.period", dates[0])
     if _missing(keys):
         print(f"{table} has these columns:", *shown, sep="\n  ")
     with contextlib.suppress(EOFError):  # the end of the answers

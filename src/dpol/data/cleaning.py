@@ -17,7 +17,7 @@ import yaml
 
 from dpol.core.errors import DataError, Key, in_lines, keyed
 from dpol.core.logs import LOGGER
-from dpol.core.words import counted, did_you_mean, escape_markdown, listed, shortened
+from dpol.core.words import counted, did_you_mean, escape_markdown, listed, one_line
 from dpol.data.meaning import refuse_other_meanings
 from dpol.data.panel import (
     EXAMPLES,
@@ -322,7 +322,7 @@ def _choose(
     idle = of.loc[(of["reason"] == "") & (of["idle_counts"] > 0), "idle_counts"].astype(int)
     if len(idle) and rules.capacity_zero == "error":
         most = idle.sort_values(ascending=False, kind="stable").items()
-        named = [f"{shortened(str(name))} ({counted(n, 'period')})" for name, n in most]
+        named = [f"{one_line(str(name))} ({counted(n, 'period')})" for name, n in most]
         raise DataError(
             f"{file}: stream {label} has {counted(int(idle.sum()), 'count')} above 0 beside a"
             f" capacity of 0 or less, of {listed(named, EXAMPLES)}. ",
@@ -357,7 +357,7 @@ def _refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) 
     zeros, cells = len(zero), len(table)
     if zeros / cells <= rules.max_zeroed:
         return
-    most = zero.map(shortened).value_counts(sort=False).nlargest(EXAMPLES)
+    most = zero.map(one_line).value_counts(sort=False).nlargest(EXAMPLES)
     named = [f"{one}: {counted(n, 'cell')}" for one, n in most.items()]
     start = (
         f"{file}: stream {label} has {counted(zeros, 'cell')} of {cells:,} that would become 0,"

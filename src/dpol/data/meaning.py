@@ -20,7 +20,7 @@ import pandas as pd
 
 from dpol.core.errors import DataError, Key, Text, in_lines, keyed
 from dpol.core.randomness import Floats
-from dpol.core.words import listed, shortened
+from dpol.core.words import listed, one_line
 from dpol.data.panel import HIDDEN
 from dpol.data.settings import Dataset, lacks_weekday
 from dpol.data.tidy import told
@@ -81,7 +81,7 @@ def totals(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
         name = str(wide["least"].columns[place])
         if not isinstance(rules.entities, list) or name in rules.entities:
             evidence.append(
-                f"{shortened(name)} is the total of all others in {holds} of {periods} periods"
+                f"{one_line(name)} is the total of all others in {holds} of {periods} periods"
             )
             names.append(name)
         wide = wide.drop(columns=name, level=1)
@@ -151,7 +151,8 @@ def rates(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
         yield keyed(
             "{some} of {all} counts have decimals ({one}), and there is no capacity: they may be"
             " percentages or rates. Say how far one person moves one of them:"
-            " {privacy.count_sensitivity}",
+            " {privacy.count_sensitivity}; or, if these signs stand between thousands, set"
+            " {dataset.read.thousands}",
             some=f"{len(broken):,}", all=f"{len(counts):,}", one=f"{broken.iloc[0]:g}",
         )  # fmt: skip
 

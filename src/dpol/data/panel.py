@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import DataError, Key, keyed
 from dpol.core.schemas import read_schemas
-from dpol.core.words import counted, did_you_mean, listed, shortened
+from dpol.core.words import counted, did_you_mean, listed, one_line
 from dpol.data import tidy
 from dpol.data.question import Gain
 from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods
@@ -102,8 +102,11 @@ def _undated(every: Rows, rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadC
         )
         yield BadCells(timed, wanted, tidy.told("cut", week=name)[1:])
     if periods.months:
+        form = periods.format or "ISO8601"
         late = _cells(rows, rows["period"].dt.day > 1, "period", name).astype("str")
-        yield BadCells(late, "the first day of a month", tidy.told("month", week=name)[1:])
+        yield BadCells(
+            late, "the first day of a month", tidy.told("month", week=name, form=form)[1:]
+        )
 
 
 def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
@@ -119,9 +122,9 @@ def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
         remedy = keyed(
             "Name texts that mean a missing number in {dataset.cleaning.missing_markers}, and those"
             " for one too small to publish in {dataset.cleaning.suppressed_markers}; say which"
-            " signs stand in numbers in {dataset.read.decimal} and {dataset.read.thousands}; or"
-            " leave rows out with {dataset.cleaning.drop_where}.{line}",
-            line=tidy.told("signs", count=name),
+            " signs stand in numbers in {dataset.read.decimal} and {dataset.read.thousands};"
+            " leave rows out with {dataset.cleaning.drop_where}; or change the table.{line}",
+            line=tidy.told("signs", "zeros", count=name),
         )
         bad = _cells(rows, kind == "bad", f"{role}_text", name)
         yield BadCells(bad, f"a number from 0 to {LARGEST:,}", remedy)
@@ -145,7 +148,7 @@ def _cells(rows: pd.DataFrame, bad: pd.Series[bool], of: str, column: str) -> pd
 def _lost(rows: Rows, label: str, lost: Sequence[str], column: str | None) -> DataError:
     """Return the error for a stream whose groups have no row within the periods."""
     dated = rows.table[rows.table["period"].notna()]
-    there = [shortened(it) for it in sorted(dated["group"].astype("str").unique()) if it]
+    there = [one_line(it) for it in sorted(dated["group"].astype("str").unique()) if it]
     each = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in lost)
     span = [str(day.date()) for day in (dated["period"].min(), dated["period"].max())]
     return DataError(
@@ -229,7 +232,7 @@ def _rows_named(rows: pd.DataFrame) -> str:
     first = rows.iloc[0]
     same = rows[(rows["entity"] == first["entity"]) & (rows["period"] == first["period"])]
     return (
-        f"{shortened(first['entity'])}, {first['period'].date()}: row"
+        f"{one_line(first['entity'])}, {first['period'].date()}: row"
         f" {listed(map(str, sorted(same['row'])), EXAMPLES)}"
     )
 
@@ -242,7 +245,7 @@ def _merge(file: str, rows: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
     if rule == "sum" and unlike.any():
         pair: Any = unlike.idxmax()
         raise DataError(
-            f"{file}: the rows of {shortened(pair[0])}, {pair[1].date()}, have different"
+            f"{file}: the rows of {one_line(pair[0])}, {pair[1].date()}, have different"
             f" capacities, as those of {counted(int(unlike.sum()), 'pair')} of an entity and a"
             " period.",
             tidy.told("added", place=columns.entity, week=columns.period),
@@ -393,5 +396,5 @@ def check_calendar(file: str, label: str, rows: pd.DataFrame, lasting: Periods) 
 def cells_named(rows: pd.DataFrame) -> str:
     """Name the entity, period and count of up to five rows, and say how many more there are."""
     shown = rows[[*PAIR, "count"]][:EXAMPLES].itertuples(index=False)
-    named = [f"{shortened(who)}, {period.date()}: {count:g}" for who, period, count in shown]
+    named = [f"{one_line(who)}, {period.date()}: {count:g}" for who, period, count in shown]
     return "; ".join(named + [f"and {len(rows) - EXAMPLES:,} more"] * (len(rows) > EXAMPLES))

@@ -109,7 +109,7 @@ def lacks_weekday(form: str) -> bool:
 
 def _blank(sign: object) -> object:
     """Return a blank for one that does not break lines."""
-    return " " if sign in ("\u00a0", "\u202f") else sign
+    return " " if sign in ("\u00a0", "\u2009", "\u202f") else sign
 
 
 def _composed(text: str) -> str:
@@ -264,16 +264,6 @@ class Read(Settings):
     """Rows at the end that are no part of the table, such as notes; blank ones do not count."""
     sheet_name: str | None = None
     """Sheet of an `.xlsx` file; required if there are several."""
-
-    @model_validator(mode="after")
-    def _signs_differ(self) -> Read:
-        if self.thousands == self.decimal:
-            other = "," if self.decimal == "." else "."
-            raise ValueError(
-                f"decimal and thousands must differ, and both are {self.decimal!r}; set decimal to"
-                f" {other!r}, or leave thousands out"
-            )
-        return self
 
 
 DEFAULT = Read()
@@ -650,6 +640,10 @@ class Dataset(Settings):
         for name in sorted(self.read.model_fields_set - applies):
             told = f"does not apply to {file}; remove that key"
             yield wrong(f"read.{name}", getattr(self.read, name), told)
+        if self.read.decimal == self.read.thousands:
+            told = "must not be that of thousands too; set {dataset.read.decimal} to {other}"
+            other = "','" if self.read.decimal == "." else "'.'"
+            yield wrong("read.decimal", self.read.decimal, keyed(told, other=other))
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             told = "must not be given together with entities, which already says who plays"
             yield wrong("cleaning.min_total_cases", rules.min_total_cases, told)

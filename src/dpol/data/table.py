@@ -64,7 +64,7 @@ Cells: TypeAlias = "pd.Series[Any]"
 """The cells of a column, indexed by row of the file: categories of text, numbers and dates."""
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
+_SIGNS = {" ": " \u00a0\u2009\u202f", "'": "'\u2019"}
 _ISO = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
     r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"

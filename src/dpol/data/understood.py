@@ -109,7 +109,7 @@ def understood(
         f" {f'{numbers} in row {places}' if len(made) else 'another period'}"
     )
     cells = list[str]()
-    for what in ("count", "capacity"):
+    for what in ("count", "capacity") if dataset.needed_columns.capacity else ("count",):
         shares = panel[f"{what}_source"].value_counts(normalize=True)
         told = [f"{str(it).replace('_', ' ')} {100 * part:.3g}%" for it, part in shares.items()]
         cells.append(f"{what}: {listed(told, 9)}")
