@@ -133,7 +133,7 @@ def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedies() -> N
 def clipped(number: int) -> Drawn:
     """Draw 200 counts, of which some are 9 people in 8 beds."""
     beds = ["8"] * number + ["9"] * (100 - number)
-    return {"a": (" ".join("9" * 100), " ".join(beds)), "b": (" ".join("1" * 100),) * 2}
+    return {"a\nb": (" ".join("9" * 100), " ".join(beds)), "c": (" ".join("1" * 100),) * 2}
 
 
 def late(number: int) -> Drawn:
@@ -144,7 +144,7 @@ def late(number: int) -> Drawn:
 
 def test_counts_above_the_capacity_are_cut_and_named_or_missing() -> None:
     (report,) = clean(clipped(3)).reports
-    cut = "; ".join(f"a, {week(t)}: 9" for t in range(3))
+    cut = "; ".join(f"a b, {week(t)}: 9" for t in range(3))
     assert report.checks == [f"counts above their bound, cut to it (cleaning.above): {cut}"]
     left_out = clean(clipped(3), dataset(above="missing", max_carry=0))
     assert counts(left_out) == {"zero_counts": 3, "above_counts": 3}

@@ -153,11 +153,12 @@ NAMED = ["--entity=place", "--period=week", "--count=patients", "--capacity=beds
     [
         ["dataset.read.sep=,", "read.thousands= "],
         ["read.thousands=\u00a0"],
+        ["read.thousands=\u2009"],
         ["read.thousands=\u202f"],
     ],
 )
 def test_a_key_is_taken_as_an_owner_types_it(keys: list[str]) -> None:
-    text = WARDS.replace(",5,9", ",1\u00a0205,2\u202f000")
+    text = WARDS.replace(",5,9", ",1\u00a0205,2\u202f000").replace(",2,9", ",2,9\u2009000")
     Path("wards.csv").write_text(text, encoding="utf-8")
     written("wards.csv", *NAMED, *(f"--set={it}" for it in keys))
 

@@ -56,6 +56,7 @@ def test_the_page_tells_where_the_table_came_from_and_no_name_breaks_it() -> Non
 def test_a_report_without_capacities_has_no_row_of_them() -> None:
     panel = clean({**PLAIN, "a": ("* 2 3 4 5", PLAIN["h"][1])}, dataset({"capacity": None}))
     assert "in 1 of 5 periods, with 100% of the possible gain" in panel.reports[0].checks[0]
+    assert panel.reports[0].understood[-1] == "cells: count: reported 90% and suppressed 10%"
     made = json.dumps(panel.joined, allow_nan=False)
     assert "smallest capacity" not in report_as_markdown(json.loads(made))
 
