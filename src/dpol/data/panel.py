@@ -102,32 +102,28 @@ def _undated(every: Rows, rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadC
         )
         yield BadCells(timed, wanted, tidy.told("cut", week=name)[1:])
     if periods.months:
-        form = periods.format or "ISO8601"
         late = _cells(rows, rows["period"].dt.day > 1, "period", name).astype("str")
-        yield BadCells(
-            late, "the first day of a month", tidy.told("month", week=name, form=form)[1:]
-        )
+        day = tidy.told("month", week=name, form=periods.format or "ISO8601")[1:]
+        yield BadCells(late, "the first day of a month", day)
 
 
 def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
     columns = dataset.needed_columns
     blank = _cells(rows, rows["entity"] == "", "entity", columns.entity)
-    remedy = keyed(
-        "Leave these rows out with {dataset.cleaning.drop_where}: {{{name}: ''}}.{line}",
-        name=columns.entity, line=tidy.told("names", place=columns.entity),
-    )  # fmt: skip
-    yield BadCells(blank, "the name of an entity", remedy)
+    told = "Leave these rows out with {dataset.cleaning.drop_where}: {{{name}: ''}}."
+    lines = tidy.told("names", place=columns.entity)
+    yield BadCells(blank, "the name of an entity", keyed(told, name=columns.entity), lines)
     for role, name in columns.numbers.items():
         kind, is_count = rows[f"{role}_kind"], role == "count" or role.startswith("cases_")
         remedy = keyed(
             "Name texts that mean a missing number in {dataset.cleaning.missing_markers}, and those"
             " for one too small to publish in {dataset.cleaning.suppressed_markers}; say which"
             " signs stand in numbers in {dataset.read.decimal} and {dataset.read.thousands};"
-            " leave rows out with {dataset.cleaning.drop_where}; or change the table.{line}",
-            line=tidy.told("signs", "zeros", count=name),
+            " leave rows out with {dataset.cleaning.drop_where}; or change the table."
         )
         bad = _cells(rows, kind == "bad", f"{role}_text", name)
-        yield BadCells(bad, f"a number from 0 to {LARGEST:,}", remedy)
+        lines = tidy.told("signs", "zeros", count=name)
+        yield BadCells(bad, f"a number from 0 to {LARGEST:,}", remedy, lines)
         if is_count and dataset.cleaning.negative_counts == "error":
             low = _cells(rows, kind == "negative", role, name).map("{:g}".format)
             wanted = keyed("a number from 0, unless {dataset.cleaning.negative_counts} is missing")

@@ -450,11 +450,13 @@ class BadCells:
         texts: the bad cells, possibly none, named like the column and indexed by row of the file.
         wanted: what the cells should hold.
         remedy: what the user can do.
+        lines: lines of pandas that may help, from `dpol.data.tidy.told`.
     """
 
     texts: Cells
     wanted: Text
     remedy: Text
+    lines: str = ""
 
 
 def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
@@ -479,7 +481,8 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
             lines.append(f"    {held}: {counted(int(size), 'cell')}, first in row {row}")
         if more := len(most) - len(shown):
             lines.append(f"    and {counted(more, 'other text')}")
-    raise DataError(in_lines([*lines, *dict.fromkeys(bad.remedy for bad in columns)]))
+    said = in_lines([*lines, *dict.fromkeys(bad.remedy for bad in columns)])
+    raise DataError(said, *dict.fromkeys(bad.lines for bad in columns))
 
 
 def bad_dates(texts: Cells, form: str | None, key: Key, lines: str = "") -> BadCells:
@@ -495,10 +498,10 @@ def bad_dates(texts: Cells, form: str | None, key: Key, lines: str = "") -> BadC
     remedy = keyed(
         "Set {dataset.periods.format}, such as %d.%m.%Y or %G-W%V, or name another column in {key}."
         " If rows are no part of the table, such as notes or totals, leave them out with"
-        " {dataset.cleaning.drop_where} or {dataset.read.skipfooter}.{lines}",
-        key=key, lines=lines,
-    )  # fmt: skip
-    return BadCells(texts, wanted, remedy)
+        " {dataset.cleaning.drop_where} or {dataset.read.skipfooter}.",
+        key=key,
+    )
+    return BadCells(texts, wanted, remedy, lines)
 
 
 # ---- typed rows ---------------------------------------------------------------------------------

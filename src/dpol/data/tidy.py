@@ -17,7 +17,7 @@ _WORDS: dict[str, Any] = yaml.safe_load(
 )
 NAMES = {
     **{"place": "place", "week": "week", "count": "count", "year": "year", "of_year": "week"},
-    **{"day": "day", "form": "ISO8601", "kind": "csv"},
+    **{"day": "day", "form": "ISO8601", "kind": "csv", "kept": '["place"]', "made": "week"},
 }
 """What stands in the lines where no config and no table says it."""
 _PARTS = "year", "quarter", "month", "week", "day"
@@ -35,12 +35,10 @@ def told(*names: str, **columns: Any) -> str:
 
 def instead_of(block: str) -> dict[str, str]:
     """Return what to do instead of each key of an earlier release in a block of the dataset."""
-    made = {"layout": {"kept": ["place"], "made": "week"}}
     said = dict[str, str]()
     for key, text in _WORDS["left"][block].items():
         words, colon, name = text.rpartition(": ")
-        known = name in _WORDS["lines"]
-        said[key] = words + colon + line(name, **made.get(key, {})) if known else text
+        said[key] = words + colon + line(name) if name in _WORDS["lines"] else text
     return said
 
 
