@@ -62,7 +62,8 @@ def is_made_tidy(case: Untidy, table: pd.DataFrame, message: str, keys: Keys, st
             if not differences(read(names["table"], case.answers, keys), case.truth()):
                 return True
         except dpol.DpolError as error:
-            if steps and is_made_tidy(case, names["table"], str(error), keys, steps - 1):
+            asked = {key: case.keys[key] for key in case.keys if key in str(error)}
+            if steps and is_made_tidy(case, names["table"], str(error), keys | asked, steps - 1):
                 return True
     return False
 

@@ -137,15 +137,16 @@ def _config(table: Path, name: str, keys: dict[str, str]) -> tuple[dict[str, Any
     Raises:
         UsageError: answers are missing, also in the terminal.
     """
+    from dpol.core.settings import inside
     from dpol.data.library import asked
     from dpol.data.settings import Dataset
     from dpol.data.table import dates_of, read_file, texts_of
     from dpol.data.understood import columns_in_words, kinds_of, period_of
 
-    own = _blocks(keys)["dataset"]
+    own = inside(_blocks(keys).get("dataset"))
     dataset: dict[str, Any] = {"source": {"kind": "local", "file": str(table)}}
     # Columns that nobody has named yet have the names that a tidy table could have.
-    columns = {"entity": "place", "period": "week", "count": "count", **own.get("columns", {})}
+    columns = {"entity": "place", "period": "week", "count": "count", **inside(own.get("columns"))}
     raw = {**dataset, "columns": columns, "read": own.get("read", {})}
     known = asked(str(table), {"dataset": raw, "streams": {}}).dataset
     found, read = read_file(table, known.read, of=known.columns), known.read
@@ -158,7 +159,7 @@ def _config(table: Path, name: str, keys: dict[str, str]) -> tuple[dict[str, Any
         groups = {*texts_of(found.cells[papers.needed_columns.group])} - {""}
         streams = {group: {"groups": [group]} for group in sorted(groups)}
     else:
-        periods = own.get("periods", {})
+        periods: dict[str, Any] = inside(own.get("periods"))
         form = periods.get("format")
         if _missing(keys):
             kinds = kinds_of(found, read, form)
@@ -172,7 +173,7 @@ def _config(table: Path, name: str, keys: dict[str, str]) -> tuple[dict[str, Any
     config: dict[str, Any] = {"run": name, "seed": 1, "dataset": dataset, "streams": streams}
     config["privacy"] = {"levels": [float("inf"), 1, 0.5, 0.25]}
     config |= {"suites": ["local", "central", "non-private"], "replicates": 40}
-    whole: dict[str, Any] = over(config, _blocks(keys))
+    whole: dict[str, Any] = over(config, {"run": name, **_blocks(keys)})
     return whole, found
 
 
@@ -203,7 +204,9 @@ def _blocks(keys: Mapping[str, str]) -> dict[str, Any]:
     """
     import yaml
 
-    config, texts = {"dataset": dict[str, Any]()}, dict(keys)
+    from dpol.core.settings import inside
+
+    config, texts = dict[str, Any](), dict(keys)
     if texts.get("columns.capacity") == "none":
         del texts["columns.capacity"]
         texts |= {"gain.of": "count", "gain.bound": texts.pop("gain.at_most", "")}
@@ -214,8 +217,8 @@ def _blocks(keys: Mapping[str, str]) -> dict[str, Any]:
             with contextlib.suppress(yaml.YAMLError):
                 value = yaml.safe_load(text)
         *blocks, last = key.split(".")
-        block = config if blocks[:1] and blocks[0] in _BESIDE else config["dataset"]
-        for name in blocks:
-            block = block.setdefault(name, {})
+        block = config
+        for name in blocks if blocks[:1] and blocks[0] in _BESIDE else ["dataset", *blocks]:
+            block[name] = block = inside(block.get(name))
         block[last] = value
     return config

@@ -189,7 +189,7 @@ def clean_stream(
     blank = [str(day.date()) for day in played.loc[unreported, "period"].unique()]
     every, played = played, played[~unreported]
     missing = check_calendar(file, label, played, periods)
-    largest = max((gain.largest for gain in gains if gain.of == "share"), default=1.0)
+    largest = max((gain.largest for gain in gains if gain.of == "share"), default=math.inf)
     table, touched = fill(every, rules, periods, largest)
     _refuse_zeroed(file, label, table, rules)
     cut, size, number = np.any(above(table, gains), axis=0), len(table), table["period"].nunique()

@@ -144,13 +144,16 @@ def _cells(rows: pd.DataFrame, bad: pd.Series[bool], of: str, column: str) -> pd
 def _lost(rows: Rows, label: str, lost: Sequence[str], column: str | None) -> DataError:
     """Return the error for a stream whose groups have no row within the periods."""
     dated = rows.table[rows.table["period"].notna()]
-    there = [one_line(it) for it in sorted(dated["group"].astype("str").unique()) if it]
-    each = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in lost)
+    none = f"{rows.file}: stream {label} has no row within the periods"
     span = [str(day.date()) for day in (dated["period"].min(), dated["period"].max())]
+    if column is None:
+        change = keyed(". Change {dataset.periods}. Periods in the table: ")
+        return DataError(none, change, " to ".join(span))
+    there = [one_line(it) for it in sorted(dated["group"].astype("str").unique()) if it]
+    each = [repr(name) + did_you_mean(name, there) * (name not in there) for name in lost]
     return DataError(
-        f"{rows.file}: stream {label} has no row within the periods of"
-        f" {counted(len(lost), 'group')}:{each}\n",
-        keyed("Change {groups} or {dataset.periods}. ", groups=Key(("streams", label, "groups"))),
+        "\n  ".join([f"{none} of {counted(len(lost), 'group')}:", *each]),
+        keyed("\nChange {groups} or {dataset.periods}. ", groups=Key(("streams", label, "groups"))),
         f"Groups in column {column}: {listed(there, 60)}; periods in the table: {' to '.join(span)}"
         if len(dated)
         else "No row has a date.",
@@ -212,6 +215,7 @@ def one_row_each(
         if rules.merges_rows:
             raise DataError(told, tidy.told("twice", "parts"))
         names = {"place": columns.entity, "week": columns.period, "count": columns.count}
+        names["group"] = columns.group or ""
         raise DataError(
             f"{told} Say what to make of them in ",
             keyed("{dataset.cleaning.several_rows}: sum, mean, max or last; if they have any day"),

@@ -224,6 +224,7 @@ def _places(
     if of:
         kind = "excel" if str(path).endswith(".xlsx") else "csv"
         names = {"place": of.entity, "week": of.period, "count": of.count, "kind": kind}
+        names["group"] = of.group or ""
     wanted = [*dict.fromkeys(header if columns is None else columns)]
     if len(header) == 1 and (columns is None or wanted != header):
         remedy = keyed("Set {dataset.read.sep} or {dataset.read.skiprows}")

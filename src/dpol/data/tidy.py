@@ -18,6 +18,7 @@ _WORDS: dict[str, Any] = yaml.safe_load(
 NAMES = {
     **{"place": "place", "week": "week", "count": "count", "year": "year", "of_year": "week"},
     **{"day": "day", "form": "ISO8601", "kind": "csv", "kept": '["place"]', "made": "week"},
+    "group": "",
 }
 """What stands in the lines where no config and no table says it."""
 _PARTS = "year", "quarter", "month", "week", "day"
@@ -25,7 +26,9 @@ _PARTS = "year", "quarter", "month", "week", "day"
 
 def line(name: str, **columns: Any) -> str:
     """Return a line for the columns of a table."""
-    return str(_WORDS["lines"][name][1]).format(**NAMES | columns)
+    known = NAMES | columns
+    by = _listed([known[it] for it in ("group", "place", "week") if known[it]])
+    return str(_WORDS["lines"][name][1]).format(**known, by=by)
 
 
 def told(*names: str, **columns: Any) -> str:
@@ -58,24 +61,27 @@ def of_dates(
         texts: texts that are no dates.
         units: whether they stand in the first row only.
     """
-    texts, has = [*filter(None, texts)], {*parts}.issuperset
+    blank, texts, has = "" in texts, [*filter(None, texts)], {*parts}.issuperset
 
     def are(pattern: str) -> bool:
         return bool(texts) and all(re.fullmatch(pattern, it) for it in texts)
 
     fits = {
-        "weeks": has(("year", "week")) or (are(r"[^Q\d]*[0-5]?\d") and not parts),
+        "weeks": has(("year", "week"))
+        or (are(r"[^Q\d]*[0-5]?\d(\.0)?") and not {*parts} - {"year"}),
         "days": has(("year", "month", "day")),
         "months": has(("year", "month")) and "day" not in parts,
         "quarters": has(("year", "quarter")),
         "quarter": are(r"(\d{4}\W?)?Q[1-4](\W?\d{4})?"),
-        "first": are(r"(\d{4}-\d{2}-\d{2}|\d{2}\W\d{2}\W\d{4}).+"),
+        "first": are(r"(\d{4}\W\d+\W\d+|\d+\W\d+\W\d{4})\D.*"),
         "excel": are(r"[2-7]\d{4}"),
         "epoch": are(r"1\d{9}(\d{3})?"),
         "units": units,
+        "names": blank and not units,
     }
     unit = "s" if are(r"\d{10}") else "ms"
     columns = {**parts, "of_year": parts.get("week", period), "week": period, "unit": unit}
+    columns |= {"place": period}
     return told(*[name for name, fit in fits.items() if fit], **columns)
 
 
@@ -93,7 +99,8 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
     measures = [name for name in missing if name not in (entity, period)]
     others = [name for name in header if name and name not in kept]
     made = next((name for name in (entity, period) if name in missing), "month")
-    spread = {name.removeprefix(it)[:1] for it in measures for name in others if it in name[:-1]}
+    starts = [(it, name) for it in measures for name in others if name.startswith(it)]
+    spread = {sign for it, name in starts if (sign := name.removeprefix(it)[:1])}
     said = ""
     for name in measures:
         if "," in name and {*(parts := name.split(","))} <= {*header}:
@@ -103,7 +110,7 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
         rest = [name for name in others if not name[:1].isdigit()] if len(kept) == 1 else []
         few = [name for name in rest if len(rest) < len(others)]
         ids = [*kept, *few] if made in (period, "month") else kept
-        years = [name for name in others if name.lower() == "year"]
+        years = [name for name in others if name.lower() in ("year", "sheet")]
         ids = [*dict.fromkeys([*ids, *years])]
         said += told("long", kept=_listed(ids), made=made, count=number)
     fits = {
@@ -112,14 +119,17 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
         "events": len(kept) == 2 and number in missing,
         "measures": len(kept) == 2 and len(others) > 1,
         "table": entity in header and {*measures} - {number},
-        "headers": not kept,
+        "headers": not kept or header.count("") > 1,
     }
     columns = {**names, "made": made, "kept": _listed(kept), "level": int(number in header)}
     columns |= {"measures": _listed(measures), "sep": min(spread, default="")}
     at = next((k for k, name in enumerate(others) if "value" in name.lower()), len(others) - 1)
     columns |= {"measure": others[at - 1], "value": others[at]} if others else {}
     said += told(*[name for name, fit in fits.items() if fit], **columns)
-    return said + (of_dates(period, parts_of_dates(header)) if period in missing else "")
+    if period in missing:
+        weeks = told("weeks", week=period) if kept and number in header else ""
+        said += of_dates(period, parts_of_dates(header)) or weeks
+    return said
 
 
 def _listed(names: Sequence[str]) -> str:
