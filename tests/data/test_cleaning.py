@@ -108,6 +108,11 @@ def test_case_columns_are_added_up_in_place_of_the_count() -> None:
     assert counts(panel) == {"suppressed_cases": 1, "missing_cases": 1, "negative_cases": 1}
 
 
+def test_an_entity_without_a_name_is_shown_by_its_identifier() -> None:
+    of = [cells | {"title": ""} for cells in rows({**PLAIN, "a": PLAIN["h"]})]
+    assert {*clean(of, dataset({"name": "title"})).table["name"]} == {"a", "h"}
+
+
 def test_a_group_without_a_row_is_told_with_the_groups_and_periods_that_exist() -> None:
     of = rows({"a": ("1 1", "9 9"), "b": ("1 1", "9 9")}) + rows({"c": ("1", "9")}, "Riverside")
     assert refused(of, None, streams(T=["A", "B", "Riversid"])) == (
@@ -122,12 +127,13 @@ def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedies() -> N
     """Five cases are enough."""
     few = refused({"a": ("1", "9"), "b": ("5", "9")}, dataset(min_total_cases=5))
     assert few.endswith(
-        "keeps 1 of 2 entities, but needs at least 2. Lower dataset.cleaning.min_total_cases, list"
-        " more in dataset.cleaning.entities, add groups to streams.S.groups, or check"
+        "keeps 1 of 2 entities, but needs at least 2 (a: 1 cases in all, fewer than 5). Lower"
+        " dataset.cleaning.min_total_cases, list more in dataset.cleaning.entities, change"
+        " dataset.cleaning.capacity_zero, add groups to streams.S.groups, or check"
         " dataset.columns.capacity"
     )
     remedy = "Check dataset.columns.entity, or add groups to streams.S.groups"
-    assert refused({"a": ("1", "9")}, dataset(min_total_cases=5)).endswith(f"at least 2. {remedy}")
+    assert refused({"a": ("9", "9")}, dataset(min_total_cases=5)).endswith(f"at least 2. {remedy}")
 
 
 def clipped(number: int) -> Drawn:
@@ -168,6 +174,8 @@ def test_a_run_stops_if_more_cells_become_0_than_max_zeroed() -> None:
     assert said[1] == "  late: 9 cells"
     assert said[2].startswith("If two names are one entity, give them one name in the table")
     assert "raise dataset.cleaning.max_zeroed to 0.057" in said[2]
+    gone = refused({"a": ("9 . . . . . . .", "9 " * 8), "b": ("9 " * 8, "9 " * 8)}, rules)
+    assert "to 0.438, and set dataset.cleaning.max_carry: 0" in gone, "then none is carried"
 
 
 @pytest.mark.parametrize("negative", [False, True])

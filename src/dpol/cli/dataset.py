@@ -39,7 +39,7 @@ def add(kinds: Commands) -> None:
     for key, words in _ANSWERS.items():
         name = key.rpartition(".")[2].upper()
         parser.add_argument(_option(key)[0], dest=key, metavar=name, type=given, help=words)
-    words = "a key of dataset, gain or privacy, such as read.sep=';'; may be repeated"
+    words = "a key of dataset, gain, privacy or streams, such as read.sep=';'; may be repeated"
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help=words)
     parser.set_defaults(run=new_dataset)
 

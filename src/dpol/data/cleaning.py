@@ -336,14 +336,16 @@ def _choose(
         of.loc[idle.index, "reason"] = [f"{IDLE} in {counted(n, 'period')}" for n in idle]
     out = of[of["reason"] != ""]
     if (kept := len(of) - len(out)) < 2:
+        each = [f"{one_line(str(name))}: {why}" for name, why in out["reason"].items()]
+        why = f" ({listed(each)})" if each else ""
         raise DataError(
-            f"{file}: stream {label} keeps {kept} of {len(of)} entities, but needs at least 2. ",
+            f"{file}: stream {label} keeps {kept} of {len(of)} entities, but needs at least 2{why}",
             keyed(
-                "Lower {dataset.cleaning.min_total_cases}, list more in"
-                " {dataset.cleaning.entities}, add groups to {groups}, or check"
-                " {dataset.columns.capacity}"
+                ". Lower {dataset.cleaning.min_total_cases}, list more in"
+                " {dataset.cleaning.entities}, change {dataset.cleaning.capacity_zero}, add groups"
+                " to {groups}, or check {dataset.columns.capacity}"
                 if len(of) > 1
-                else "Check {dataset.columns.entity}, or add groups to {groups}",
+                else ". Check {dataset.columns.entity}, or add groups to {groups}",
                 groups=Key(("streams", label, "groups")),
             ),
         )
@@ -355,6 +357,7 @@ def _refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) 
     """Refuse a stream in which too many counts are missing for so long that they become 0."""
     zero = table.loc[table["count_source"] == "zero", "entity"]
     zeros, cells = len(zero), len(table)
+    blank = table["count_source"].isin(["zero", "carried"]).sum()
     if zeros / cells <= rules.max_zeroed:
         return
     most = zero.map(one_line).value_counts(sort=False).nlargest(EXAMPLES)
@@ -370,7 +373,7 @@ def _refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) 
         " identifiers as {dataset.columns.entity} and the names as {dataset.columns.name}. If no"
         " row or a blank cell means none, raise {dataset.cleaning.max_zeroed} to {share}, and set"
         " {dataset.cleaning.max_carry}: 0.",
-        share=f"{math.ceil(1000 * zeros / cells) / 1000:g}",
+        share=f"{math.ceil(1000 * blank / cells) / 1000:g}",
     )
     raise DataError(in_lines([start, *(f"  {text}" for text in named), remedy]))
 

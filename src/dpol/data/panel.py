@@ -65,6 +65,7 @@ def rows_of_stream(rows: Rows, label: str, groups: Sequence[str], dataset: Datas
     own = ours[inside].reset_index(drop=True)
     for name in ("group", "entity", "name"):
         own[name] = own[name].astype("str")
+    own["name"] = own["name"].mask(own["name"] == "", own["entity"])
     if not columns.capacity:  # no question needs one, and no count may exceed it
         own = own.assign(capacity=np.inf, capacity_kind="number")
     count, count_kind, days = _measured(own, "count", dataset.periods, rules)

@@ -312,7 +312,7 @@ class Columns(Settings):
     capacity_days: DayColumns | None = None
     """The same for a column of capacities; a capacity whose sum is suppressed too is missing."""
     capacity_per: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
-    """Divisor of the capacity, such as 1000 for rates per 1,000 people; above 1 it needs
+    """Divisor of the capacity, such as 1000 for rates per 1,000 people; rates above 1 need
     `gain.at_most`.
 
     With 1000 and a population, one person moves the gain by 1000 / population."""
@@ -363,7 +363,8 @@ class Periods(Settings):
     of: Literal["mean", "sum", "max", "last"] | None = None
     """Instead of `cleaning.several_rows`, if rows have any day of their period and not its first:
     `{days: 7, of: mean}` makes weeks of days, and `{days: 7, of: last}` gives places that report on
-    different weekdays the same weeks."""
+    different weekdays the same weeks. The first and the last week may have fewer days: set `first`
+    and `last`."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Periods:

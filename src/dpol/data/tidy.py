@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -133,4 +134,4 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
 
 
 def _listed(names: Sequence[str]) -> str:
-    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
+    return json.dumps(names, ensure_ascii=False)
