@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from data.drawn import Drawn, clean, dataset, refused, week
+from dpol.data.question import Gain
 
 RNG = np.random.default_rng(3)
 WEEKS = 30
@@ -94,3 +95,6 @@ def test_what_was_understood_is_at_most_six_short_lines() -> None:
     assert largest.startswith("the largest: ")
     assert " beside a capacity of 900, from " in largest
     assert cells == "cells: count: reported 100%; capacity: reported 100%"
+    (report,) = clean(drawn(counts(2)), gain=Gain(min_capacity=901)).reports
+    small = "of these, 2 entities with a capacity below 901 do not play (gain.min_capacity)"
+    assert (len(report.understood), report.understood[-1]) == (5, small)

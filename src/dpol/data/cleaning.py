@@ -208,6 +208,9 @@ def clean_stream(
     measured = dataset.needed_columns.capacity is not None
     unmeasured = unmeasured_best(table, "density" if measured else "count", _SOURCES)
     idle = played.groupby("entity")["idle_counts"].sum()
+    least = min(gain.min_capacity or 0.0 for gain in gains)
+    small = (table.groupby("entity")["capacity"].min() < least).sum()
+    left_out = f"of these, {counted(small, 'entity')} with a capacity below {least:g} do not play"
     idle_named = [f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()]
     best = unmeasured_in_words(unmeasured["periods"], unmeasured["share"], of=number)
     zeros = unmeasured.get("zero_share", 0)
@@ -243,7 +246,10 @@ def clean_stream(
         "unmeasured": unmeasured,
         "checks": [text for text, told in checks.items() if told],
         "changed": int(changed.sum()),
-        "understood": understood(rows, read, table, dropped, dataset),
+        "understood": [
+            *understood(rows, read, table, dropped, dataset),
+            *([f"{left_out} (gain.min_capacity)"] if small else []),
+        ],
     }
     facts = {key: rows.facts[key] for key in ("provenance", "read", "dropped")}
     return table, {**facts, "stream": report}
