@@ -167,7 +167,7 @@ NAMED = ["--entity=place", "--period=week", "--count=patients", "--capacity=beds
     "keys",
     [
         ["dataset.read.sep=,", "read.thousands= "],
-        ["read.thousands=\u00a0"],
+        ["read.thousands=\u00a0", "columns.group=place", "streams.both.groups=[A, B]"],
         ["read.thousands=\u2009"],
         ["read.thousands=\u202f"],
     ],

@@ -143,14 +143,15 @@ def _config(table: Path, name: str, keys: dict[str, str]) -> tuple[dict[str, Any
     from dpol.data.table import dates_of, read_file, texts_of
     from dpol.data.understood import columns_in_words, kinds_of, period_of
 
-    own = inside(_blocks(keys).get("dataset"))
+    wanted = _blocks(keys)
+    own = inside(wanted.get("dataset"))
     dataset: dict[str, Any] = {"source": {"kind": "local", "file": str(table)}}
     # Columns that nobody has named yet have the names that a tidy table could have.
     columns = {"entity": "place", "period": "week", "count": "count", **inside(own.get("columns"))}
     raw = {**dataset, "columns": columns, "read": own.get("read", {})}
     known = asked(str(table), {"dataset": raw, "streams": {}}).dataset
     found, read = read_file(table, known.read, of=known.columns), known.read
-    streams: dict[str, Any] = {name: {"groups": ["all"]}}
+    streams: dict[str, Any] = {} if "streams" in wanted else {name: {"groups": ["all"]}}
     papers = Dataset.model_validate({"like": "paper"})
     if {*papers.must_have} <= {*found.header}:
         days = dates_of(found.cells[papers.needed_columns.period])
