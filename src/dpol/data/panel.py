@@ -145,15 +145,15 @@ def _cells(rows: pd.DataFrame, bad: pd.Series[bool], of: str, column: str) -> pd
 def _lost(rows: Rows, label: str, lost: Sequence[str], column: str | None) -> DataError:
     """Return the error for a stream whose groups have no row within the periods."""
     dated = rows.table[rows.table["period"].notna()]
-    none = f"{rows.file}: stream {label} has no row within the periods"
+    start = f"{rows.file}: stream {label} has no row within the periods"
     span = [str(day.date()) for day in (dated["period"].min(), dated["period"].max())]
     if column is None:
         change = keyed(". Change {dataset.periods}. Periods in the table: ")
-        return DataError(none, change, " to ".join(span))
+        return DataError(start, change, " to ".join(span))
     there = [one_line(it) for it in sorted(dated["group"].astype("str").unique()) if it]
     each = [repr(name) + did_you_mean(name, there) * (name not in there) for name in lost]
     return DataError(
-        "\n  ".join([f"{none} of {counted(len(lost), 'group')}:", *each]),
+        "\n  ".join([f"{start} of {counted(len(lost), 'group')}:", *each]),
         keyed("\nChange {groups} or {dataset.periods}. ", groups=Key(("streams", label, "groups"))),
         f"Groups in column {column}: {listed(there, 60)}; periods in the table: {' to '.join(span)}"
         if len(dated)
