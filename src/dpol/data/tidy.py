@@ -102,11 +102,13 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
     made = next((name for name in (entity, period) if name in missing), "month")
     starts = [(it, name) for it in measures for name in others if name.startswith(it)]
     spread = {sign for it, name in starts if (sign := name.removeprefix(it)[:1])}
+    ends = [re.compile(rf".[\W_]+{re.escape(it)}\W*$") for it in measures]
+    behind = all(any(map(end.search, others)) for end in ends)
     said = ""
     for name in measures:
         if "," in name and {*(parts := name.split(","))} <= {*header}:
             said += told("sum", made=name, sum=" + ".join(f'table["{part}"]' for part in parts))
-    counted = number in missing and (measures == [number] or not spread)
+    counted = number in missing and (measures == [number] or not (spread or behind))
     if counted and (len(kept) == 1 or len(kept) == 2 < len(others)):
         rest = [name for name in others if not name[:1].isdigit()] if len(kept) == 1 else []
         few = [name for name in rest if len(rest) < len(others)]
@@ -116,6 +118,7 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
         said += told("long", kept=_listed(ids), made=made, count=number)
     fits = {
         "wide": spread and kept,
+        "turned": measures and behind and kept,
         "first": len(kept) == 2 and number in missing,
         "events": len(kept) == 2 and number in missing,
         "measures": len(kept) == 2 and len(others) > 1,
@@ -124,6 +127,7 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
     }
     columns = {**names, "made": made, "kept": _listed(kept), "level": int(number in header)}
     columns |= {"measures": _listed(measures), "sep": min(spread, default="")}
+    columns["either"] = "|".join(map(re.escape, measures))
     at = next((k for k, name in enumerate(others) if "value" in name.lower()), len(others) - 1)
     columns |= {"measure": others[at - 1], "value": others[at]} if others else {}
     said += told(*[name for name, fit in fits.items() if fit], **columns)
