@@ -23,17 +23,15 @@ def counts(n: int = 4) -> np.ndarray:
     return RNG.poisson(40, (WEEKS, n)).astype(float)
 
 
-@pytest.mark.parametrize("hide", [False, True])
-def test_a_total_is_found_also_beside_hidden_counts(hide: bool) -> None:
-    parts = RNG.poisson(12, (WEEKS, 4)).astype(float)
+@pytest.mark.parametrize("small", ["", "*", "."])
+def test_a_total_is_found_also_beside_hidden_counts(small: str) -> None:
+    parts = np.random.default_rng(3).poisson(12, (WEEKS, 4)).astype(float)
     table = drawn(np.column_stack([parts, parts.sum(axis=1)]))
-    if hide:
-        table = {
-            name: (" ".join("*" if float(it) < 8 else it for it in line.split()), beds)
-            for name, (line, beds) in table.items()
-        }
+    for name, (line, beds) in table.items() if small else ():
+        table[name] = (" ".join(small if float(it) < 8 else it for it in line.split()), beds)
+    whole = int((parts >= 8).all(axis=1).sum()) if small == "." else WEEKS
     said = refused(table, dataset(checked=[]))
-    assert "e is the total of all others in 30 of 30 periods" in said
+    assert f"e is the total of all others in {whole} of {whole} periods" in said
     assert 'cleaning:\n    drop_where: {"hospital": ["e"]}' in said
     assert 'checked: ["totals"]' in said
     already = dataset(checked=["rates"], drop_where={"hospital": ["f"]})
@@ -43,6 +41,14 @@ def test_a_total_is_found_also_beside_hidden_counts(hide: bool) -> None:
     assert clean(table, dataset(checked=["totals"])).reports[0].entities == 5
     dropped = clean(table, dataset(checked=[], drop_where={"hospital": ["e"]}))
     assert dropped.reports[0].entities == 4
+
+
+def test_a_total_of_parts_and_their_totals_is_told_as_one() -> None:
+    parts = counts()
+    halves = parts.reshape(WEEKS, 2, 2).sum(axis=2)
+    table = drawn(np.column_stack([parts, halves, parts.sum(axis=1)]))
+    told = "g is the total of parts whose totals are there too, in 30 of 30 periods"
+    assert told in refused(table, dataset(checked=[]))
 
 
 @pytest.mark.parametrize("factor", [1.5, 3.0, 6.0])

@@ -73,7 +73,7 @@ def test_each_refusal_prints_the_command_that_goes_on() -> None:
         assert not Path("schools.yaml").exists()
         words = shlex.split(err.splitlines()[-1].partition("dpol ")[2])
         for key, value in KEYS.items():
-            words = [f"{key}={value}" if it == f"{key}=VALUE" else it for it in words]
+            words = [re.sub(f"{key}=.*VALUE.*", f"{key}={value}", it) for it in words]
         answers = {"ENTITY": "school", "PERIOD": "week", "COUNT": "absent", "CAPACITY": "pupils"}
         words = [answers.get(it, it) for it in words]
         if "cleaning.missing_markers" in err:  # one message may need two keys
@@ -184,6 +184,13 @@ def test_the_command_that_goes_on_keeps_what_was_answered() -> None:
     assert said.endswith(" --set periods.of=sum --set privacy.count_sensitivity=VALUE\n")
     said = refused("wards.csv", *NAMED, "--set=read.thousands=.")
     assert said.endswith(" --set read.thousands=. --set read.decimal=VALUE\n")
+    for text, asked in {
+        WARDS.replace(",5,", ",*,"): """'cleaning.missing_markers=["", "NA", "VALUE"]'""",
+        "Wards, by week\n" + WARDS: "read.skiprows=VALUE",
+        WARDS + "Source: wards\n": "read.skipfooter=VALUE",
+    }.items():
+        Path("wards.csv").write_text(text)
+        assert refused("wards.csv", *NAMED).endswith(f" --set {asked}\n")
     shares = enumerate([(1, 9), (5, 2), (3, 4), (7, 7), (2, 8), (6, 1)])
     rows = [
         f"{place},2024-01-0{day + 1},{count},20"
@@ -200,6 +207,9 @@ def test_a_sheet_may_be_named_by_a_number() -> None:
         for name in ("2022", "2023"):
             frame = pd.read_csv(io.StringIO(WARDS))
             frame.to_excel(book, sheet_name=name, index=False)
+            book.sheets[name].sheet_state = "hidden"
+        frame["place"].to_excel(book, sheet_name="notes", index=False)
+    assert "--set read.sheet_name=VALUE" in refused("wards.xlsx", *NAMED)
     written("wards.xlsx", *NAMED, "--set=read.sheet_name=2023")
 
 
@@ -211,12 +221,13 @@ def test_who_plays_is_said_once_beside_like(own: dict[str, Any]) -> None:
 
 def test_a_name_is_one_however_its_letters_are_composed() -> None:
     whole, parts = "K\u00f6ln", "Ko\u0308ln"
-    text = WARDS.replace("A,2024-01-08", f"{whole},2024-01-08").replace("A,", f"{parts},")
+    text = WARDS.replace("A,2024-01-08", f'"{whole}\r\nAB",2024-01-08')
+    text = text.replace("A,", f'"{parts}\nAB",')
     rows = [f"{parts} total,2024-01-{day},6,18" for day in ("01", "08", "15")]
     Path("wards.csv").write_text("\n".join([text.strip(), *rows]), encoding="utf-8")
     drop = f"--set=cleaning.drop_where={{place: {parts} total}}"
     told = written("wards.csv", *NAMED, drop)
-    assert f"6 of 9 rows play, of 2 entities: B and {whole}" in told
+    assert f"6 of 9 rows play, of 2 entities: B and {whole} AB" in told
 
 
 def test_a_config_that_exists_stays() -> None:

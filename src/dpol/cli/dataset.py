@@ -27,6 +27,12 @@ _ANSWERS = {
     "gain.at_most": "public bound on a count; with a capacity, on a count per capacity",
 }
 """Keys of a config that have an option of their own."""
+_VALUES = {
+    "cleaning.missing_markers": '["", "NA", "VALUE"]',
+    "cleaning.suppressed_markers": '["VALUE"]',
+    "cleaning.drop_where": '{"COLUMN": ["VALUE"]}',
+}
+"""Values to complete, of keys that need more than a word."""
 _BESIDE = ("gain", "privacy", "streams")
 """Blocks of a config that stand beside the dataset."""
 
@@ -73,7 +79,7 @@ def in_options(error: DpolError) -> tuple[str, dict[str, str]]:
             return "TABLE"
         if "." not in name:
             return str(key)
-        named[name] = key.value or "VALUE"
+        named[name] = key.value or _VALUES.get(name, "VALUE")
         return shlex.join(_option(name, key.value)) if key.value else name
 
     return in_words(error.args, option), named
@@ -116,7 +122,7 @@ def new_dataset(options: argparse.Namespace) -> None:
         # Only the owner knows whether a finding is as it should be.
         sets = [it for it in named if it not in (*answers, "cleaning.checked")]
         if not isinstance(error, ConfigError):  # the table is refused, not what the keys say
-            sets = [it for it in sets if it not in keys or named[it] != "VALUE"]
+            sets = [it for it in sets if it not in keys or "VALUE" not in named[it]]
         command = _command(table, keys | {it: named[it] for it in sets[:1] or answers})
         raise UsageError(f"{told}\nComplete and run: {command}") from None
     lines = [f"warning: {text}" for text in report["warnings"]]

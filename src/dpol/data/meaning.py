@@ -7,7 +7,7 @@ settles it. What they find stops a run before it plays.
 >>> parts = np.array([[2.0, 3], [4, 4], [7, 2], [1, 6], [1, 3], [5, 5]])
 >>> whole = np.column_stack([parts, parts.sum(axis=1)])
 >>> find_total(whole, whole, unit=1.0)
-(2, 6, 6)
+(2, 6, 6, 2)
 """
 
 from __future__ import annotations
@@ -77,11 +77,12 @@ def totals(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
     while total := find_total(
         wide["least"].to_numpy(), wide["most"].to_numpy(), _last_digit(published)
     ):
-        place, holds, periods = total
+        place, holds, periods, times = total
         name = str(wide["least"].columns[place])
         if not isinstance(rules.entities, list) or name in rules.entities:
+            others = "all others" if times == 2 else "parts whose totals are there too,"
             evidence.append(
-                f"{one_line(name)} is the total of all others in {holds} of {periods} periods"
+                f"{one_line(name)} is the total of {others} in {holds} of {periods} periods"
             )
             names.append(name)
         wide = wide.drop(columns=name, level=1)
@@ -92,38 +93,40 @@ def totals(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
         yield listed(evidence), f". Leave out such a total, which is no {of}: ", drop
 
 
-def find_total(least: Floats, most: Floats, unit: float) -> tuple[int, int, int] | None:
+def find_total(least: Floats, most: Floats, unit: float) -> tuple[int, int, int, int] | None:
     """Return the place of the largest column if it is the sum of the others, or else None.
 
     The sum of all columns over a total is a whole number: 2, or 3 for a nation beside its regions
     and its towns. Where small numbers are hidden, it lies between that of the least and of the
-    largest sum, which must not be wide.
+    largest sum, which must not be wide. If it does not, only the periods count in which each column
+    has a published number.
 
     Args:
         least: (periods, names) the smallest values that the cells may have; NaN where there is
             none.
         most: (periods, names) the largest ones, equal to `least` where a number is published.
-        unit: the last digit of the numbers, such as 1 or 0.1.
+        unit: what the numbers are rounded to, such as 0.1 or 5; 1 for exact counts.
 
     Returns:
-        The place, the number of periods in which it is the sum, and that of all periods in which it
-        and at least two others have numbers above 0.
+        The place, the number of periods in which it is the sum, that of all periods in which it and
+        at least two others have numbers above 0, and the whole number.
     """
     largest = int(np.nansum(least, axis=0).argmax())
+    published = (least == most).all(axis=1)
     total = np.where(least == most, least, np.nan)[:, largest]
     use = (total > 0) & ((np.nan_to_num(most) > 0).sum(axis=1) > 2)
     if use.sum() < LEAST_PERIODS:
         return None
-    least, most, total = np.nan_to_num(least[use]), np.nan_to_num(most[use]), total[use]
-    rounding = unit * 1.2 * np.sqrt(least.shape[1]) if unit < 1 else 0.0
-    low, high = least.sum(axis=1) - rounding, most.sum(axis=1) + rounding
+    lows, highs, total = np.nan_to_num(least[use]), np.nan_to_num(most[use]), total[use]
+    rounding = unit * 0.8 * np.sqrt(least.shape[1]) if unit != 1 else 0.0
+    low, high = lows.sum(axis=1) - rounding, highs.sum(axis=1) + rounding
     times = np.rint(np.median((low + high) / 2 / total))
     inside = (low - 1e-9 * total <= times * total) & (times * total <= high + 1e-9 * total)
     narrow = np.median(high - low) <= np.median(total) / 2
-    varies = len(np.unique(least, axis=0)) >= LEAST_PERIODS
-    if times not in (2, 3) or inside.mean() < NEARLY_ALL or not (narrow and varies):
-        return None
-    return largest, int(inside.sum()), len(inside)
+    varies = len(np.unique(lows, axis=0)) >= LEAST_PERIODS
+    if times in (2, 3) and inside.mean() >= NEARLY_ALL and narrow and varies:
+        return largest, int(inside.sum()), len(inside), int(times)
+    return None if published.all() else find_total(least[published], most[published], unit)
 
 
 def cumulative(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
@@ -158,7 +161,8 @@ def rates(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
 
 
 def _last_digit(numbers: pd.Series[float]) -> float:
-    """Return the unit of the last digit of all numbers: 1, 0.1, to 10^-6."""
+    """Return what all numbers are rounded to: a whole number such as 5, or 0.1, to 10^-6."""
     values = numbers.to_numpy()
     fits = (k for k in range(6) if np.allclose(values, values.round(k), rtol=0, atol=1e-9))
-    return float(10.0 ** -next(fits, 6))
+    digits = next(fits, 6)
+    return 10.0**-digits if digits else float(max(np.gcd.reduce(values.astype(int)), 1))

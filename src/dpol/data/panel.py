@@ -123,7 +123,9 @@ def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
             " leave rows out with {dataset.cleaning.drop_where}; or change the table."
         )
         bad = _cells(rows, kind == "bad", f"{role}_text", name)
-        lines = tidy.told("signs", "zeros", count=name)
+        shares = bool(columns.capacity) and bad.str.endswith("%").any()
+        signs = ["percent"] if shares else ["signs", "zeros"]
+        lines = tidy.told(*signs, count=name, capacity=columns.capacity)
         yield BadCells(bad, f"a number from 0 to {LARGEST:,}", remedy, lines)
         if is_count and dataset.cleaning.negative_counts == "error":
             low = _cells(rows, kind == "negative", role, name).map("{:g}".format)

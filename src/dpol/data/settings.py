@@ -22,7 +22,7 @@ from dpol.core.errors import Key, Text, keyed
 from dpol.core.settings import MISSING, Label, Problem, Settings, all_different, inside
 from dpol.core.shipped import completed
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.tidy import instead_of, line
+from dpol.data.tidy import READERS, instead_of, line
 
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """The range of dates; a date outside it is taken for a mistake."""
@@ -57,8 +57,7 @@ def _digest(text: str) -> str:
 
 def _table(path: str) -> str:
     if not path.endswith(TABLES):
-        kinds = {".json": "json", ".xls": "excel", ".ods": "excel"}
-        kind = kinds.get(PurePosixPath(path).suffix.lower(), "csv")
+        kind = READERS.get(PurePosixPath(path).suffix.lower(), "csv")
         ends = f"{', '.join(TABLES[:-1])} or {TABLES[-1]}"
         raise ValueError(f"must end in {ends}; make such a table of it: {line('other', kind=kind)}")
     return without_braces(path)

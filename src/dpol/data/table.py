@@ -209,7 +209,7 @@ def _plain(cell: Any) -> Any:
             text = cell.decode(errors="replace")
         case _:
             text = str(cell)
-    return _CONTROL.sub("?", unicodedata.normalize("NFC", text.strip()))
+    return _CONTROL.sub("?", unicodedata.normalize("NFC", text.strip().replace("\r\n", "\n")))
 
 
 def _places(
@@ -221,20 +221,21 @@ def _places(
     if not any(header):
         raise DataError(f"{path}: holds no table; {AGAIN}")
     times, names = Counter(header), dict[str, str]()
+    apart = f"{{dataset.read.{'sheet_name' if str(path).endswith('.xlsx') else 'sep'}}}"
     if of:
         kind = "excel" if str(path).endswith(".xlsx") else "csv"
         names = {"place": of.entity, "week": of.period, "count": of.count, "kind": kind}
-        names["group"] = of.group or ""
+        names |= {"group": of.group or "", "capacity": of.capacity or ""}
     wanted = [*dict.fromkeys(header if columns is None else columns)]
     if len(header) == 1 and (columns is None or wanted != header):
-        remedy = keyed("Set {dataset.read.sep} or {dataset.read.skiprows}")
+        remedy = keyed(f"Set {apart} or {{dataset.read.skiprows}}")
         if sep := next((sign for sign in ";\t|," if sign in header[0]), ""):
             remedy = "Separate its cells: ", Key(("dataset", "read", "sep"), json.dumps(sep))
         raise DataError(f"{path}: has one column, {header[0]!r}. ", remedy)
     if missing := [name for name in wanted if name not in times]:
         answers = ("entity", "period", "count", "capacity") if of else ()
         role = [it for it in answers if getattr(of, it) == missing[0]][:1]
-        reading = "; or set {dataset.read.skiprows}, or {dataset.read.sep}"
+        reading = f"; or set {{dataset.read.skiprows}}, or {apart}"
         remedy = keyed(
             f"Name the right one in {{column}}{reading * (missing == wanted)}.{{lines}}",
             column=Key(("dataset", "columns", *role)),
@@ -294,11 +295,16 @@ def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     ).slice(1)  # fmt: skip
     rows = len(table) + len(uneven) - read.skipfooter
     if uneven and uneven[0].number <= read.skiprows + 1 + rows:
-        found = counted(uneven[0].actual_columns, "cell")
+        found, width = uneven[0].actual_columns, len(header)
+        ends = [
+            "If titles stand above the table, set {dataset.read.skiprows}; ",
+            "If notes stand below it, set {dataset.read.skipfooter}; ",
+        ]
         raise DataError(
-            f"{path}, row {uneven[0].number}: has {found}, but the header has {len(header)}. ",
-            keyed("If notes stand below the table, set {dataset.read.skipfooter}; or change"),
-            keyed(" {dataset.read.sep} or {dataset.read.skiprows}; or quote cells that hold"),
+            f"{path}, row {uneven[0].number}: has {counted(found, 'cell')}, but the header has"
+            f" {width}. ",
+            keyed("".join(ends[:: 1 if found > width else -1])),
+            keyed("or change {dataset.read.sep}; or quote cells that hold"),
             f" {sep!r} or a line break",
         )
     ends = [it.text for it in uneven[-1:]] + table[names[-1]][-1:].to_pylist()

@@ -19,9 +19,11 @@ _WORDS: dict[str, Any] = yaml.safe_load(
 NAMES = {
     **{"place": "place", "week": "week", "count": "count", "year": "year", "of_year": "week"},
     **{"day": "day", "form": "ISO8601", "kind": "csv", "kept": '["place"]', "made": "week"},
-    "group": "",
+    **{"capacity": "beds", "group": ""},
 }
 """What stands in the lines where no config and no table says it."""
+READERS: Mapping[str, str] = _WORDS["readers"]
+"""What pandas calls the kind of a file, by the end of its name; others are read as CSV."""
 _PARTS = "year", "quarter", "month", "week", "day"
 
 
@@ -67,13 +69,17 @@ def of_dates(
     def are(pattern: str) -> bool:
         return bool(texts) and all(re.fullmatch(pattern, it) for it in texts)
 
+    def of_two(part: str, pattern: str) -> bool:
+        return has(("year", part)) or (not {*parts} - {"year"} and are(pattern))
+
+    quarter, year = r"[QqKT][a-z]*\W?[1-4]", r"\d{4}(\W\d\d)?"
     fits = {
-        "weeks": has(("year", "week"))
-        or (are(r"[^Q\d]*[0-5]?\d(\.0)?") and not {*parts} - {"year"}),
+        "weeks": of_two("week", r"[^Q\d]*[0-5]?\d(\.0)?"),
         "days": has(("year", "month", "day")),
-        "months": has(("year", "month")) and "day" not in parts,
-        "quarters": has(("year", "quarter")),
-        "quarter": are(r"(\d{4}\W?)?Q[1-4](\W?\d{4})?"),
+        "months": "day" not in parts and of_two("month", r"(0?\d|1[012])(\.0)?"),
+        "quarters": of_two("quarter", r"Q?[1-4](\.0)?"),
+        "quarter": are(rf"{year}\W*{quarter}|{quarter}\W*{year}"),
+        "half": are(r"\d{4}\W?[HS][12]"),
         "first": are(r"(\d{4}\W\d+\W\d+|\d+\W\d+\W\d{4})\D.*"),
         "excel": are(r"[2-7]\d{4}"),
         "epoch": are(r"1\d{9}(\d{3})?"),
@@ -81,8 +87,8 @@ def of_dates(
         "names": blank and not units,
     }
     unit = "s" if are(r"\d{10}") else "ms"
-    columns = {**parts, "of_year": parts.get("week", period), "week": period, "unit": unit}
-    columns |= {"place": period}
+    columns = {"month": period, "quarter": period, "place": period, "unit": unit, **parts}
+    columns |= {"of_year": parts.get("week", period), "week": period}
     return told(*[name for name, fit in fits.items() if fit], **columns)
 
 
@@ -92,8 +98,8 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
     Args:
         header: the columns of the table.
         missing: the columns that it lacks.
-        names: the columns of entity, period and count under `place`, `week` and `count`, and what
-            pandas calls the `kind` of the file.
+        names: the columns of entity, period, count, capacity and group under `place`, `week`,
+            `count`, `capacity` and `group`, and what pandas calls the `kind` of the file.
     """
     entity, period, number = names["place"], names["week"], names["count"]
     kept = [name for name in (entity, period) if name in header]
@@ -104,6 +110,8 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
     spread = {sign for it, name in starts if (sign := name.removeprefix(it)[:1])}
     ends = [re.compile(rf".[\W_]+{re.escape(it)}\W*$") for it in measures]
     behind = all(any(map(end.search, others)) for end in ends)
+    values = [k for k, name in enumerate(others) if "value" in name.lower()] or [len(others) - 1]
+    before = [it for it in others[: values[0]] if "unit" not in it.lower()]
     said = ""
     for name in measures:
         if "," in name and {*(parts := name.split(","))} <= {*header}:
@@ -111,7 +119,8 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
     counted = number in missing and (measures == [number] or not (spread or behind))
     if counted and (len(kept) == 1 or len(kept) == 2 < len(others)):
         rest = [name for name in others if not name[:1].isdigit()] if len(kept) == 1 else []
-        few = [name for name in rest if len(rest) < len(others)]
+        own = names["group"], names["capacity"]
+        few = [name for name in rest if len(rest) < len(others) or name in own]
         ids = [*kept, *few] if made in (period, "month") else kept
         years = [name for name in others if name.lower() in ("year", "sheet")]
         ids = [*dict.fromkeys([*ids, *years])]
@@ -121,19 +130,18 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
         "turned": measures and behind and kept,
         "first": len(kept) == 2 and number in missing,
         "events": len(kept) == 2 and number in missing,
-        "measures": len(kept) == 2 and len(others) > 1,
+        "measures": len(kept) == 2 and before,
         "table": entity in header and {*measures} - {number},
         "headers": not kept or header.count("") > 1,
     }
     columns = {**names, "made": made, "kept": _listed(kept), "level": int(number in header)}
     columns |= {"measures": _listed(measures), "sep": min(spread, default="")}
     columns["either"] = "|".join(map(re.escape, measures))
-    at = next((k for k, name in enumerate(others) if "value" in name.lower()), len(others) - 1)
-    columns |= {"measure": others[at - 1], "value": others[at]} if others else {}
+    columns |= {"measure": before[-1], "value": others[values[0]]} if before else {}
     said += told(*[name for name, fit in fits.items() if fit], **columns)
     if period in missing:
-        weeks = told("weeks", week=period) if kept and number in header else ""
-        said += of_dates(period, parts_of_dates(header)) or weeks
+        parts, texts = parts_of_dates(header), ["1"] if kept and number in header else []
+        said += of_dates(period, parts) or of_dates(period, parts, texts)
     return said
 
 
