@@ -75,6 +75,7 @@ def of_dates(
     quarter, year = r"[QqKT][a-z]*\W?[1-4]", r"\d{4}(\W\d\d)?"
     fits = {
         "weeks": of_two("week", r"[^Q\d]*[0-5]?\d(\.0)?"),
+        "mmwr": "mmwr" in period.lower(),
         "days": has(("year", "month", "day")),
         "months": "day" not in parts and of_two("month", r"(0?\d|1[012])(\.0)?"),
         "quarters": of_two("quarter", r"Q?[1-4](\.0)?"),
@@ -140,8 +141,8 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
     columns |= {"measure": before[-1], "value": others[values[0]]} if before else {}
     said += told(*[name for name, fit in fits.items() if fit], **columns)
     if period in missing:
-        parts, texts = parts_of_dates(header), ["1"] if kept and number in header else []
-        said += of_dates(period, parts) or of_dates(period, parts, texts)
+        dated, texts = parts_of_dates(header), ["1"] if kept and number in header else []
+        said += of_dates(period, dated) or of_dates(period, dated, texts)
     return said
 
 
