@@ -166,6 +166,16 @@ def test_rows_are_the_same_however_they_are_read(
     assert plain.astype(str).to_dict() == noted.astype(str).to_dict()
 
 
+def test_a_row_that_cannot_be_decoded_leaves_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
+    (tmp_path / "noted.csv").write_bytes(b"a,b\n" + b"1,2\n" * 9000 + b"\xa9 2021\n")
+    with pytest.raises(dpol.DataError, match="set dataset.read.encoding, such as to cp1252"):
+        read_file(tmp_path / "noted.csv")
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

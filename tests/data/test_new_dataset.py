@@ -222,12 +222,13 @@ def test_who_plays_is_said_once_beside_like(own: dict[str, Any]) -> None:
 def test_a_name_is_one_however_its_letters_are_composed() -> None:
     whole, parts = "K\u00f6ln", "Ko\u0308ln"
     text = WARDS.replace("A,2024-01-08", f'"{whole}\r\nAB",2024-01-08')
-    text = text.replace("A,", f'"{parts}\nAB",')
+    text = text.replace("A,", f'"{parts}\nAB\u200b",').replace("patients", '"in\nall"')
     rows = [f"{parts} total,2024-01-{day},6,18" for day in ("01", "08", "15")]
     Path("wards.csv").write_text("\n".join([text.strip(), *rows]), encoding="utf-8")
     drop = f"--set=cleaning.drop_where={{place: {parts} total}}"
-    told = written("wards.csv", *NAMED, drop)
+    told = written("wards.csv", *NAMED, "--count=in\nall", drop)
     assert f"6 of 9 rows play, of 2 entities: B and {whole} AB" in told
+    assert load_experiment("wards.yaml").dataset.needed_columns.count == "in\nall"
 
 
 def test_a_config_that_exists_stays() -> None:

@@ -105,8 +105,9 @@ def test_different_rows_are_refused_with_their_places(change: Row, count: str) -
         "hospitals.csv: 2 rows are of an entity and period with several (h, 2021-01-10: row 3 and"
         " 12). Say what to make of them in dataset.cleaning.several_rows: sum, mean, max or last;"
     )
-    panel = clean([*once, {**once[1], **change}], dataset(several_rows="last"))
+    panel = clean([*once, {**once[1], **change}, once[1]], dataset(several_rows="last"))
     assert counts(panel).get("merged_rows") == 1
+    assert line(panel, "h", "count") == line(clean(once), "h", "count")
 
 
 def test_rows_with_equal_numbers_in_two_groups_are_not_equal() -> None:

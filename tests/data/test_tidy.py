@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pandas as pd
+import pytest
 
 from dpol.data import tidy
 from pipeline import ROOT
@@ -30,18 +31,34 @@ def test_each_line_on_the_page_is_one_of_a_message() -> None:
     assert [line for line in lines if line not in messages] == []
 
 
-def test_a_date_at_the_start_of_a_text_is_cut_out() -> None:
-    days = {
-        "2021-01-31T12:30:00Z": "2021-01-31",
-        "1/5/2021 14:05": "1/5/2021",
-        "Apr 01, 2021 01:08 AM": "Apr 01, 2021",
-        "05.01.2021 - 11.01.2021": "05.01.2021",
-        "20210105 14:05": "20210105",
-    }
-    table = pd.DataFrame({"week": [*days]})
-    exec(tidy.line("first"), {"table": table})
-    assert table["week"].tolist() == [*days.values()]
+DATES = {
+    "2021-01-31T12:30:00Z": "2021-01-31",
+    "1/5/2021 14:05": "1/5/2021",
+    "Apr 01, 2021 01:08 AM": "Apr 01, 2021",
+    "05.01.2021 - 11.01.2021": "05.01.2021",
+    "20210105 14:05": "20210105",
+}
+SIGNS = {"*5 (p)": "5", "7 [1]": "7", "9 beds": "9", "3\u00b9": "3"} | {
+    text: text for text in ("56001)", "9%", "5-", "4 or fewer", "18 Tsd.", "(5)", "7k")
+}
+TO_DATE = {1: "1.0", 3: "2.0", float("nan"): "nan", 9: "6.0"}
+HALVES = {"2021-S1": "2021-01-01 00:00:00", "H2 2021": "2021-07-01 00:00:00"}
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "cells"),
+    [
+        ("first", "week", DATES),
+        ("signs", "count", SIGNS),
+        ("steps", "count", TO_DATE),
+        ("half", "week", HALVES),
+    ],
+)
+def test_a_line_changes_what_it_should_and_nothing_else(line, column, cells) -> None:
+    table = pd.DataFrame({"place": "a", "week": "2021-01-01", column: [*cells]})
+    exec(tidy.line(line), {"table": table, "pd": pd})
+    assert [*map(str, table[column])] == [*cells.values()]
 
 
 def test_rows_of_a_group_keep_it() -> None:
-    assert 'groupby(["town", "place", "week"])' in tidy.line("events", group="town")
+    assert 'groupby(["town", "place", "week"], ' in tidy.line("events", group="town")

@@ -131,7 +131,8 @@ def new_dataset(options: argparse.Namespace) -> None:
         lines += stream["understood"]
     print(f"{table}:", *lines, sep="\n  ")
     text = yaml.safe_dump(raw, sort_keys=False, allow_unicode=True)
-    write_text(file, f"# {_command(table, keys)}\n{text}")
+    command = _command(table, keys).replace("\n", "\n# ")
+    write_text(file, f"# {command}\n{text}")
     print(f"Written: {file}. Now: dpol run {file} --cores 2")
 
 

@@ -228,7 +228,8 @@ def one_row_each(
         )
     merged = int(unique.duplicated(PAIR).sum())
     dropped = {"exact_duplicates": len(again), "merged_rows": merged}
-    return (_merge(file, unique, dataset) if merged else unique), dropped
+    every = rows if rules.several_rows == "last" else unique  # the last may equal the first
+    return (_merge(file, every, dataset) if merged else unique), dropped
 
 
 def _rows_named(rows: pd.DataFrame) -> str:

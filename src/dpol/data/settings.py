@@ -57,7 +57,7 @@ def _digest(text: str) -> str:
 
 def _table(path: str) -> str:
     if not path.endswith(TABLES):
-        kind = READERS.get(PurePosixPath(path).suffix.lower(), "csv")
+        kind = READERS.get(PurePosixPath(path).suffix.lower(), "csv(FILE)")
         ends = f"{', '.join(TABLES[:-1])} or {TABLES[-1]}"
         raise ValueError(f"must end in {ends}; make such a table of it: {line('other', kind=kind)}")
     return without_braces(path)

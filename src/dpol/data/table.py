@@ -17,8 +17,10 @@ import unicodedata
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from io import StringIO
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias, cast
@@ -64,6 +66,7 @@ Cells: TypeAlias = "pd.Series[Any]"
 """The cells of a column, indexed by row of the file: categories of text, numbers and dates."""
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200e\u200f\u2060\ufeff"))
 _SIGNS = {" ": " \u00a0\u2009\u202f", "'": "'\u2019"}
 _ISO = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -187,8 +190,8 @@ def _as_cells(cells: Cells) -> Cells:
 
 
 def _plain(cell: Any) -> Any:
-    """Return a cell as a number, a date with its time, or stripped text in NFC, with control
-    characters as `?`.
+    """Return a cell as a number, a date with its time, or stripped text in NFC, without invisible
+    characters, and with `?` for those of control.
     """
     match cell:
         case str():  # first, since most cells are
@@ -209,7 +212,8 @@ def _plain(cell: Any) -> Any:
             text = cell.decode(errors="replace")
         case _:
             text = str(cell)
-    return _CONTROL.sub("?", unicodedata.normalize("NFC", text.strip().replace("\r\n", "\n")))
+    seen = text.translate(_INVISIBLE).strip().replace("\r\n", "\n")
+    return _CONTROL.sub("?", unicodedata.normalize("NFC", seen))
 
 
 def _places(
@@ -279,20 +283,21 @@ def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
         uneven.append(row)
         return "skip"
 
-    table = arrow.read_csv(
-        path,
-        arrow.ReadOptions(
-            encoding=read.encoding, skip_rows=read.skiprows, column_names=names,
-            use_threads=False, block_size=1 << 24,
-        ),
-        arrow.ParseOptions(
-            delimiter=sep, newlines_in_values=True, invalid_row_handler=put_aside
-        ),
-        arrow.ConvertOptions(
-            include_columns=[names[place] for place in {*places, len(header) - 1}],
-            column_types=dict.fromkeys(names, pa.string()),
-        ),
-    ).slice(1)  # fmt: skip
+    with redirect_stderr(StringIO()):  # Arrow prints there which rows it cannot decode
+        table = arrow.read_csv(
+            path,
+            arrow.ReadOptions(
+                encoding=read.encoding, skip_rows=read.skiprows, column_names=names,
+                use_threads=False, block_size=1 << 24,
+            ),
+            arrow.ParseOptions(
+                delimiter=sep, newlines_in_values=True, invalid_row_handler=put_aside
+            ),
+            arrow.ConvertOptions(
+                include_columns=[names[place] for place in {*places, len(header) - 1}],
+                column_types=dict.fromkeys(names, pa.string()),
+            ),
+        ).slice(1)  # fmt: skip
     rows = len(table) + len(uneven) - read.skipfooter
     if uneven and uneven[0].number <= read.skiprows + 1 + rows:
         found, width = uneven[0].actual_columns, len(header)
@@ -644,7 +649,7 @@ def _number_columns(role: str, cells: Cells, read: Read, rules: Cleaning) -> dic
 
     def marked(markers: Sequence[str]) -> NDArray[np.bool_]:
         numbers = numbers_of(markers, read)
-        return np.isin(values, numbers[~np.isnan(numbers)]) | np.isin(texts.astype(str), markers)
+        return np.isin(values, numbers[~np.isnan(numbers)]) | np.isin(texts, markers)
 
     of_texts = np.select(
         [

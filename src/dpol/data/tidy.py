@@ -23,7 +23,7 @@ NAMES = {
 }
 """What stands in the lines where no config and no table says it."""
 READERS: Mapping[str, str] = _WORDS["readers"]
-"""What pandas calls the kind of a file, by the end of its name; others are read as CSV."""
+"""How pandas reads a kind of file, by the end of its name."""
 _PARTS = "year", "quarter", "month", "week", "day"
 
 
@@ -75,19 +75,19 @@ def of_dates(
     quarter, year = r"[QqKT][a-z]*\W?[1-4]", r"\d{4}(\W\d\d)?"
     fits = {
         "weeks": of_two("week", r"[^Q\d]*[0-5]?\d(\.0)?"),
-        "mmwr": "mmwr" in period.lower(),
+        "mmwr": re.search("mmwr|epi", period.lower()),
         "days": has(("year", "month", "day")),
         "months": "day" not in parts and of_two("month", r"(0?\d|1[012])(\.0)?"),
         "quarters": of_two("quarter", r"Q?[1-4](\.0)?"),
         "quarter": are(rf"{year}\W*{quarter}|{quarter}\W*{year}"),
-        "half": are(r"\d{4}\W?[HS][12]"),
-        "first": are(r"(\d{4}\W\d+\W\d+|\d+\W\d+\W\d{4})\D.*"),
-        "excel": are(r"[2-7]\d{4}"),
-        "epoch": are(r"1\d{9}(\d{3})?"),
+        "half": are(rf"{year}\W*[HS]Y?[12]|[HS]Y?[12]\W*{year}"),
+        "first": are(r"(\d{4}\W\d+\W\d+|\d+\W+\w+\W+\d{4})\D.*"),
+        "excel": are(r"[2-7]\d{4}(\.\d+)?"),
+        "epoch": are(r"1\d{9}(\d{3})?(\.0)?"),
         "units": units,
         "names": blank and not units,
     }
-    unit = "s" if are(r"\d{10}") else "ms"
+    unit = "s" if are(r"\d{10}(\.0)?") else "ms"
     columns = {"month": period, "quarter": period, "place": period, "unit": unit, **parts}
     columns |= {"of_year": parts.get("week", period), "week": period}
     return told(*[name for name, fit in fits.items() if fit], **columns)
@@ -111,7 +111,7 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
     spread = {sign for it, name in starts if (sign := name.removeprefix(it)[:1])}
     ends = [re.compile(rf".[\W_]+{re.escape(it)}\W*$") for it in measures]
     behind = all(any(map(end.search, others)) for end in ends)
-    values = [k for k, name in enumerate(others) if "value" in name.lower()] or [len(others) - 1]
+    values = [k for k, name in enumerate(others) if "val" in name.lower()] or [len(others) - 1]
     before = [it for it in others[: values[0]] if "unit" not in it.lower()]
     said = ""
     for name in measures:
