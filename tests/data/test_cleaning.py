@@ -155,6 +155,10 @@ def test_counts_above_the_capacity_are_cut_and_named_or_missing() -> None:
     left_out = clean(clipped(3), dataset(above="missing", max_carry=0))
     assert counts(left_out) == {"zero_counts": 3, "above_counts": 3}
     assert clean(clipped(2), dataset(above=None)), "1% of the counts"
+    blank = {of: (line, beds.replace("8 8 8", "8 . .")) for of, (line, beds) in clipped(3).items()}
+    assert counts(clean(blank, dataset(above="missing", max_carry=0)))["above_counts"] == 3
+    few = refused(clipped(3), dataset(above="missing", min_total_cases=900))
+    assert "(a b: 873 cases in all, fewer than 900 and c: 100 cases" in few
     assert refused(clipped(3), dataset(above=None)).startswith(
         f"hospitals.csv: 3 of 200 counts of stream S are above their capacity ({cut}). Set"
         " dataset.cleaning.above to missing if they are typing errors, or to cut if they are real."

@@ -54,6 +54,9 @@ def test_every_double_of_a_parquet_table_in_a_wider_range_is_read_exactly(tmp_pa
     assert (made.gains.tobytes(), made.gain_range) == (gains.tobytes(), 2.5)
     assert made.periods.astype(str).tolist()[:2] == ["2000-01-01", "2000-01-02"]
     assert made.provenance == {"file": "g.parquet", "undated": True}
+    pd.DataFrame(GAINS, columns=["low", ""]).to_excel(tmp_path / "g.xlsx", index=False)
+    with pytest.raises(DataError, match=r"xlsx: column 2 has no name; name it, or remove"):
+        read_gains(source(tmp_path, "g.xlsx", period=None), "clicks", {})
 
 
 @pytest.mark.parametrize("cell", ["much", "", "NaN", "inf", "-0.01", "1.01", "true"])

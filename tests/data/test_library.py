@@ -83,7 +83,7 @@ def test_frames_that_are_not_tidy_are_refused_with_the_line_that_makes_them_so(f
         names = {"pd": pd, "table": table}
         exec(str(caught.value).splitlines()[-1].strip(), names)
         assert (dpol.read_table(names["table"], **sites).gains == whole.gains).all()
-    weeks = frame.assign(week=pd.PeriodIndex(frame["week"], freq="D"))
+    weeks = frame.assign(week=pd.PeriodIndex(frame["week"], freq="D"), of=[[1]] * len(frame))
     assert (dpol.read_table(weeks, **sites).periods == whole.periods).all()
 
 
@@ -114,6 +114,8 @@ def test_a_clean_table_is_read_without_a_word(caplog: pytest.LogCaptureFixture) 
     ("error", "changes", "message"),
     [
         (dpol.DataError, {"count": "use"}, "used and beds. Name the right one in count"),
+        (dpol.ConfigError, {"groups": [5]}, "= 5: must be text; put it in quotes"),
+        (dpol.ConfigError, {"cases": "used"}, "cases = 'used': must be a list"),
         (dpol.DataError, {"groups": ["Z"]}, "Groups in column town: X and Y"),
         (dpol.DataError, {"cleaning": {"drop_where": {"town": ["X", "Y"]}}},
          "each of its 11 rows is left out. Change cleaning.drop_where"),

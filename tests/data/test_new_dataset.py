@@ -168,7 +168,7 @@ NAMED = ["--entity=place", "--period=week", "--count=patients", "--capacity=beds
     [
         ["dataset.read.sep=,", "read.thousands= "],
         ["read.thousands=\u00a0", "columns.group=place", "streams.both.groups=[A, B]"],
-        ["read.thousands=\u2009"],
+        ["read.thousands=\u2009", "gain={at_most: 2}"],
         ["read.thousands=\u202f"],
     ],
 )
@@ -222,13 +222,14 @@ def test_who_plays_is_said_once_beside_like(own: dict[str, Any]) -> None:
 def test_a_name_is_one_however_its_letters_are_composed() -> None:
     whole, parts = "K\u00f6ln", "Ko\u0308ln"
     text = WARDS.replace("A,2024-01-08", f'"{whole}\r\nAB",2024-01-08')
-    text = text.replace("A,", f'"{parts}\nAB\u200b",').replace("patients", '"in\nall"')
+    text = text.replace("A,", f'"{parts}\nAB\u200b",').replace("patients", '"-Fa\u0308lle\nall"')
     rows = [f"{parts} total,2024-01-{day},6,18" for day in ("01", "08", "15")]
     Path("wards.csv").write_text("\n".join([text.strip(), *rows]), encoding="utf-8")
     drop = f"--set=cleaning.drop_where={{place: {parts} total}}"
-    told = written("wards.csv", *NAMED, "--count=in\nall", drop)
+    told = written("wards.csv", *NAMED, "--count=-F\u00e4lle\nall", drop)
     assert f"6 of 9 rows play, of 2 entities: B and {whole} AB" in told
-    assert load_experiment("wards.yaml").dataset.needed_columns.count == "in\nall"
+    assert load_experiment("wards.yaml").dataset.needed_columns.count == "-F\u00e4lle\nall"
+    assert " '--count=-F\u00e4lle\n# all'" in Path("wards.yaml").read_text(encoding="utf-8")
 
 
 def test_a_config_that_exists_stays() -> None:

@@ -38,8 +38,9 @@ DATES = {
     "05.01.2021 - 11.01.2021": "05.01.2021",
     "20210105 14:05": "20210105",
 }
-SIGNS = {"*5 (p)": "5", "7 [1]": "7", "9 beds": "9", "3\u00b9": "3"} | {
-    text: text for text in ("56001)", "9%", "5-", "4 or fewer", "18 Tsd.", "(5)", "7k")
+SIGNS = {"*5 (p)": "5", "7 [1]": "7", "9\u00a0beds": "9", "3\u00b9": "3"} | {
+    text: text
+    for text in ("56001)", "9%", "5-", "4 or fewer", "18 Tsd.", "2\u4e07", "37 pct", "(5)", "7k")
 }
 TO_DATE = {1: "1.0", 3: "2.0", float("nan"): "nan", 9: "6.0"}
 HALVES = {"2021-S1": "2021-01-01 00:00:00", "H2 2021": "2021-07-01 00:00:00"}
@@ -52,6 +53,7 @@ HALVES = {"2021-S1": "2021-01-01 00:00:00", "H2 2021": "2021-07-01 00:00:00"}
         ("signs", "count", SIGNS),
         ("steps", "count", TO_DATE),
         ("half", "week", HALVES),
+        ("rate", "count", {"9,5 %": "9.5", "3%": "3.0"}),
     ],
 )
 def test_a_line_changes_what_it_should_and_nothing_else(line, column, cells) -> None:

@@ -50,11 +50,12 @@ def add(kinds: Commands) -> None:
     parser.set_defaults(run=new_dataset)
 
 
-def _option(key: str, text: str = "") -> tuple[str, str]:
+def _option(key: str, text: str = "") -> tuple[str, ...]:
     """Return the words that give a key its value."""
-    if key in _ANSWERS:
-        return f"--{key.rpartition('.')[2].replace('_', '-')}", text
-    return "--set", f"{key}={text}"
+    if key not in _ANSWERS:
+        return "--set", f"{key}={text}"
+    name = f"--{key.rpartition('.')[2].replace('_', '-')}"
+    return (f"{name}={text}",) if text.startswith("-") else (name, text)
 
 
 def _command(table: Path, keys: Mapping[str, str]) -> str:
@@ -224,9 +225,8 @@ def _blocks(keys: Mapping[str, str]) -> dict[str, Any]:
         if not is_text or (key not in _ANSWERS and text.startswith(("{", "[", '"'))):
             with contextlib.suppress(yaml.YAMLError):
                 value = yaml.safe_load(text)
-        *blocks, last = key.split(".")
-        block = config
-        for name in blocks if blocks[:1] and blocks[0] in _BESIDE else ["dataset", *blocks]:
+        block, (*blocks, last) = config, key.split(".")
+        for name in blocks if key.split(".")[0] in _BESIDE else ["dataset", *blocks]:
             block[name] = block = inside(block.get(name))
         block[last] = value
     return config

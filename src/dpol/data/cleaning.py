@@ -179,6 +179,8 @@ def clean_stream(
     over = np.all(above(unique, gains), axis=0) & (rules.above == "missing")
     missing_above = cells_named(unique[over])
     unique = unique.assign(count=unique["count"].mask(over), above_counts=over)
+    if dataset.needed_columns.cases is None:
+        unique["cases"] = unique["cases"].mask(over, 0.0)
     played, dropped = _choose(rows, label, unique, rules)
     if played["count"].isna().all():
         raise DataError(

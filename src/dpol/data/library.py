@@ -122,11 +122,12 @@ def read_table(
     place = place_of(str(table)) if frame is None else "the frame"
     columns = {
         "entity": entity, "period": period, "count": count, "capacity": capacity, "group": group,
-        "name": name, "cases": cases and list(cases), "capacity_per": capacity_per,
+        "name": name, "cases": cases, "capacity_per": capacity_per,
         "count_days": count_days, "capacity_days": capacity_days,
     }  # fmt: skip
     file = place if frame is None else "frame.csv"
-    label = label or ", ".join(groups or [Path(file).name.partition(".")[0]])
+    of = [Path(file).name.partition(".")[0]] if groups is None else groups
+    label = label or ", ".join(map(str, of))
     raw = {
         "dataset": {
             "source": {"kind": "local", "file": file},
@@ -137,7 +138,7 @@ def read_table(
             "public": public,
         },
         "gain": gain or {},
-        "streams": {label: {"groups": groups or ["all"]}},
+        "streams": {label: {"groups": ["all"] if groups is None else groups}},
     }
     try:
         with needs_pipeline():
@@ -187,7 +188,7 @@ def read_gains(
             a cell is empty, not a number or out of range; dates are not increasing; or there are
             fewer than two rounds or experts.
     """
-    from dpol.data.table import BadCells, bad_dates, dates_of, read_file, refuse_cells, values_of
+    from dpol.data.table import BadCells, dates_of, read_file, refuse_cells, values_of
 
     table = read_file(source.file, read)
     present, top, rounds = [*map(str, table.cells)], source.gain_range, len(table.cells)
@@ -210,9 +211,13 @@ def read_gains(
     if source.period is not None:
         days = dates_of(table.cells[source.period])
         texts = table.cells.loc[days.isna(), source.period]
-        bad.append(bad_dates(texts, None, Key(("dataset", "source", "period"))))
+        so = keyed("Write them so in the table, or change {dataset.source.period}.")
+        bad.append(BadCells(texts, "a date like 2021-01-31, from 1900 to 2100", so))
         periods = days.to_numpy().astype("datetime64[D]")
-    mend = keyed("Fix the table, or change {dataset.source.gain_range} or {dataset.read.decimal}.")
+    mend = keyed(
+        "Fix the table, or change {dataset.source.gain_range} or {dataset.read.decimal}, or name"
+        " the column of dates in {dataset.source.period}."
+    )
     values = {name: values_of(table.cells[name], read) for name in experts}
     for name, gains in values.items():
         outside = table.cells.loc[~((gains >= 0) & (gains <= top)), name]  # NaN is in no range

@@ -74,15 +74,15 @@ def totals(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
     )
     wide = bounds.pivot(index="period", columns="entity", values=["least", "most"])
     evidence, names = list[str](), list[str]()
-    while total := find_total(
-        wide["least"].to_numpy(), wide["most"].to_numpy(), _last_digit(published)
-    ):
+    unit = _last_digit(published)
+    verb = "is" if unit == 1 and not hides.any() else "can be"
+    while total := find_total(wide["least"].to_numpy(), wide["most"].to_numpy(), unit):
         place, holds, periods, times = total
         name = str(wide["least"].columns[place])
         if not isinstance(rules.entities, list) or name in rules.entities:
             others = "all others" if times == 2 else "parts whose totals are there too,"
             evidence.append(
-                f"{one_line(name)} is the total of {others} in {holds} of {periods} periods"
+                f"{one_line(name)} {verb} the total of {others} in {holds} of {periods} periods"
             )
             names.append(name)
         wide = wide.drop(columns=name, level=1)
@@ -97,9 +97,9 @@ def find_total(least: Floats, most: Floats, unit: float) -> tuple[int, int, int,
     """Return the place of the largest column if it is the sum of the others, or else None.
 
     The sum of all columns over a total is a whole number: 2, or 3 for a nation beside its regions
-    and its towns. Where small numbers are hidden, it lies between that of the least and of the
-    largest sum, which must not be wide. If it does not, only the periods count in which each column
-    has a published number.
+    and its towns (two of each at least), and so on. Where small numbers are hidden, it lies between
+    that of the least and of the largest sum, which must not be wide. If it does not, only the
+    periods count in which each column has a published number.
 
     Args:
         least: (periods, names) the smallest values that the cells may have; NaN where there is
@@ -119,12 +119,16 @@ def find_total(least: Floats, most: Floats, unit: float) -> tuple[int, int, int,
         return None
     lows, highs, total = np.nan_to_num(least[use]), np.nan_to_num(most[use]), total[use]
     rounding = unit * 0.8 * np.sqrt(least.shape[1]) if unit != 1 else 0.0
-    low, high = lows.sum(axis=1) - rounding, highs.sum(axis=1) + rounding
+    low, high = lows.sum(axis=1), highs.sum(axis=1)
     times = np.rint(np.median((low + high) / 2 / total))
-    inside = (low - 1e-9 * total <= times * total) & (times * total <= high + 1e-9 * total)
-    narrow = np.median(high - low) <= np.median(total) / 2
+    apart = np.maximum(np.maximum(low - times * total, times * total - high), 0.0)
+    inside = apart <= rounding + 1e-9 * total
+    nested = 2 <= times <= (least.shape[1] + 1) / 2
+    narrow = np.median(high - low) + 2 * rounding <= np.median(total) / 2
     varies = len(np.unique(lows, axis=0)) >= LEAST_PERIODS
-    if times in (2, 3) and inside.mean() >= NEARLY_ALL and narrow and varies:
+    # A place that only happens to be about as large lies anywhere within the rounding.
+    close = unit == 1 or np.sum(apart[inside] ** 2) <= inside.sum() * (rounding / 2) ** 2
+    if nested and narrow and varies and close and inside.mean() >= NEARLY_ALL:
         return largest, int(inside.sum()), len(inside), int(times)
     return None if published.all() else find_total(least[published], most[published], unit)
 

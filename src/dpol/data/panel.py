@@ -123,8 +123,8 @@ def _bad_cells(rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadCells]:
             " leave rows out with {dataset.cleaning.drop_where}; or change the table."
         )
         bad = _cells(rows, kind == "bad", f"{role}_text", name)
-        shares = bool(columns.capacity) and bad.str.endswith("%").any()
-        signs = ["percent"] if shares else ["signs", "zeros"]
+        share = "percent" if columns.capacity else "rate"
+        signs = [share] if bad.str.endswith("%").any() else ["signs", "zeros"]
         lines = tidy.told(*signs, count=name, capacity=columns.capacity)
         yield BadCells(bad, f"a number from 0 to {LARGEST:,}", remedy, lines)
         if is_count and dataset.cleaning.negative_counts == "error":
@@ -248,11 +248,12 @@ def _merge(file: str, rows: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
     unlike = pairs["capacity"].nunique() > 1
     if rule == "sum" and unlike.any():
         pair: Any = unlike.idxmax()
+        names = {"place": columns.entity, "week": columns.period, "capacity": columns.capacity}
         raise DataError(
             f"{file}: the rows of {one_line(pair[0])}, {pair[1].date()}, have different"
             f" capacities, as those of {counted(int(unlike.sum()), 'pair')} of an entity and a"
             " period.",
-            tidy.told("added", place=columns.entity, week=columns.period),
+            tidy.told("added", "largest", **names),
         )
     if dataset.rules.merges_rows:
         place, count = pairs.ngroup(), pairs["count"].transform(rule)
@@ -279,7 +280,8 @@ def _merge(file: str, rows: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
 
 def above(rows: pd.DataFrame, gains: Collection[Gain]) -> list[pd.Series[bool]]:
     """Return for each question whether the count of each row is above its capacity, or bound."""
-    capacity = rows["capacity"].where(rows["capacity"] > 0)
+    known = rows["capacity"].where(rows["capacity"] > 0).groupby(rows["entity"])
+    capacity = known.ffill().groupby(rows["entity"]).bfill()
     return [rows["count"] > (gain.bound or gain.largest * capacity) for gain in gains]
 
 

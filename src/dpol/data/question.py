@@ -24,7 +24,8 @@ class Gain(Settings):
     """Public bound on shares, not taken from the counts, and above 1 for several counts per unit of
     capacity (loans per seat); default: 1. `dataset.cleaning.above` says what becomes of larger."""
     min_capacity: Annotated[float, Field(gt=0, le=1e12)] | None = None
-    """Smallest capacity, in every period, of an entity that plays; default: all play."""
+    """Smallest capacity (over `columns.capacity_per`), in every period, of an entity that plays;
+    default: all play."""
     bound: Annotated[float, Field(gt=0, le=1e12)] | None = None
     """Public bound on counts, required if `of` is `count`; `dataset.cleaning.above` says what
     becomes of larger ones."""

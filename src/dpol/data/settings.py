@@ -29,6 +29,8 @@ EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"
 """How the names of tables end."""
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200e\u200f\u2060\ufeff"))
 ROWS = "rows.parquet"
 """The name of the file of typed rows."""
 CheckName = Literal["totals", "cumulative", "rates"]
@@ -111,9 +113,12 @@ def _blank(sign: object) -> object:
     return " " if sign in ("\u00a0", "\u2009", "\u202f") else sign
 
 
-def _composed(text: str) -> str:
-    """Return a text whose letters are composed (NFC), as the cells of a table are read."""
-    return unicodedata.normalize("NFC", text)
+def plain(text: str) -> str:
+    """Return a text as tables and configs are compared: stripped, composed (NFC), without invisible
+    characters, and with `?` for those of control.
+    """
+    seen = text.translate(_INVISIBLE).strip().replace("\r\n", "\n")
+    return _CONTROL.sub("?", unicodedata.normalize("NFC", seen))
 
 
 def _all_or_names(value: object) -> object:
@@ -124,7 +129,7 @@ def _all_or_names(value: object) -> object:
     for name in value:
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"{name!r} must be text; put it in quotes")
-    return all_different([_composed(name.strip()) for name in value])
+    return all_different([plain(name) for name in value])
 
 
 def _one_column(made: str) -> BeforeValidator:
@@ -138,7 +143,7 @@ def _one_column(made: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-Name = Annotated[str, AfterValidator(_composed)]
+Name = Annotated[str, AfterValidator(plain)]
 """A text of a table."""
 TextOrTexts = Annotated[
     list[Name],
@@ -214,7 +219,7 @@ class GainsSource(Settings):
     sqrt(n) times `gain_range`, for n experts, protects any change."""
     gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
     """Largest gain; the smallest is 0."""
-    period: str | None = None
+    period: Name | None = None
     """Column with the date of the round; default: rounds are numbered."""
     simulated: bool = False
     """Whether the table is made up, as tables and figures then say."""
@@ -282,9 +287,9 @@ class Titles(Settings):
 class DayColumns(Settings):
     """Columns that tell what a suppressed average hides."""
 
-    sum: str
+    sum: Name
     """Sum over the days reported."""
-    coverage: str
+    coverage: Name
     """Number of days reported."""
 
 
@@ -293,15 +298,15 @@ class Columns(Settings):
 
     LEFT = instead_of("columns")
 
-    entity: str
+    entity: Name
     """Entity (hospital), which becomes an expert."""
-    period: Annotated[str, _one_column(line("weeks"))]
+    period: Annotated[Name, _one_column(line("weeks"))]
     """Start of the period (week): a date such as 2021-01-31, or as `periods.format` says.
 
     A time of day is only used for the order of several rows."""
-    count: str
+    count: Name
     """Number of people counted (COVID patients)."""
-    capacity: Annotated[str, _one_column(line("table"))] | None = None
+    capacity: Annotated[Name, _one_column(line("table"))] | None = None
     """Capacity of the entity (beds); required for shares and `min_capacity`."""
     count_days: DayColumns | None = None
     """`{sum: COLUMN, coverage: COLUMN}` of a count that is an average: a suppressed count becomes
@@ -315,11 +320,11 @@ class Columns(Settings):
     `gain.at_most`.
 
     With 1000 and a population, one person moves the gain by 1000 / population."""
-    group: str | None = None
+    group: Name | None = None
     """Group of the row (state); default: one group named `all`."""
-    name: str | None = None
+    name: Name | None = None
     """Name shown for an entity (its latest); default: the identifier."""
-    cases: list[str] | None = None
+    cases: list[Name] | None = None
     """Columns summed over all periods for `cleaning.min_total_cases`; default: `count`."""
     titles: Titles = Titles()
 
@@ -389,11 +394,11 @@ class Cleaning(Settings):
     checked: list[CheckName] = []
     """Tests of meaning whose finding is as it should be: an entity is the sum of the others
     (`totals`), counts only rise (`cumulative`) or have decimals (`rates`)."""
-    drop_where: dict[str, TextOrTexts] = {}
+    drop_where: dict[Name, TextOrTexts] = {}
     """Rows to leave out, such as totals: `{Ort: Summe}`, or several texts per column."""
-    suppressed_markers: list[str] = ["-999999"]
+    suppressed_markers: list[Name] = ["-999999"]
     """Values that mean "too small to publish"; -999999 also matches -999999.0."""
-    missing_markers: list[str] = ["", "NA", "NaN", "null"]
+    missing_markers: list[Name] = ["", "NA", "NaN", "null"]
     """Values that mean "missing"; -2 also matches -2.0."""
     suppressed_value: Annotated[float, Field(ge=0, le=1e6)] = 2.0
     """Replaces a suppressed count; a suppressed or negative capacity is missing.

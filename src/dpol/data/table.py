@@ -13,7 +13,6 @@ import gzip
 import hashlib
 import json
 import re
-import unicodedata
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,6 +49,7 @@ from dpol.data.settings import (
     LocalSource,
     Read,
     on_monday,
+    plain,
 )
 
 LARGEST = 999_999_999
@@ -65,8 +65,6 @@ Choice: TypeAlias = Callable[[list[str]], list[int]]
 Cells: TypeAlias = "pd.Series[Any]"
 """The cells of a column, indexed by row of the file: categories of text, numbers and dates."""
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200e\u200f\u2060\ufeff"))
 _SIGNS = {" ": " \u00a0\u2009\u202f", "'": "'\u2019"}
 _ISO = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -149,7 +147,7 @@ def read_file(
 
     def choose(header: list[str]) -> list[int]:
         names.extend(header)
-        return _places(path, header, columns, of)
+        return _places(path, header, columns, of, read.sep or ",")
 
     reader = {".parquet": _read_parquet, ".xlsx": _read_sheet}.get(path.suffix, _read_csv)
     try:
@@ -185,14 +183,15 @@ def table_of(file: str, cells: pd.DataFrame) -> Table:
 
 def _as_cells(cells: Cells) -> Cells:
     """Return cells as categories of text, numbers and dates."""
-    codes, unique = pd.factorize(cells)  # missing cells have the code -1
+    try:
+        codes, unique = pd.factorize(cells)  # missing cells have the code -1
+    except (TypeError, NotImplementedError):  # a column of lists, which nobody may have named
+        codes, unique = pd.factorize(cells.map(repr))
     return pd.Series(_categories(codes + 1, ["", *map(_plain, unique.tolist())]), cells.index)
 
 
 def _plain(cell: Any) -> Any:
-    """Return a cell as a number, a date with its time, or stripped text in NFC, without invisible
-    characters, and with `?` for those of control.
-    """
+    """Return a cell as a number, a date with its time, or plain text."""
     match cell:
         case str():  # first, since most cells are
             text = cell
@@ -212,8 +211,7 @@ def _plain(cell: Any) -> Any:
             text = cell.decode(errors="replace")
         case _:
             text = str(cell)
-    seen = text.translate(_INVISIBLE).strip().replace("\r\n", "\n")
-    return _CONTROL.sub("?", unicodedata.normalize("NFC", seen))
+    return plain(text)
 
 
 def _places(
@@ -221,6 +219,7 @@ def _places(
     header: list[str],
     columns: Sequence[str] | None,
     of: Columns | None,
+    tried: str = ",",
 ) -> list[int]:
     if not any(header):
         raise DataError(f"{path}: holds no table; {AGAIN}")
@@ -233,7 +232,7 @@ def _places(
     wanted = [*dict.fromkeys(header if columns is None else columns)]
     if len(header) == 1 and (columns is None or wanted != header):
         remedy = keyed(f"Set {apart} or {{dataset.read.skiprows}}")
-        if sep := next((sign for sign in ";\t|," if sign in header[0]), ""):
+        if sep := next((it for it in ";\t|,".replace(tried, "") if it in header[0]), ""):
             remedy = "Separate its cells: ", Key(("dataset", "read", "sep"), json.dumps(sep))
         raise DataError(f"{path}: has one column, {header[0]!r}. ", remedy)
     if missing := [name for name in wanted if name not in times]:
@@ -273,9 +272,10 @@ def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     sep = read.sep or ("\t" if path.suffix == ".tsv" else ",")
     with _opened(path, read) as text:
         lines = csv.reader(text, delimiter=sep, skipinitialspace=True)
-        header = [name.strip() for name in next((it for it in lines if len(it) > 1 or any(it)), [])]
-    if "\0" in "".join(header):
+        first = next((it for it in lines if len(it) > 1 or any(it)), [])
+    if "\0" in "".join(first):
         raise ValueError("null characters stand in the header")
+    header = [*map(plain, first)]
     places, names = choose(header), [f"f{place}" for place in range(len(header))]
     uneven = list[arrow.InvalidRow]()
 
@@ -327,9 +327,10 @@ def _read_parquet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     """Read a Parquet table, also the columns that pandas stored as an index."""
     schema = pq.read_schema(path)
     names = [it.name for it in schema if not pa.types.is_nested(it.type)]
-    table = pq.read_table(path, columns=[names[place] for place in choose(names)])
+    places = choose([*map(plain, names)])
+    table = pq.read_table(path, columns=[names[place] for place in places])
     cells: pd.DataFrame = table.to_pandas(ignore_metadata=True, date_as_object=False)
-    return cells.set_axis(cells.index + 1)
+    return cells.set_axis(cells.index + 1).rename(columns=plain)
 
 
 def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
@@ -360,8 +361,9 @@ def _read_sheet(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
             f"{path}: sheet {name!r} holds no table; change ",
             keyed("{dataset.read.sheet_name} or {dataset.read.skiprows}"),
         )
-    header = [*map(str, rows.iloc[0])]
-    places = [place for place in choose(header) if header[place]]
+    header = [*map(_text, rows.iloc[0])]
+    filled = (rows.iloc[1:] != "").any().tolist()
+    places = [place for place in choose(header) if header[place] or filled[place]]
     return rows.iloc[1:, places].set_axis([header[place] for place in places], axis=1)
 
 
@@ -551,7 +553,7 @@ def rows_of_frame(frame: pd.DataFrame, dataset: Dataset) -> Rows:
             + tidy.told("stacked", place=of.entity, week=of.period, level=level)
         )
     frame = frame.reset_index([it for it in frame.index.names if it and it not in frame])
-    names = [str(name).strip() for name in frame.columns]
+    names = [plain(str(name)) for name in frame.columns]
     whole = table_of("the frame", frame.set_axis(names, axis=1).reset_index(drop=True))
     digest = hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
     facts = {"file": "frame", "sha256": digest, "simulated": dataset.simulated}

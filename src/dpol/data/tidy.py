@@ -74,11 +74,11 @@ def of_dates(
 
     quarter, year = r"[QqKT][a-z]*\W?[1-4]", r"\d{4}(\W\d\d)?"
     fits = {
-        "weeks": of_two("week", r"[^Q\d]*[0-5]?\d(\.0)?"),
-        "mmwr": re.search("mmwr|epi", period.lower()),
+        "weeks": (weeks := of_two("week", r"(?![MTH]\d)[^Q\d]*[0-5]?\d(\.0)?")),
+        "mmwr": weeks and re.search("mmwr|epi", period.lower()),
         "days": has(("year", "month", "day")),
-        "months": "day" not in parts and of_two("month", r"(0?\d|1[012])(\.0)?"),
-        "quarters": of_two("quarter", r"Q?[1-4](\.0)?"),
+        "months": "day" not in parts and of_two("month", r"M?(0?\d|1[012])(\.0)?"),
+        "quarters": of_two("quarter", r"[QqKT]?[1-4](\.0)?"),
         "quarter": are(rf"{year}\W*{quarter}|{quarter}\W*{year}"),
         "half": are(rf"{year}\W*[HS]Y?[12]|[HS]Y?[12]\W*{year}"),
         "first": are(r"(\d{4}\W\d+\W\d+|\d+\W+\w+\W+\d{4})\D.*"),
