@@ -94,7 +94,7 @@ def _undated(every: Rows, rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadC
     texts = _cells(rows, moments.isna(), "date", name)
     units = len(texts) == 1 and texts.index[0] == every.table["row"].min()
     lines = tidy.of_dates(name, every.facts["parts"], [*texts.unique()], units=units)
-    yield bad_dates(texts, periods.format, Key(("dataset", "columns", "period")), lines)
+    yield bad_dates(texts, periods.format, lines)
     if dataset.rules.several_rows == "error":
         timed = _cells(rows, moments > moments.dt.floor("D"), "moment", name)
         wanted = keyed(

@@ -499,21 +499,19 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
     raise DataError(said, *dict.fromkeys(bad.lines for bad in columns))
 
 
-def bad_dates(texts: Cells, form: str | None, key: Key, lines: str = "") -> BadCells:
+def bad_dates(texts: Cells, form: str | None, lines: str) -> BadCells:
     """Return cells that hold no date as bad ones.
 
     Args:
         texts: the cells.
         form: the format of dates.
-        key: the key of the config that names the column.
         lines: the lines of pandas that may make dates of them.
     """
     wanted = f"a date {f'of the format {form}' if form else 'like 2021-01-31'}, from 1900 to 2100"
     remedy = keyed(
-        "Set {dataset.periods.format}, such as %d.%m.%Y or %G-W%V, or name another column in {key}."
-        " If rows are no part of the table, such as notes or totals, leave them out with"
-        " {dataset.cleaning.drop_where} or {dataset.read.skipfooter}.",
-        key=key,
+        "Set {dataset.periods.format}, such as %d.%m.%Y or %G-W%V, or name another column in"
+        " {dataset.columns.period}. If rows are no part of the table, such as notes or totals,"
+        " leave them out with {dataset.cleaning.drop_where} or {dataset.read.skipfooter}."
     )
     return BadCells(texts, wanted, remedy, lines)
 
