@@ -463,11 +463,19 @@ class Reading(Settings):
     """Instead of `cleaning.capacity_zero`."""
 
 
-_OF_PAPERS: Any = {
-    "columns": {"count", "capacity", "capacity_per", "cases"},
-    "cleaning": {"min_total_cases", "entities", "case_factor"},
+_PAPERS: dict[str, dict[str, Any]] = {
+    "columns": {
+        "count": "inpatient_beds_used_covid_7_day_avg",
+        "capacity": "inpatient_beds_7_day_avg",
+        "capacity_per": 1.0,
+        "cases": [
+            "previous_day_admission_adult_covid_suspected_7_day_sum",
+            "previous_day_admission_pediatric_covid_suspected_7_day_sum",
+        ],
+    },
+    "cleaning": {"min_total_cases": 100.0, "entities": None, "case_factor": 1.0},
 }
-"""Keys that define the first paper's gains and entities."""
+"""Keys of the first paper's experiment."""
 _PERIODS = {
     **{(1, "day"): "day", (7, "day"): "week"},
     **{(1, "month"): "month", (3, "month"): "quarter", (12, "month"): "year"},
@@ -582,8 +590,7 @@ class Dataset(Settings):
     @property
     def is_papers(self) -> bool:
         """Whether counts, capacities and the filter of entities are those of the first paper."""
-        papers = Dataset.model_validate({"like": "paper"})
-        return self.model_dump(include=_OF_PAPERS) == papers.model_dump(include=_OF_PAPERS)
+        return self.model_dump(include={key: {*of} for key, of in _PAPERS.items()}) == _PAPERS
 
     @property
     def period(self) -> str:
