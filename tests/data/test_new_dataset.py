@@ -188,9 +188,12 @@ def test_the_command_that_goes_on_keeps_what_was_answered() -> None:
         WARDS.replace(",5,", ",*,"): """'cleaning.missing_markers=["", "NA", "VALUE"]'""",
         "Wards, by week\n" + WARDS: "read.skiprows=VALUE",
         WARDS + "Source: wards\n": "read.skipfooter=VALUE",
+        '"Wards, by week"\n' + WARDS: "read.sep=VALUE",
     }.items():
         Path("wards.csv").write_text(text)
         assert refused("wards.csv", *NAMED).endswith(f" --set {asked}\n")
+    Path("wards.tsv").write_text(WARDS)
+    assert refused("wards.tsv", *NAMED).endswith(""" --set 'read.sep=","'\n""")
     shares = enumerate([(1, 9), (5, 2), (3, 4), (7, 7), (2, 8), (6, 1)])
     rows = [
         f"{place},2024-01-0{day + 1},{count},20"

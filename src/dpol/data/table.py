@@ -147,7 +147,7 @@ def read_file(
 
     def choose(header: list[str]) -> list[int]:
         names.extend(header)
-        return _places(path, header, columns, of, read.sep or ",")
+        return _places(path, header, columns, of, _separator(path, read))
 
     reader = {".parquet": _read_parquet, ".xlsx": _read_sheet}.get(path.suffix, _read_csv)
     try:
@@ -219,7 +219,7 @@ def _places(
     header: list[str],
     columns: Sequence[str] | None,
     of: Columns | None,
-    tried: str = ",",
+    sep: str = ",",
 ) -> list[int]:
     if not any(header):
         raise DataError(f"{path}: holds no table; {AGAIN}")
@@ -232,8 +232,8 @@ def _places(
     wanted = [*dict.fromkeys(header if columns is None else columns)]
     if len(header) == 1 and (columns is None or wanted != header):
         remedy = keyed(f"Set {apart} or {{dataset.read.skiprows}}")
-        if sep := next((it for it in ";\t|,".replace(tried, "") if it in header[0]), ""):
-            remedy = "Separate its cells: ", Key(("dataset", "read", "sep"), json.dumps(sep))
+        if signs := [sign for sign in ";\t|," if sign in header[0] and sign != sep]:
+            remedy = "Separate its cells: ", Key(("dataset", "read", "sep"), json.dumps(signs[0]))
         raise DataError(f"{path}: has one column, {header[0]!r}. ", remedy)
     if missing := [name for name in wanted if name not in times]:
         answers = ("entity", "period", "count", "capacity") if of else ()
@@ -257,6 +257,10 @@ def _places(
     return sorted(places)
 
 
+def _separator(path: Path, read: Read) -> str:
+    return read.sep or ("\t" if path.suffix == ".tsv" else ",")
+
+
 def _opened(path: Path, read: Read) -> TextIO:
     """Open a CSV file as text, behind `skiprows`."""
     encoding = "utf-8-sig" if read.encoding == "utf-8" else read.encoding
@@ -269,7 +273,7 @@ def _opened(path: Path, read: Read) -> TextIO:
 
 def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     """Read a CSV file with Arrow, since pandas fills up rows that are too short without a word."""
-    sep = read.sep or ("\t" if path.suffix == ".tsv" else ",")
+    sep = _separator(path, read)
     with _opened(path, read) as text:
         lines = csv.reader(text, delimiter=sep, skipinitialspace=True)
         first = next((it for it in lines if len(it) > 1 or any(it)), [])
@@ -302,14 +306,14 @@ def _read_csv(path: Path, read: Read, choose: Choice) -> pd.DataFrame:
     if uneven and uneven[0].number <= read.skiprows + 1 + rows:
         found, width = uneven[0].actual_columns, len(header)
         ends = [
-            "If titles stand above the table, set {dataset.read.skiprows}; ",
-            "If notes stand below it, set {dataset.read.skipfooter}; ",
+            "{dataset.read.skiprows} if titles stand above the table",
+            "{dataset.read.skipfooter} if notes stand below the table",
         ]
         raise DataError(
             f"{path}, row {uneven[0].number}: has {counted(found, 'cell')}, but the header has"
             f" {width}. ",
-            keyed("".join(ends[:: 1 if found > width else -1])),
-            keyed("or change {dataset.read.sep}; or quote cells that hold"),
+            keyed(f"Set {', or '.join(ends[:: 1 if found > width else -1])}; or change"),
+            keyed(" {dataset.read.sep}; or quote cells that hold"),
             f" {sep!r} or a line break",
         )
     ends = [it.text for it in uneven[-1:]] + table[names[-1]][-1:].to_pylist()
@@ -499,7 +503,7 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
     raise DataError(said, *dict.fromkeys(bad.lines for bad in columns))
 
 
-def bad_dates(texts: Cells, form: str | None, lines: str) -> BadCells:
+def bad_dates(texts: Cells, form: str | None, lines: str = "") -> BadCells:
     """Return cells that hold no date as bad ones.
 
     Args:
