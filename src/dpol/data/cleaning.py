@@ -23,6 +23,7 @@ from dpol.data.panel import (
     EXAMPLES,
     PANEL,
     above,
+    carry_capacities,
     cells_named,
     check_calendar,
     fill,
@@ -175,8 +176,10 @@ def clean_stream(
     read = rows_of_stream(rows, label, groups, dataset)
     unique, merged = one_row_each(file, read, dataset)
     refuse_other_meanings(file, label, unique, dataset, moved=moved)
-    _refuse_above(file, label, unique, rules, gains)
-    over = np.all(above(unique, gains), axis=0) & (rules.above == "missing")
+    _, beds = carry_capacities(unique["capacity"], unique["entity"])
+    whole = unique.assign(capacity=beds)
+    _refuse_above(file, label, whole, rules, gains)
+    over = np.all(above(whole, gains), axis=0) & (rules.above == "missing")
     missing_above = cells_named(unique[over])
     unique = unique.assign(count=unique["count"].mask(over), above_counts=over)
     if dataset.needed_columns.cases is None:

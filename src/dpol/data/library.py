@@ -188,7 +188,7 @@ def read_gains(
             a cell is empty, not a number or out of range; dates are not increasing; or there are
             fewer than two rounds or experts.
     """
-    from dpol.data.table import BadCells, dates_of, read_file, refuse_cells, values_of
+    from dpol.data.table import BadCells, bad_dates, dates_of, read_file, refuse_cells, values_of
 
     table = read_file(source.file, read)
     present, top, rounds = [*map(str, table.cells)], source.gain_range, len(table.cells)
@@ -212,7 +212,7 @@ def read_gains(
         days = dates_of(table.cells[source.period])
         texts = table.cells.loc[days.isna(), source.period]
         so = keyed("Write them so in the table, or change {dataset.source.period}.")
-        bad.append(BadCells(texts, "a date like 2021-01-31, from 1900 to 2100", so))
+        bad.append(replace(bad_dates(texts, None), remedy=so))
         periods = days.to_numpy().astype("datetime64[D]")
     mend = keyed(
         "Fix the table, or change {dataset.source.gain_range} or {dataset.read.decimal}, or name"

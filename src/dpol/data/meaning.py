@@ -74,7 +74,7 @@ def totals(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
     )
     wide = bounds.pivot(index="period", columns="entity", values=["least", "most"])
     evidence, names = list[str](), list[str]()
-    unit = _last_digit(published)
+    unit = _unit(published)
     verb = "is" if unit == 1 and not hides.any() else "can be"
     while total := find_total(wide["least"].to_numpy(), wide["most"].to_numpy(), unit):
         place, holds, periods, times = total
@@ -97,9 +97,9 @@ def find_total(least: Floats, most: Floats, unit: float) -> tuple[int, int, int,
     """Return the place of the largest column if it is the sum of the others, or else None.
 
     The sum of all columns over a total is a whole number: 2, or 3 for a nation beside its regions
-    and its towns (two of each at least), and so on. Where small numbers are hidden, it lies between
-    that of the least and of the largest sum, which must not be wide. If it does not, only the
-    periods count in which each column has a published number.
+    and its towns (two of each at least), and so on. Where small numbers are hidden, the least and
+    the largest sum enclose it, which must not be far apart. If they do not, the same is tried for
+    the periods in which each column has a published number.
 
     Args:
         least: (periods, names) the smallest values that the cells may have; NaN where there is
@@ -164,7 +164,7 @@ def rates(rows: pd.DataFrame, dataset: Dataset) -> Iterator[Text]:
         )  # fmt: skip
 
 
-def _last_digit(numbers: pd.Series[float]) -> float:
+def _unit(numbers: pd.Series[float]) -> float:
     """Return what all numbers are rounded to: a whole number such as 5, or 0.1, to 10^-6."""
     values = numbers.to_numpy()
     fits = (k for k in range(6) if np.allclose(values, values.round(k), rtol=0, atol=1e-9))

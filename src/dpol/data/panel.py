@@ -280,9 +280,20 @@ def _merge(file: str, rows: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
 
 def above(rows: pd.DataFrame, gains: Collection[Gain]) -> list[pd.Series[bool]]:
     """Return for each question whether the count of each row is above its capacity, or bound."""
-    known = rows["capacity"].where(rows["capacity"] > 0).groupby(rows["entity"])
-    capacity = known.ffill().groupby(rows["entity"]).bfill()
-    return [rows["count"] > (gain.bound or gain.largest * capacity) for gain in gains]
+    return [rows["count"] > (gain.bound or gain.largest * rows["capacity"]) for gain in gains]
+
+
+def carry_capacities(
+    capacity: pd.Series[float], entity: str | pd.Series[str]
+) -> tuple[pd.Series[float], pd.Series[float]]:
+    """Return the capacities above 0, carried forward, and then also backward.
+
+    Args:
+        capacity: the capacities, by period.
+        entity: the entity of each, or the level of the index that has it.
+    """
+    forward = capacity.where(capacity > 0).groupby(entity).ffill()
+    return forward, forward.groupby(entity).bfill()
 
 
 # ---- the full grid ------------------------------------------------------------------------------
@@ -324,10 +335,9 @@ def fill(
     carried = missing & ~absent & (age < (rules.max_carry + 0.5) * length)
     zero = missing & ~absent & ~carried
     known = capacity > 0
-    forward = capacity.where(known).groupby("entity").ffill()
+    forward, capacity = carry_capacities(capacity, "entity")
     beds_carried, backfilled = ~known & forward.notna(), ~known & forward.isna()
     count = count.where(~carried, count.groupby("entity").ffill()).mask(zero | absent, 0.0)
-    capacity = forward.groupby("entity").bfill()
     density = count / capacity
     table = pd.DataFrame(
         {

@@ -114,8 +114,8 @@ def _blank(sign: object) -> object:
 
 
 def plain(text: str) -> str:
-    """Return a text as tables and configs are compared: stripped, composed (NFC), without invisible
-    characters, and with `?` for those of control.
+    """Return a text as dpol compares texts: stripped, composed (NFC), without invisible characters,
+    and with `?` for control characters.
     """
     seen = text.translate(_INVISIBLE).strip().replace("\r\n", "\n")
     return _CONTROL.sub("?", unicodedata.normalize("NFC", seen))

@@ -72,9 +72,10 @@ def of_dates(
     def of_two(part: str, pattern: str) -> bool:
         return has(("year", part)) or (not {*parts} - {"year"} and are(pattern))
 
+    weeks = of_two("week", r"(?![MTH]\d)[^Q\d]*[0-5]?\d(\.0)?")
     quarter, year = r"[QqKT][a-z]*\W?[1-4]", r"\d{4}(\W\d\d)?"
     fits = {
-        "weeks": (weeks := of_two("week", r"(?![MTH]\d)[^Q\d]*[0-5]?\d(\.0)?")),
+        "weeks": weeks,
         "mmwr": weeks and re.search("mmwr|epi", period.lower()),
         "days": has(("year", "month", "day")),
         "months": "day" not in parts and of_two("month", r"M?(0?\d|1[012])(\.0)?"),
@@ -141,8 +142,8 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
     columns |= {"measure": before[-1], "value": others[values[0]]} if before else {}
     said += told(*[name for name, fit in fits.items() if fit], **columns)
     if period in missing:
-        dated, texts = parts_of_dates(header), ["1"] if kept and number in header else []
-        said += of_dates(period, dated) or of_dates(period, dated, texts)
+        texts = ["1"] if kept and number in header else []  # a part of a year may be any number
+        said += of_dates(period, parts_of_dates(header), texts)
     return said
 
 
