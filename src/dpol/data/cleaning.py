@@ -175,7 +175,7 @@ def clean_stream(
     file, rules, periods = rows.file, dataset.rules, dataset.periods
     read = rows_of_stream(rows, label, groups, dataset)
     unique, merged = one_row_each(file, read, dataset)
-    refuse_other_meanings(file, label, unique, dataset, moved=moved)
+    refuse_other_meanings(file, label, unique, read, dataset, moved=moved)
     _, beds = carry_capacities(unique["capacity"], unique["entity"])
     whole = unique.assign(capacity=beds)
     _refuse_above(file, label, whole, rules, gains)
