@@ -159,7 +159,9 @@ def test_counts_above_the_capacity_are_cut_and_named_or_missing() -> None:
     assert counts(clean(blank, dataset(above="missing", max_carry=0)))["above_counts"] == 3
     few = refused(clipped(3), dataset(above="missing", min_total_cases=900))
     assert "(a b: 873 cases in all, fewer than 900 and c: 100 cases" in few
-    assert refused(clipped(3), dataset(above=None)).startswith(
+    many = refused(clipped(3), dataset(above=None))
+    assert many.endswith("if the counts hold other signs, check dataset.read.thousands")
+    assert many.startswith(
         f"hospitals.csv: 3 of 200 counts of stream S are above their capacity ({cut}). Set"
         " dataset.cleaning.above to missing if they are typing errors, or to cut if they are real."
     )

@@ -8,9 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from data.drawn import Drawn, clean, dataset, refused, row, week
+from data.drawn import Drawn, clean, dataset, refused, row, streams, table, typed, week
+from dpol.core.errors import DataError
+from dpol.data.cleaning import clean_table
 from dpol.data.meaning import find_total
 from dpol.data.question import Gain
+from dpol.data.settings import Read
 from pipeline import ROOT
 
 RNG = np.random.default_rng(3)
@@ -160,6 +163,59 @@ def test_a_row_that_is_the_total_of_those_it_is_added_to_stops_the_run(hidden: b
     assert clean(
         [it for it in cells if it["age"] != "65+"], dataset(checked=[], several_rows="max")
     )
+
+
+def with_points(numbers: np.ndarray) -> list[str]:
+    """Write numbers as offices do that set points between thousands."""
+    return [f"{n:,.0f}".replace(",", ".") for n in numbers]
+
+
+@pytest.mark.parametrize("mean", [400, 4_000])
+@pytest.mark.parametrize("capacity", [True, False])
+def test_points_between_thousands_stop_the_run(mean: int, capacity: bool) -> None:
+    """They played as decimals: 5.989 of 7.695 beds, and noise 1,000 times too large."""
+    rng = np.random.default_rng(5)
+    beds = rng.integers(mean, 3 * mean, 4)
+    lines = rng.integers(mean // 2, mean, (4, WEEKS))
+    if mean < 1_000 and not capacity:
+        lines[0, 0] = 1_204  # less than a tenth of the counts have a point
+    table = {
+        name: (" ".join(with_points(line)), " ".join(with_points(np.repeat(most, WEEKS))))
+        for name, line, most in zip("abcd", lines, beds, strict=True)
+    }
+    columns = {} if capacity else {"capacity": None}
+    said = refused(table, dataset(columns, checked=[]))
+    assert 'read:\n    thousands: "."' in said
+    assert "read.decimal" not in said
+    read = {"thousands": ".", "decimal": ","}
+    right = dataset(columns, checked=[]).model_copy(update={"read": Read(**read)})
+    assert clean(table, right).table["count"].max() == lines.max()
+    assert clean(table, dataset(columns, checked=["rates"])).table["count"].max() < 1_000
+
+
+def test_points_between_thousands_stop_the_run_also_if_it_is_said_what_one_person_moves() -> None:
+    of = [row("A", place, week(t), f"1.20{t}", "9.000") for place in "ab" for t in range(9)]
+    with pytest.raises(DataError, match="patients has three decimals"):
+        clean_table(typed(table(of), dataset(checked=[])), dataset(checked=[]), streams(S=["A"]))
+
+
+@pytest.mark.parametrize("number", ["1 204", "1'204", "1\u2019204", "1\u202f204"])
+def test_other_signs_between_thousands_are_refused_with_the_key(number: str) -> None:
+    assert "dataset.read.thousands" in refused([row("A", "a", week(0), number, "2000")])
+
+
+def test_averages_with_three_decimals_are_asked_about_once() -> None:
+    table = drawn(np.round(counts() / 7, 3))
+    assert "patients has three decimals" in refused(table, dataset(checked=[]))
+    assert clean(table, dataset(checked=["rates"]))
+    assert clean(drawn(counts() / 7), dataset(checked=[])), "others are not"
+
+
+def test_shares_beside_a_capacity_are_not_divided_again() -> None:
+    shares = np.random.default_rng(5).integers(20, 101, (WEEKS, 4)) / 100
+    said = refused(drawn(shares, beds=120), dataset(checked=[]))
+    assert 'none is above 1: if they are shares already, make counts: table["patients"]' in said
+    assert clean(drawn(shares * 120, beds=120), dataset(checked=[]))
 
 
 def test_totals_to_date_are_found_with_the_line_that_makes_counts() -> None:

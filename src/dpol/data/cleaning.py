@@ -274,7 +274,7 @@ def _refuse_above(
         keyed(
             "{dataset.cleaning.above} to missing if they are typing errors, or to cut if they are"
             " real. If the bound is wrong, give a public one, which does not come from the counts,"
-            " in {bound}; if the counts hold other signs, check {dataset.read.decimal}",
+            " in {bound}; if the counts hold other signs, check {dataset.read.thousands}",
             bound=Key(("gain", "bound" if bounded else "at_most")),
         ),
     )

@@ -182,16 +182,27 @@ def cumulative(rows: pd.DataFrame, dataset: Dataset) -> Iterator[tuple[CheckName
 
 
 def rates(rows: pd.DataFrame, dataset: Dataset, *, moved: bool) -> Iterator[tuple[CheckName, Text]]:
-    """Yield that counts have decimals, and no capacity."""
+    """Yield that numbers may be cut at signs between thousands, shares already, or rates."""
+    of = dataset.needed_columns
     counts = rows.loc[~rows[HIDDEN].any(axis=1), "count"].dropna()
+    capacities = rows["capacity"].dropna() * of.capacity_per
+    for name, numbers in ((of.count, counts), (of.capacity, capacities)):
+        if name and _unit(numbers) == 0.001:
+            text = f"{name} has three decimals; if their sign stands between thousands, set "
+            sign = json.dumps(dataset.read.decimal)
+            yield "rates", (text, Key(("dataset", "read", "thousands"), sign))
     broken = counts[(counts - counts.round()).abs() > 1e-9]
-    if dataset.needed_columns.capacity or moved or len(broken) <= SOME * len(counts):
+    if len(broken) <= SOME * len(counts):
         return
     some = f"{len(broken):,} of {len(counts):,} counts have decimals ({broken.iloc[0]:g}), and"
-    text = f"{some} there is no capacity: they may be percentages or rates. Say how far one"
-    text += " person moves one of them: {privacy.count_sensitivity}; or, if these signs stand"
-    text += " between thousands, set {dataset.read.thousands}"
-    yield "rates", keyed(text)
+    if of.capacity and counts.max() <= 1:
+        line = f'table["{of.count}"] *= table["{of.capacity}"]'
+        yield "rates", f"{some} none is above 1: if they are shares already, make counts: {line}"
+    if not of.capacity and not moved:
+        text = f"{some} there is no capacity: they may be percentages or rates. Say how far one"
+        text += " person moves one of them: {privacy.count_sensitivity}; or, if these signs stand"
+        text += " between thousands, set {dataset.read.thousands}"
+        yield "rates", keyed(text)
 
 
 def _unit(numbers: pd.Series[float]) -> float:
