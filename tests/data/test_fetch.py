@@ -82,9 +82,12 @@ class Web:
     """A server of a table as `/rows`, which answers queries, `/file` and `/packed`; and fetches.
 
     Each answer gets the next fault of its kind: arguments of `reply`, or bytes, or None for none.
+    `/rows` gives at most `most` rows at a time. The first `stops` answers stop in the middle.
     """
 
     table: Path
+    most: int = 1000
+    stops: int = 0
     faults: dict[str, list[Any]] = field(default_factory=dict)
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
@@ -98,7 +101,9 @@ class Web:
         self.asked.append((kind, asked))
         coming = self.faults.get(kind, [])
         fault = coming.pop(0) if coming else {}
-        return reply(**{"body": BODIES[kind], **fault}) if isinstance(fault, dict) else fault
+        first = int(asked.get("$offset", 0))
+        body = as_csv(WANTED[first : first + self.most]) if kind == "rows" else BODIES[kind]
+        return reply(**{"body": body, **fault}) if isinstance(fault, dict) else fault
 
     def at(self, name: str, **keys: Any) -> dict[str, Any]:
         """Return the endpoint named `rows`, `file` or `packed`."""
@@ -146,7 +151,11 @@ def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
                 stopped.wait(20)
                 return
             with suppress(ConnectionError):  # the client may close the line at any time
-                self.wfile.write(answer)
+                if len(web.asked) <= web.stops:
+                    self.wfile.write(answer[:-20])
+                    stopped.wait(20)
+                else:
+                    self.wfile.write(answer)
 
     stopped = threading.Event()
     listening = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
@@ -158,10 +167,12 @@ def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
         listener.shutdown()
 
 
-def test_rows_are_asked_for_once_and_recorded_until_the_table_is_replaced(web: Web) -> None:
+def test_rows_are_asked_for_and_recorded_until_the_table_is_replaced(web: Web) -> None:
     assert web.fetch(web.at("rows", version="2023", licence="CC0")) == WANTED
     soql = {"$select": ",".join(COLUMNS), "$where": QUERY.where, "$order": "week,hospital,:id"}
-    assert web.asked == [("rows", {**soql, "$limit": "1000000000"})]
+    first, again = web.asked
+    assert first == ("rows", {**soql, "$limit": "1000000000"})
+    assert again == ("rows", {**first[1], "$offset": str(len(WANTED) - 1)})
     record = web.record()
     assert record.pop("retrieved")
     assert record == {
@@ -183,6 +194,39 @@ def test_rows_are_asked_for_once_and_recorded_until_the_table_is_replaced(web: W
     digest = hashlib.sha256(b"replaced by hand").hexdigest()
     facts = {"file": "t.csv.gz", "sha256": digest, "simulated": True}
     assert provenance_of_table(web.table, simulated=True) == facts
+
+
+@pytest.mark.parametrize("most", [2, 5, len(WANTED)])
+def test_a_server_that_gives_fewer_rows_than_asked_is_asked_for_the_others(
+    web: Web, most: int
+) -> None:
+    web.most = most
+    assert web.fetch(web.at("rows")) == WANTED
+    assert web.record()["rows"] == len(WANTED)
+    offsets = [int(asked.get("$offset", 0)) for _, asked in web.asked]
+    assert offsets == [0, *range(most - 1, len(WANTED) - 1, most - 1), len(WANTED) - 1]
+
+
+@pytest.mark.parametrize(
+    "again",
+    [BODIES["rows"], as_csv(WANTED[3:])],
+    ids=["it ignores where to start", "a row was added"],
+)
+def test_a_server_that_gives_another_row_when_asked_again_is_refused(
+    web: Web, again: bytes
+) -> None:
+    web.most = 5
+    web.faults["rows"] = [{}, {"body": again}] * 2
+    assert "gives another row 5 when asked for that row again" in web.refused(web.at("rows"))
+    assert web.fetch(web.at("rows"), web.at("file")) == ROWS
+
+
+def test_a_table_of_a_known_checksum_is_whole_as_it_comes(web: Web) -> None:
+    digest = hashlib.sha256(BODIES["rows"]).hexdigest()
+    assert web.fetch(web.at("rows", sha256=digest)) == WANTED
+    assert len(web.asked) == 1
+    web.most = 5
+    assert f" instead of {digest}" in web.refused(web.at("rows", sha256=digest))
 
 
 @pytest.mark.parametrize("name", ["file", "packed"])
@@ -226,16 +270,35 @@ def test_what_may_pass_is_asked_for_again(
     assert "no endpoint delivered" in web.refused(web.at("file"))
 
 
+@pytest.mark.parametrize(
+    ("kind", "fault"),
+    [
+        ("file", {"sent": 50}),
+        ("packed", {"sent": 50}),
+        ("rows", {"sent": 0}),
+        ("rows", {"sent": -20, "framing": "chunked"}),
+        ("file", {"body": b"hospital,week,state,beds\na,b,c", "framing": "chunked"}),
+    ],
+    ids=str,
+)
+def test_a_cut_answer_is_asked_for_again(web: Web, kind: str, fault: Fault) -> None:
+    web.most, web.faults[kind] = 5, [{}, *[fault] * 3][kind != "rows" :]
+    assert web.fetch(web.at(kind)) == (WANTED if kind == "rows" else ROWS)
+    assert web.pauses == [2, 4]
+    web.faults[kind] = [fault] * 4
+    assert "the answer was cut: " in web.refused(web.at(kind))
+
+
+def test_an_answer_that_stops_is_asked_for_again(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SILENCE", 0.4)
+    web.stops = 1
+    assert web.fetch(web.at("file")) == ROWS
+    assert [kind for kind, _ in web.asked] == ["file", "file"]
+
+
 FINAL: dict[str, tuple[str, Fault, str]] = {
     "bad query": ("rows", {"status": "400 Bad"}, "status 400"),
     "a pause that is none": ("file", busy("soon"), "no answer: Invalid Retry-After header: soon"),
-    "cut": ("file", {"sent": 50}, "the answer was cut"),
-    "cut in a chunk": ("rows", {"sent": -20, "framing": "chunked"}, "the answer was cut"),
-    "no end of a line": (
-        "file",
-        {"body": b"hospital,week,state,beds\na,b,c", "framing": "chunked"},
-        "ends in the middle of a line",
-    ),
     "web page": ("file", {"body": b"\n<!DOCTYPE html>\nDown\n"}, "is a web page, not a table"),
     "other header": (
         "rows",

@@ -7,10 +7,12 @@ import hashlib
 import importlib.metadata
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import requests
 import urllib3
 
@@ -19,6 +21,7 @@ from dpol.core.files import atomic_path, locked, packed_file, remove_temporary, 
 from dpol.core.words import printable
 from dpol.data.query import Query
 from dpol.data.settings import Endpoint, WebSource
+from dpol.data.table import read_file, write_raw_table
 
 SILENCE = 60  # seconds: longest silence of a server
 _EVERY_ROW = "1000000000"  # a Socrata server gives 1,000 rows unless asked for more
@@ -41,7 +44,8 @@ def fetch_table(
 
     `<destination>.provenance.json`, written before the table, records the endpoint, and why earlier
     ones failed. A `file` is fetched whole. A second call waits for the first, and removes what a
-    killed one left. A server that does not answer, or says that it is busy, is asked again.
+    killed one left. A server that does not answer, cuts its answer, or says that it is busy, is
+    asked again.
 
     Raises:
         FetchError: no endpoint delivers the table.
@@ -57,8 +61,9 @@ def fetch_table(
             log(f"fetching {endpoint.url}")
             try:
                 delivered = _fetch(session, endpoint, query, table)
-            except FetchError as error:
-                failures.append(f"{endpoint.kind} {endpoint.url}: {_plain(str(error))}")
+            except (DataError, FetchError) as error:
+                why = str(error).removeprefix(str(table)).lstrip(",: ")
+                failures.append(f"{endpoint.kind} {endpoint.url}: {_plain(why)}")
                 log(failures[-1])
                 continue
             facts = {
@@ -89,27 +94,55 @@ def _fetch(
 ) -> dict[str, Any]:
     """Download a whole CSV file, plain or gzip, from one endpoint.
 
+    A Socrata server may give fewer rows than it is asked for. So it is asked for the rows from the
+    last one on, until it gives that row alone. A table with a SHA-256 is whole as it comes.
+
     Returns:
         Facts for the provenance: number of rows, final address, and version from the headers.
 
     Raises:
-        FetchError: the download fails, or is not a table with the columns.
+        FetchError: the download fails, or the table changes meanwhile.
+        DataError: it is not a table with the columns.
     """
-    from dpol.data.table import read_file
-
     asked = {**query.soql, "$limit": _EVERY_ROW} if endpoint.kind == "socrata" else {}
-    with _get(session, str(endpoint.url), asked) as answer:
-        _download(answer, endpoint.sha256, table)
-    try:
-        rows = len(read_file(table, query.dataset.read, query.dataset.must_have).cells)
-    except DataError as error:
-        raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
+    read = partial(read_file, table, query.dataset.read, query.dataset.must_have)
+    answer = _download(session, endpoint, asked, table)
+    rows = more = read().cells
+    while asked and not endpoint.sha256 and len(more) > 1:
+        asked["$offset"] = str(len(rows) - 1)
+        _download(session, endpoint, asked, table)
+        more = read().cells
+        if not more.iloc[0].equals(rows.iloc[-1]):
+            raise FetchError(f"gives another row {len(rows):,} when asked for that row again")
+        rows = pd.concat([rows, more[1:]])
+        write_raw_table(rows, table)
     return {
-        "rows": rows,
+        "rows": len(rows),
         "final_url": _plain(answer.url.partition("?")[0]),
         "etag": _plain(answer.headers.get("ETag", "")),
         "last_modified": _plain(answer.headers.get("Last-Modified", "")),
     }
+
+
+def _download(
+    session: requests.Session, endpoint: Endpoint, asked: Mapping[str, str], table: Path
+) -> requests.Response:
+    """Write the body of an answer to a gzip table; ask again if the body is cut.
+
+    Raises:
+        FetchError: no answer, a body that is no table, or one that is cut whenever it is asked for.
+    """
+    tries = _TRIES
+    while True:
+        try:
+            with _get(session, str(endpoint.url), asked) as answer:
+                _write(answer, endpoint.sha256, table)
+            return answer
+        except urllib3.exceptions.HTTPError as error:
+            if not tries.total:
+                raise FetchError(f"the answer was cut: {_innermost(error)}") from error
+            tries = tries.increment("GET", error=error)
+            tries.sleep()
 
 
 def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> requests.Response:
@@ -129,16 +162,7 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     return answer
 
 
-def _body(answer: requests.Response) -> Iterator[bytes]:
-    """Yield the body of an answer. Raises FetchError if it is shorter than the server stated."""
-    try:
-        while block := answer.raw.read(1 << 16, decode_content=False):
-            yield block
-    except urllib3.exceptions.HTTPError as error:
-        raise FetchError(f"the answer was cut: {_innermost(error)}") from error
-
-
-def _download(answer: requests.Response, pinned: str | None, table: Path) -> None:
+def _write(answer: requests.Response, pinned: str | None, table: Path) -> None:
     """Write the body of an answer to a gzip table, if it is whole.
 
     It is whole if it has the SHA-256 `pinned`. Otherwise it has the length that the server states,
@@ -147,10 +171,8 @@ def _download(answer: requests.Response, pinned: str | None, table: Path) -> Non
     chunked = answer.headers.get("Transfer-Encoding", "").lower() == "chunked"
     stated = re.fullmatch("[0-9]+", answer.headers.get("Content-Length", ""))
     if not (pinned or chunked or stated):
-        raise FetchError(
-            "states no length: a cut file would look whole; set sha256 of the endpoint"
-        )
-    digest, body = hashlib.sha256(), _body(answer)
+        raise FetchError("states no length: a cut file would look whole; set its sha256")
+    digest, body = hashlib.sha256(), iter(partial(answer.raw.read, 1 << 16), b"")
     start = next(body, b"")
     if _WEB_PAGE.match(start):
         raise FetchError("is a web page, not a table; open it in a browser to see why")
@@ -163,7 +185,7 @@ def _download(answer: requests.Response, pinned: str | None, table: Path) -> Non
     if pinned not in (None, digest.hexdigest()):
         raise FetchError(f"has SHA-256 {digest.hexdigest()} instead of {pinned}")
     if chunked and not (pinned or packed or chunk.endswith(b"\n")):
-        raise FetchError("ends in the middle of a line")
+        raise urllib3.exceptions.ProtocolError("it ends in the middle of a line")
 
 
 def _innermost(error: BaseException) -> str:
