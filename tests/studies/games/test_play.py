@@ -1,4 +1,5 @@
 import math
+import tracemalloc
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -103,15 +104,34 @@ MEMBERS = make_members("rw-ftpl")
 
 @pytest.mark.parametrize(
     ("rounds", "n", "sizes"),
-    [(2, 250, [30]), (2, 251, [15, 15]), (2, 7_600, [1] * 30), (2_000, 125, [30]),
-     (2_001, 125, [15, 15]), (1_000_000, 1, [6] * 5)],
+    [(2, 250, [30]), (2, 251, [15, 15]), (2, 7_600, [1] * 30), (8_000, 125, [30]),
+     (8_001, 125, [15, 15]), (4_000_000, 1, [6] * 5)],
 )  # fmt: skip
 def test_parts_by_hand(rounds, n, sizes):
-    """At most 7,500 replicates times experts; of games above 1,000 rounds in proportion fewer."""
+    """At most 7,500 replicates times experts; of games above 4,000 rounds in proportion fewer."""
     stream = synthetic_stream("any", np.zeros((rounds, n)))
     split = list(parts(stream, MEMBERS, range(7, 37)))
     assert [len(part) for part in split] == sizes
     assert [number for part in split for number in part] == list(range(7, 37))
+
+
+def test_long_games_of_300_experts_are_played_several_at_a_time():
+    stream = synthetic_stream("long", np.zeros((15_000, 300)))
+    assert {len(part) for part in parts(stream, MEMBERS, range(60))} == {6}
+
+
+def test_no_part_leaves_numbers_of_every_round_behind(random_stream, monkeypatch):
+    """With one replicate a part, twelve more may keep their actions, and no further array."""
+    stream = random_stream(2_000, 20)
+    monkeypatch.setattr(compute, "MOST_TOGETHER", 1)
+    peaks = []
+    for replicates in (4, 16):
+        tracemalloc.start()
+        suite(stream, ["rw-ftpl"], replicates=range(replicates), noise="capacity")
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    actions_and_gains = 12 * stream.n_rounds * 16
+    assert peaks[1] - peaks[0] < 2 * actions_and_gains + stream.gains.nbytes
 
 
 def test_many_learners_are_played_in_small_parts():

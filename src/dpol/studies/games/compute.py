@@ -12,11 +12,12 @@ import pyarrow as pa
 
 from dpol.core.errors import DpolError, in_one_line
 from dpol.data.stream import GainStream, read_stream
-from dpol.experts.interface import Member
+from dpol.experts.interface import Actions, Member
 from dpol.experts.play import RawGains, Source, guarantee_of, play_rounds
 from dpol.experts.registry import make_members
 from dpol.noise import MemoryChoice, find_noise, noise_scale, privatize
 from dpol.noise.noisy_gains import Seeds
+from dpol.privacy.guarantee import Guarantee
 from dpol.studies.games.scores import Played, rounds_of, score_tables
 from dpol.studies.games.settings import GamePoint, columns_in_paper
 from dpol.studies.study import Inputs
@@ -69,7 +70,7 @@ def play_suite(
     columns, best = columns_in_paper(members, noise), stream.gains.max(axis=1)
     count_noise = _count_noise(stream, noise, mu) if model == "local" else math.nan
 
-    def play_part(part: Sequence[int]) -> list[Played]:
+    def play_part(part: Sequence[int]) -> tuple[list[Actions], list[Guarantee]]:
         """Play some replicates; their data are freed before the next part is played."""
         source: Source
         if model == "local":
@@ -86,40 +87,40 @@ def play_suite(
             replicates=tuple(part),
             stay=stream.stay,
         )
-        played = []
-        for member, (column, variant) in zip(members, columns, strict=True):
+        actions, guarantees = list[Actions](), list[Guarantee]()
+        for member in members:
             with _named_if_it_fails(member):
                 algorithm, generators = member.algorithm, seeds.algorithm(member.label)
-                actions = play_rounds(algorithm, source, generators, name=member.label)
-                played.append(
-                    Played(
-                        stream=stream.label,
-                        noise=noise,
-                        mu=float(mu),
-                        label=member.label,
-                        family=member.family,
-                        origin=member.origin,
-                        guarantee=guarantee_of(algorithm, source),
-                        replicates=part,
-                        actions=actions,
-                        gains=stream.gains[np.arange(stream.n_rounds), actions],
-                        best=best,
-                        column=column,
-                        variant=variant,
-                        count_noise=count_noise,
-                    )
-                )
-        return played
+                actions.append(play_rounds(algorithm, source, generators, name=member.label))
+                guarantees.append(guarantee_of(algorithm, source))
+        return actions, guarantees
 
-    played = [play_part(part) for part in parts(stream, members, replicates)]
+    played = list[list[Actions]]()
+    for part in parts(stream, members, replicates):
+        # A guarantee may hold numbers of every round, so those of one part are kept.
+        actions, guarantees = play_part(part)
+        played.append(actions)
+    joined = [np.concatenate(own) for own in zip(*played, strict=True)]
     return [
-        replace(
-            own[0],
+        Played(
+            stream=stream.label,
+            noise=noise,
+            mu=float(mu),
+            label=member.label,
+            family=member.family,
+            origin=member.origin,
+            guarantee=guarantee,
             replicates=replicates,
-            actions=np.concatenate([part.actions for part in own]),
-            gains=np.concatenate([part.gains for part in own]),
+            actions=own,
+            gains=stream.gains[np.arange(stream.n_rounds), own],
+            best=best,
+            column=column,
+            variant=variant,
+            count_noise=count_noise,
         )
-        for own in zip(*played, strict=True)
+        for member, (column, variant), guarantee, own in zip(
+            members, columns, guarantees, joined, strict=True
+        )
     ]
 
 
@@ -149,8 +150,8 @@ def parts(
 ) -> Iterator[Sequence[int]]:
     """Split the replicates of a job into parts of nearly equal size, to be played one by one.
 
-    Parts keep the arrays of a round, and those of all rounds of a long game, below
-    `MOST_TOGETHER`; RW-Meta has (learners, learners) arrays.
+    Parts keep the arrays of a round below `MOST_TOGETHER`, and the noise of a long game below 240
+    MB; RW-Meta has (learners, learners) arrays.
 
     Raises:
         ValueError: there are no replicates.
@@ -158,7 +159,7 @@ def parts(
     if not len(replicates):
         raise ValueError("at least one replicate is needed")
     n, learners = stream.n_experts, max(it.algorithm.n_learners for it in members)
-    each = max(n, learners**2 / 64, n * stream.n_rounds / 1_000)
+    each = max(n, learners**2 / 64, n * stream.n_rounds / 4_000)
     most = max(1, int(min(len(replicates), MOST_TOGETHER / each)))
     count = -(-len(replicates) // most)
     for part in range(count):
