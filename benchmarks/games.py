@@ -39,6 +39,10 @@ N, WEEKS = 293, 148
 """Hospitals of California in the first paper, and its weeks."""
 SUITE = "rw-ftpl", "rw-meta", "ridge", "random-effects"
 """RW-Meta, and all its learners alone."""
+LONG_SUITE = "rw-meta", "rw-ftpl", "discounted-mean"
+"""Algorithms that play many rounds."""
+SLOWER = 4
+"""Most times as long that a round may take in a long game, whose noise no cache holds."""
 BANKS = {
     13: RidgeBank(),
     50: RidgeBank((4, 8, 12, 16, 24, 32, 64), {f"{k:.2f}": k for k in np.geomspace(0.1, 10, 7)}),
@@ -181,6 +185,25 @@ def time_learners(n: int = N) -> list[Measured]:
         found.append(
             Measured(f"share of eigenvalues, m = {algorithm.n_learners}", sum(steps) / whole)
         )
+    return found
+
+
+def time_long(n: int = 300, rounds: int = 15_000) -> list[Measured]:
+    """Measure a job that plays many rounds, and one that plays the paper's weeks."""
+    found = []
+    for name in LONG_SUITE:
+
+        def of_round(n_rounds: int, replicates: int, name: str = name) -> float:
+            stream, members = simulated(n, n_rounds), make_members(name)
+            settings = {"noise": "isotropic", "mu": 0.25, "seed": 1}
+            work = partial(play_suite, stream, members, replicates=range(replicates), **settings)
+            return 1e6 * cpu_seconds(work, 1) / (n_rounds * replicates)
+
+        long, short = of_round(rounds, 12), of_round(WEEKS, 100)
+        found += [
+            Measured(f"a replicate and round, {name}", long, "μs"),
+            Measured(f"over that of {WEEKS} rounds, {name}", long / short, most=SLOWER),
+        ]
     return found
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from games import time_adabatch, time_lazy, time_learners, time_meta, time_scaling
+from games import time_adabatch, time_lazy, time_learners, time_long, time_meta, time_scaling
 from machine import ROOT, Measured
 from peers import time_peers
 from runs import time_collecting, time_planning, time_run, time_starts
@@ -29,6 +29,7 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Measured]]]] = {
     "peers": ("Other packages on the same work", time_peers),
     "lazy": ("L2P, 20 replicates", time_lazy),
     "learners": ("RW-Meta by its number of learners m, μ = 0.25", time_learners),
+    "long": ("Long games, n = 300, T = 15,000, μ = 0.25, 12 replicates", time_long),
     "scaling": ("RW-Meta and its learners, doubled in one size", time_scaling),
     "starts": ("Start of a job", time_starts),
     "collecting": ("The job that collects the games of `config/paper.yaml`", time_collecting),

@@ -54,6 +54,7 @@ def test_each_part_of_a_process_measures_and_the_page_shows_it(bench: Any) -> No
         "adabatch": lambda: games.time_adabatch(400),
         "lazy": lambda: games.time_lazy(2_000),
         "learners": lambda: games.time_learners(4),
+        "long": lambda: games.time_long(4, 20),
     }
     parts = ("scaling", "starts", "collecting")
     bench.PARTS = {
