@@ -20,6 +20,7 @@ from typing import Literal
 import numpy as np
 
 from dpol.core.arguments import as_float
+from dpol.core.errors import DataError
 from dpol.core.plugins import load_named, target_of
 from dpol.core.randomness import Floats
 from dpol.core.words import short_repr
@@ -67,8 +68,9 @@ class Noise:
         title: standard deviation on expert i in round t, in words and symbols.
         origin: `paper`, `standard`, `ours`, or `other` (another package).
         scale: maps (stream, mu) to the (T, n) standard deviations, from public facts: where noise
-            is drawn the stream's gains are 0. For Gaussian noise mu is that of one round, and dpol
-            divides it for longer stays; for other laws it is that of a stay.
+            is drawn the stream's gains are 0. `find_noise` adds the check of `as_scale`. For
+            Gaussian noise mu is that of one round, and dpol divides it for longer stays; for other
+            laws it is that of a stay.
         needs_capacities: whether it is noise on counts, so that gains with a given sensitivity are
             refused; the record then counts people.
         constant: whether all rounds and experts have the same scale.
@@ -150,6 +152,47 @@ def _on_counts(mechanism: Mechanism, stream: GainStream, mu: float) -> Floats:
     return np.asarray(LAPLACE.deviation(each) * stream.count_sensitivity / capacity)
 
 
+def as_scale(values: object, noise: str, stream: GainStream, mu: float) -> Floats:
+    """Return the (T, n) scale that a noise gave for a stream, as an array of its own.
+
+    A record takes each number as the deviation of the noise that is drawn, so a negative one would
+    hide that there is no noise.
+
+    Raises:
+        DataError: the values are not (T, n) finite numbers of at least 0.
+    """
+    try:
+        given = np.asarray(values)
+    except (TypeError, ValueError):  # rows of several lengths
+        given = np.array(None)
+    fits = given.dtype.kind in "iuf" and given.shape == stream.gains.shape
+    scale = given.astype(float) if fits else np.full(stream.gains.shape, math.nan)
+    wrong = np.argwhere(~(np.isfinite(scale) & (scale >= 0)))
+    if len(wrong):
+        t, i = wrong[0]
+        found = f"{scale[t, i]:g} for {stream.entities[i]} in round {t + 1}"
+        if not fits:
+            found = f"{type(values).__name__} ({given.dtype}) of shape {given.shape}"
+        raise DataError(
+            f"stream {stream.label}: the scale of {noise} noise at mu = {mu:g} must be finite"
+            f" numbers of at least 0, of shape {scale.shape}, got {found}; mend the scale, or take"
+            " a larger mu or a smaller sensitivity"
+        )
+    return scale + 0.0  # -0.0 is no noise, as 0.0 is
+
+
+def _checked(noise: Noise) -> Noise:
+    """Return a noise whose scale passes `as_scale` wherever somebody asks for it."""
+    return replace(noise, scale=partial(_scale_of, noise))
+
+
+def _scale_of(noise: Noise, stream: GainStream, mu: float) -> Floats:
+    scale, again = (as_scale(noise.scale(stream, mu), noise.name, stream, mu) for _ in range(2))
+    if (scale != again).any():  # parts of a game would share the record of the first
+        raise DataError(f"noise {noise.name}: its scale changes when asked again; draw nothing")
+    return scale
+
+
 def memory_of(noise: Noise, stream: GainStream, mu: float, choice: MemoryChoice) -> Chains | None:
     """Return the memory of the noise of a stream; None for independent noise.
 
@@ -219,7 +262,7 @@ EVENT_STREAMS = tuple(
 """Mechanisms for streams, each run by every holder alone."""
 
 NOISES: dict[str, Noise] = {
-    noise.name: noise
+    noise.name: _checked(noise)
     for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY, MEMORY, *EVENT_STREAMS)
 }
 """Noises of dpol by name."""
@@ -246,7 +289,7 @@ def find_noise(name: object) -> Noise:
             " and computes what it guarantees, so give a dpol.Noise with a scale and a law_name"
             f" ({' or '.join(LAWS)})"
         )
-    return replace(noise, name=str(name), origin="other", central=False)
+    return _checked(replace(noise, name=str(name), origin="other", central=False))
 
 
 def in_order(names: Collection[str]) -> list[str]:

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from dpol.core.arguments import check_kind, check_mu
-from dpol.core.errors import DataError
 from dpol.core.randomness import (
     Floats,
     ReplicateGenerators,
@@ -26,7 +25,7 @@ from dpol.core.words import short_repr
 from dpol.data.stream import MAKE_STREAM, GainStream
 from dpol.noise.event_streams import Mechanism
 from dpol.noise.neighbours import neighbours_of
-from dpol.noise.noises import MemoryChoice, find_noise, known_memory, memory_of
+from dpol.noise.noises import MemoryChoice, as_scale, find_noise, known_memory, memory_of
 from dpol.privacy.chains import Chains, MemoryKind
 from dpol.privacy.gaussian_dp import worst_two
 from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
@@ -140,26 +139,14 @@ def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
 
     Raises:
         ValueError: the noise is unknown.
-        DataError: the stream lacks the capacities that the noise needs, or the noise is not
-            finite.
+        DataError: the stream lacks the capacities that the noise needs, or `as_scale` refuses the
+            scale.
     """
     made = find_noise(noise)
     one_round = mu / math.sqrt(stream.stay) if made.law is GAUSSIAN else mu
-    return _finite(made.scale(_public_facts(stream), one_round), stream, noise, mu)
-
-
-def _public_facts(stream: GainStream) -> GainStream:
-    """Return the stream without gains, so that no scale can depend on them."""
-    return replace(stream, gains=np.zeros_like(stream.gains), provenance={})
-
-
-def _finite(scale: Floats, stream: GainStream, noise: str, mu: float) -> Floats:
-    if not np.isfinite(scale).all():
-        raise DataError(
-            f"stream {stream.label}: {noise} noise at mu = {mu:g} is too large for a number;"
-            " take a larger mu, or a smaller sensitivity"
-        )
-    return scale
+    # Without the gains, so that no scale can depend on them.
+    public = replace(stream, gains=np.zeros_like(stream.gains), provenance={})
+    return made.scale(public, one_round)
 
 
 def achieved_mu(stream: GainStream, scale: Floats, memory: Chains | None = None) -> float:
@@ -247,7 +234,7 @@ def privatize(
     if mechanism is not None and mu < math.inf:
         gains = released(stream, mechanism, mu, seeds.local_noise())
         initial = np.zeros_like(gains[0])
-    elif made.law is LAPLACE and mu < math.inf:
+    elif made.law is LAPLACE and fresh.any():
         strengths = _strengths(stream, fresh)
         initial, gains = _draw_on_counts(stream, strengths, seeds.local_noise())
     else:
@@ -277,12 +264,12 @@ def _scale_and_memory(
     stream: GainStream, noise: str, mu: float, choice: MemoryChoice
 ) -> tuple[Floats, Chains | None]:
     """Return the (T, n) scale of the fresh noise, and its memory."""
-    independent = np.array(noise_scale(stream, noise, mu))
+    independent = noise_scale(stream, noise, mu)
     kept = memory_of(find_noise(noise), stream, mu, choice)
     if kept is None:
         return independent, None
     scale = find_noise(noise).scale(stream, mu) * kept.norm(stream.stay)
-    return _finite(scale, stream, noise, mu), kept
+    return as_scale(scale, noise, stream, mu), kept
 
 
 def _draw(
@@ -334,10 +321,11 @@ def _of_one(stream: GainStream) -> Floats:
 def _strengths(stream: GainStream, scale: Floats) -> Floats:
     """Return the (T, n) strengths of Laplace noise on counts, for the (T, n) deviations of gains.
 
-    Deviations are rounded down to 12 digits, so that cells which are to be alike are.
+    Deviations are rounded down to 12 digits, so that cells which are to be alike are; those too
+    small for a digit, to 0.
     """
     deviations = scale / _of_one(stream)
-    digit = 10 ** (np.floor(np.log10(np.where(deviations > 0, deviations, 1.0))) - 11)
+    digit = 10 ** (np.floor(np.log10(np.where(deviations > 1e-290, deviations, 1.0))) - 11)
     with np.errstate(divide="ignore"):
         return np.asarray(LAPLACE.deviation_of_one / (np.floor(deviations / digit) * digit))
 
