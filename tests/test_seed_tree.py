@@ -75,7 +75,7 @@ def play(uses, stream, members, noise="isotropic-constant", mu=1.0, seed=1, repl
 
 
 SYSTEM = {"algorithm": "rw-meta", "noise": "isotropic"}
-# For a stay of one week the games are those of the suites.
+# For a stay of one week the games are those of the suites; others have a label of their own.
 MEMORY = {"weeks": [2, 3], "mus": [0.5, 1]}
 
 

@@ -73,19 +73,30 @@ def test_mu_infinity_means_no_noise(hospitals, given_gains, noise):
 
 @pytest.mark.parametrize("usual", ["isotropic", "laplace-uniform"])
 def test_noise_depends_on_all_that_names_it_and_not_on_the_gains(make_stream, usual):
-    """Else two noisy tables, of streams that differ in stay, would give the raw one."""
-
-    def standard(gains=GAINS, label="test", noise=usual, mu=1.0, seed=7, stay=1):
-        stream = make_stream(gains, BEDS[:1] * 2, label=label, stay=stay)
+    def standard(gains=GAINS, label="test", noise=usual, mu=1.0, seed=7):
+        stream = make_stream(gains, BEDS[:1] * 2, label=label)
         noisy = private(stream, noise, mu, seed=seed)
         return (noisy.gains - np.asarray(gains)) / noisy.noise_scale
 
     one = standard()
     np.testing.assert_array_equal(standard(), one)
     np.testing.assert_allclose(standard(np.zeros((2, 3))), one, atol=1e-14)
-    changes = {"label": "other", "noise": "capacity", "mu": 2.0, "seed": 8, "stay": 2}
+    changes = {"label": "other", "noise": "capacity", "mu": 2.0, "seed": 8}
     for name, value in changes.items():
         assert not np.isclose(standard(**{name: value}), one, atol=1e-6).any()
+
+
+@pytest.mark.parametrize("noise", ["isotropic", "capacity-memory", "laplace-uniform"])
+@pytest.mark.parametrize("changed", [{"stay": 2}, {"count_sensitivity": 2.0}])
+def test_two_releases_with_one_seed_share_their_draws(make_stream, noise, changed):
+    """As `privatize` says: one secret seed is for one release."""
+
+    def draws(**fields):
+        noisy = private(make_stream(GAINS, BEDS[:1] * 2, **fields), noise)
+        scale = noisy.noise_scale if noisy.fresh_scale is None else noisy.fresh_scale
+        return (noisy.gains[:, 0] - GAINS[0]) / scale[0]
+
+    np.testing.assert_allclose(draws(**changed), draws())
 
 
 @pytest.mark.parametrize("change", [1, 3])

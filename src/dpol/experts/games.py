@@ -133,5 +133,4 @@ def seeds_of(algorithm: AnyAlgorithm, source: Source) -> Seeds:
         noise=noise,
         mu=float(source.mu),
         replicates=source.numbers,
-        stay=source.stream.stay,
     )

@@ -44,7 +44,6 @@ class Seeds:
         noise: name of the noise; `none` where nothing is private.
         mu: privacy level.
         replicates: numbers of the replicates.
-        stay: longest stay that the noise hides, which decides its scale as mu does.
     """
 
     seed: int
@@ -52,7 +51,6 @@ class Seeds:
     noise: str
     mu: float
     replicates: tuple[int, ...]
-    stay: int = 1
 
     def local_noise(self) -> ReplicateGenerators:
         """Return generators of the noise on the gains, which all algorithms of a suite share."""
@@ -63,8 +61,7 @@ class Seeds:
         return self._generators(f"algorithm {label}")
 
     def _generators(self, purpose: str) -> ReplicateGenerators:
-        stream = self.stream if self.stay == 1 else f"{self.stream}, stays of {self.stay}"
-        key = (stream, self.noise, self.mu)
+        key = (self.stream, self.noise, self.mu)
         return replicate_generators(self.seed, key, self.replicates, purpose)
 
 
@@ -193,8 +190,9 @@ def privatize(
         stream: raw gains; the result holds no reference to them.
         noise: key of `dpol.noise.NOISES`, or name of another package's noise.
         mu: privacy level; inf for no noise, if the noise has `none_at_infinity`.
-        seed: root seed; with the stream's label and stay, noise, mu and replicate it fixes all
-            draws.
+        seed: root seed; with the stream's label, noise, mu and replicate it fixes all draws, so a
+            secret seed is for one release. Two releases that share them, of other capacities, stays
+            or a corrected table, have the same draws, and together they reveal the raw gains.
         replicates: number of replicates, or their numbers.
         memory: memory of the noise `capacity-memory`; other noises ignore it.
 
@@ -226,7 +224,6 @@ def privatize(
         noise=noise,
         mu=mu,
         replicates=replicate_numbers(replicates),
-        stay=stream.stay,
     )
     fresh, kept = _scale_and_memory(stream, noise, mu, memory)
     made = find_noise(noise)

@@ -83,9 +83,14 @@ def one(frame: pd.DataFrame, **key: Any) -> pd.Series:
     return frame.iloc[place]
 
 
+def of_three_weeks(stream: GainStream) -> GainStream:
+    """Return the stream for stays; its label separates its noise from that of other units."""
+    return replace(stream, label=f"{stream.label}, stays of 3", stay=3)
+
+
 def test_gains_come_from_noise_made_for_the_unit(frame: pd.DataFrame, stream: GainStream) -> None:
-    """Played by hand; the stay separates the noise from the noise of suites and other units."""
-    long = replace(stream, stay=3)
+    """Played by hand."""
+    long = of_three_weeks(stream)
     (member,) = make_members("random-effects")
     totals = {}
     for noise in (REMEMBERED, INDEPENDENT):
@@ -175,7 +180,7 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(
     assert guess == pytest.approx(gaussian, rel=1e-5)
     assert curve < gaussian < pure < small
     assert rows["guaranteed_mu"].iloc[5] > 0.5
-    long = replace(stream, stay=3)
+    long = of_three_weeks(stream)
     totals = [
         play("persistence", privatize(long, noise, mu, seed=1, replicates=5)).gains(long).sum(1)
         for (noise, _), mu in levels.items()

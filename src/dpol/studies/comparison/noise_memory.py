@@ -31,7 +31,10 @@ def play_memories(point: MemoryPoint, inputs: Inputs) -> pd.DataFrame:
     Columns: `totals`, the gains of the replicates, and columns of the table `memory` that one game
     determines.
     """
-    stream = replace(read_stream(inputs.files["stream"]), stay=point.weeks)
+    given = read_stream(inputs.files["stream"])
+    # Each unit of privacy has draws of its own.
+    label = given.label if point.weeks == 1 else f"{given.label}, stays of {point.weeks}"
+    stream = replace(given, label=label, stay=point.weeks)
     rows = []
     for spec, games in point.readers:
         for name, mu in games:
@@ -45,7 +48,7 @@ def play_memories(point: MemoryPoint, inputs: Inputs) -> pd.DataFrame:
             )
             noise = find_noise(name)
             row = {
-                "stream": stream.label,
+                "stream": given.label,
                 "weeks": point.weeks,
                 "unmeasured_share": unmeasured_of(stream)["share"],
                 "algorithm": played.label,

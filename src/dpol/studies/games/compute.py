@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from dpol.core.errors import DpolError, in_one_line
 from dpol.data.stream import GainStream, read_stream
+from dpol.experts.games import seeds_of
 from dpol.experts.interface import Actions, Member
 from dpol.experts.play import RawGains, Source, guarantee_of, play_rounds
 from dpol.experts.registry import make_members
 from dpol.noise import MemoryChoice, find_noise, noise_scale, privatize
-from dpol.noise.noisy_gains import Seeds
 from dpol.privacy.guarantee import Guarantee
 from dpol.studies.games.scores import Played, rounds_of, score_tables
 from dpol.studies.games.settings import GamePoint, columns_in_paper
@@ -76,21 +76,14 @@ def play_suite(
         if model == "local":
             source = privatize(stream, noise, mu, seed=seed, replicates=part, memory=noise_memory)
         else:
-            source = RawGains(stream, mu, part)
+            source = RawGains(stream, mu, part, seed=seed)
             if model == "central":
                 source = replace(source, noise=noise)
-        seeds = Seeds(
-            seed=seed,
-            stream=stream.label,
-            noise=noise,
-            mu=float(mu),
-            replicates=tuple(part),
-            stay=stream.stay,
-        )
         actions, guarantees = list[Actions](), list[Guarantee]()
         for member in members:
             with _named_if_it_fails(member):
-                algorithm, generators = member.algorithm, seeds.algorithm(member.label)
+                algorithm = member.algorithm
+                generators = seeds_of(algorithm, source).algorithm(member.label)
                 actions.append(play_rounds(algorithm, source, generators, name=member.label))
                 guarantees.append(guarantee_of(algorithm, source))
         return actions, guarantees

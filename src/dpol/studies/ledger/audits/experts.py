@@ -158,16 +158,15 @@ def audit_curator(
         stay: number of rounds that the person stays.
     """
     one, other = streams = one_moved(*BEDS, noise, stay).streams()
-    label = one.label if stay == 1 else f"{one.label}, stays of {stay}"
     if isinstance(algorithm, TreeFTPL):
         mechanism, variant = f"tree-aggregated {sums}", f"{algorithm.objective}, {noise}"
         matrix, purpose = tree_nodes(one.n_rounds), f"algorithm tree {variant}"
-        key: SeedKey = label, MU
+        key: SeedKey = one.label, MU
     else:
         mechanism, variant = "factorised sums", f"{sums}, {noise}"
         matrix = algorithm.factorization(one.n_rounds).workload[:-1]
         purpose = f"algorithm {variant}"
-        key = "audit: sums", label, MU
+        key = "audit: sums", one.label, MU
     released, lead = [], []
     for stream, numbers in zip(streams, replicates_of(settings), strict=True):
         source = RawGains(stream, MU, numbers, noise=noise)
@@ -246,7 +245,7 @@ def one_moved(
     gains[:stay, [FIRST, LAST]] -= persons / beds[:stay, [FIRST, LAST]] / 2
     periods = np.datetime64("2000-01-01") + np.arange(len(gains))
     stream = GainStream(
-        label=label,
+        label=label if stay == 1 else f"{label}, stays of {stay}",
         gains=gains,
         capacity=beds,
         entities=tuple("abcdef"),
