@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
+import dpol
+from dpol.core.errors import DataError
 from dpol.core.words import at_least, at_most
-from dpol.data.stream import MAX_CARRY, SELECTION
+from dpol.data.stream import MAX_CARRY, SELECTION, GainStream
 from dpol.experts.follow_the_leader import FollowTheLeader
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.play import RawGains, guarantee_of
@@ -107,6 +109,48 @@ def test_records_of_no_persons_say_nothing_of_stays(random_stream):
 
 
 # ---- accounts ------------------------------------------------------------------------------------
+
+
+def gains_of(sensitivity):
+    """Return a stream of three experts without capacities, by the sensitivity of each round."""
+    sensitivity = np.array(sensitivity, dtype=float)
+    return GainStream(np.full((len(sensitivity), 3), 0.5), given_sensitivity=sensitivity)
+
+
+@pytest.mark.parametrize("noise", ["isotropic", "isotropic-constant"])
+def test_fresh_noise_on_gains_without_capacities_composes_over_rounds(noise):
+    """Rounds add up by their squares; with one scale for all, a round counts by its sensitivity."""
+    assert account(0.5, 4).mu == 1.0
+    stream = gains_of([0.3, 0.4, 0.1, 0.2, 0.4])
+    record = privatize(stream, noise, 0.5, seed=1, replicates=2).guarantee
+    shares = np.sort([1.0] * 5 if noise == "isotropic" else stream.sensitivity / 0.4)[::-1]
+    for weeks in (1, 2, 3, 5, 9):
+        by_hand = 0.5 * math.sqrt((shares[:weeks] ** 2).sum())
+        assert account(record, weeks=weeks).mu == pytest.approx(by_hand, rel=1e-12)
+    assert record.stays is None, "no people are counted"
+
+
+@pytest.mark.parametrize("mu", [0.1, 1.0 / 3, 7.7, math.inf])
+def test_one_round_of_gains_without_capacities_has_the_level(mu):
+    record = privatize(gains_of([0.7] * 3), "isotropic", mu, seed=1, replicates=1).guarantee
+    assert account(record).mu == record.mu == pytest.approx(mu, rel=1e-15)
+
+
+@pytest.mark.parametrize("algorithm", [TreeFTPL(), MatrixFTPL(), LazyWeights()], ids=repr)
+def test_a_record_that_does_not_compose_says_which_call_bounds_it(algorithm):
+    """The calls of the text can be pasted."""
+    record = guarantee_of(algorithm, RawGains(gains_of([1.0] * 4), 0.5))
+    with pytest.raises(ValueError, match="nothing is proved about 2 rounds") as why:
+        account(record, weeks=2)
+    shown = str(why.value)
+    fresh, bound = (eval(it, {"dpol": dpol}) for it in re.findall(r"dpol\.account\([^)]*\)", shown))
+    assert fresh.mu == pytest.approx(math.sqrt(2) * record.mu, rel=1e-5)
+    assert bound.mu == pytest.approx(2 * record.mu, rel=1e-5)
+
+
+def test_a_stay_of_gains_without_capacities_is_refused_with_the_call_that_answers():
+    with pytest.raises(DataError, match=r"dpol\.account\(noisy\.guarantee, weeks=2\)"):
+        dataclasses.replace(gains_of([1.0, 1.0]), stay=2)
 
 
 @pytest.mark.parametrize("mu", [0.25, 1.0, 4.0])

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from scipy import signal, special
 
 from dpol.noise import NOISES, privatize
-from dpol.privacy.account import account
 from dpol.privacy.composition import lattice_masses, places, spread
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.losses import (
@@ -299,15 +298,6 @@ def test_masses_on_another_grid_keep_probabilities_with_and_without_the_person(o
 
 
 # ---- the record of each noise, for any number of rounds ------------------------------------------
-
-
-def test_a_bare_mu_of_gaussian_noise_and_a_record_without_rounds(random_stream):
-    assert account(0.5, 4).mu == 1.0
-    rounds = replace(random_stream(9, 3), capacity=None, given_sensitivity=np.ones(9))
-    record = privatize(rounds, "isotropic", 1.0, seed=1, replicates=1).guarantee
-    assert account(record, 1).mu == 1.0
-    with pytest.raises(ValueError, match="nothing is proved about 2 rounds"):
-        account(record, 2)
 
 
 def test_a_record_that_was_read_knows_the_next_longer_stay(random_stream):

@@ -256,7 +256,8 @@ def _problems(stream: GainStream) -> Iterator[str]:
             f" ({before}); sort the table by period"
         )
     if stream.stay > 1 and capacity is None:
-        yield f"stay must be 1 for gains without capacities, got {stream.stay}"
+        remedy = f"dpol.account(noisy.guarantee, weeks={stream.stay}) says what a stay costs"
+        yield f"stay must be 1 for gains without capacities, got {stream.stay}; {remedy}"
     top = stream.gain_range
     for name, values, (low, high), number in (
         ("gain", stream.gains, (0.0, top), f"a number in [0, {top:g}]"),

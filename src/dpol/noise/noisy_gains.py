@@ -154,9 +154,6 @@ def achieved_mu(stream: GainStream, scale: Floats, memory: Chains | None = None)
     counts, of the worst round or of every round of the worst stay. With a given sensitivity
     Delta_t the shift is at most Delta_t / eta for the smallest noisy expert of round t.
     """
-    if stream.capacity is None:
-        with np.errstate(divide="ignore"):
-            return float((stream.sensitivity / scale.min(axis=1)).max())
     shifts = _shifts(stream, scale)
     if memory is not None:  # a whole chain of counts has one scale
         return memory.mu(shifts.max(axis=0), stream.n_rounds, stream.stay)
@@ -171,7 +168,10 @@ def _in_rounds(shifts: Floats, memory: Chains | None, rounds: int) -> Loss:
 
 
 def _shifts(stream: GainStream, scale: Floats) -> Floats:
+    """Return how far one person moves each gain, (T, n), or a round, (T, 1), over its deviation."""
     with np.errstate(divide="ignore"):
+        if stream.capacity is None:
+            return np.asarray(stream.sensitivity[:, None] / scale.min(axis=1, keepdims=True))
         return stream.count_sensitivity / (stream.capacities_for("a person's share") * scale)
 
 
@@ -380,13 +380,12 @@ def _guarantee(
     else:
         said, remembered = f"{noise} {made.law.words} on every gain vector", _remembered(memory)
         # It holds public numbers only, as the record leaves with the noisy gains.
-        if stream.capacity is not None:
-            in_rounds = partial(_in_rounds, _shifts(stream, fresh), memory)
+        in_rounds = partial(_in_rounds, _shifts(stream, fresh), memory)
         loss = Loss(gaussian=achieved_mu(stream, fresh, memory))
     sensitivity, unit = made.sensitivity(stream)
     return Guarantee(
         mechanism=said,
-        **near.as_fields(in_rounds),
+        **{**near.as_fields(in_rounds), "in_rounds": in_rounds},
         sensitivity=sensitivity,
         sensitivity_unit=unit,
         loss=loss,

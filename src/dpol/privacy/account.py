@@ -63,7 +63,8 @@ def account(
 
     Raises:
         ValueError: mu is negative, delta is not in (0, 1), weeks is below 1, the memory does not
-            cover stays of this length, see `chain_norm`, or the record says nothing about weeks.
+            cover stays of this length, see `chain_norm`, or the record says nothing about weeks:
+            then the text names a call that bounds them.
 
     >>> round(account(0.5, weeks=4).epsilon, 3)
     4.887

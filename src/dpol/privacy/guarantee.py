@@ -43,7 +43,8 @@ class Guarantee:
             empty if there is none.
         stays: losses of a person counted in 1, 2, 4, 8 rounds (`STAYS`), in a row or not; None
             where no people are counted, or where nothing is proved about stays.
-        in_rounds: maps any number of rounds to this loss; it does not travel with the record.
+        in_rounds: maps any number of rounds to this loss, also of rounds with given sensitivities;
+            it does not travel with the record.
         carried: if a missing count repeats the last one, the number of further rounds that may
             count a person of the unit, and this person's loss.
         memory: dependence of the noise on earlier noise; empty for independent noise.
@@ -102,7 +103,8 @@ class Guarantee:
         beyond the last one as several people.
 
         Raises:
-            ValueError: rounds is below 1, or the record says nothing about several rounds.
+            ValueError: rounds is below 1, or the record says nothing about several rounds; the text
+                names the calls of `dpol.account` that bound them.
         """
         check_whole("rounds", rounds)
         if self.in_rounds is not None:
@@ -111,7 +113,9 @@ class Guarantee:
             if rounds == 1:
                 return self.loss
             raise ValueError(
-                f"the record is of {self.unit}; nothing is proved about {rounds} rounds"
+                f"the record is of {self.unit}; nothing is proved about {rounds} rounds. Call"
+                f" dpol.account({self.mu:g}, weeks={rounds}) if the noise is Gaussian and fresh in"
+                f" each round, else dpol.account({rounds} * {self.mu:g}), an upper bound"
             )
         if rounds <= STAYS[-1]:
             return self.stays[bisect_left(STAYS, rounds)]
