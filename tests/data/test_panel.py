@@ -6,6 +6,7 @@ import json
 import math
 import statistics
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -34,6 +35,7 @@ from dpol.core.errors import DataError
 from dpol.data.cleaning import provenance_of_stream, report_as_markdown
 from dpol.data.understood import period_of
 
+THREE = pd.Timedelta("3D")
 OTHER = {"a": ("1 1 1 1 1", "9 9 9 9 9")}
 
 
@@ -266,6 +268,86 @@ def test_months_that_begin_later_are_refused() -> None:
     assert "needs the first day of a month:" in message
     assert "'2021-05-02': 2 cells, first in row 2" in message
     assert 'dt.to_period("M").dt.start_time' in message
+
+
+DATES = {
+    "days": pd.date_range("2021-01-01", periods=40),
+    "working days": pd.date_range("2021-01-01", periods=40, freq="B"),
+    "weeks": pd.date_range("2021-01-03", periods=30, freq="7D"),
+    "fortnights": pd.date_range("2021-01-03", periods=20, freq="14D"),
+    "months": pd.date_range("2021-01-01", periods=20, freq="MS"),
+    "ends of months": pd.date_range("2021-01-31", periods=20, freq="ME"),
+    "quarters": pd.date_range("2021-01-01", periods=12, freq="QS"),
+    "quarters but one": pd.date_range("2021-01-01", periods=12, freq="QS").delete(7),
+    "years": pd.date_range("2011-01-01", periods=8, freq="YS"),
+}
+
+
+def on_dates(dates: pd.DatetimeIndex) -> list[Row]:
+    """Return rows of three entities, of which one has no count on the sixth date."""
+    of = [it for day in dates for it in of_period(str(day.date()), "abc")]
+    of[16]["patients"] = "NA"
+    return of
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "fitting"),
+    [
+        ("quarters", {}, "months: 3 instead of dataset.periods.days"),
+        ("quarters but one", {}, "months: 3 instead of dataset.periods.days"),
+        ("quarters", {"days": 7}, "months: 3 instead of dataset.periods.days"),
+        ("quarters", {"months": 1}, "months: 3"),
+        ("quarters", {"months": 2}, "months: 3"),
+        ("quarters", {"months": 12}, "months: 3"),
+        ("months", {}, "months: 1 instead of dataset.periods.days"),
+        ("months", {"days": 14}, "months: 1 instead of dataset.periods.days"),
+        ("months", {"days": 7, "of": "mean"}, "months: 1 instead of dataset.periods.days"),
+        ("ends of months", {}, "months: 1 instead of dataset.periods.days"),
+        ("fortnights", {}, "days: 14"),
+        ("fortnights", {"months": 1}, "days: 14 instead of dataset.periods.months"),
+        ("weeks", {"months": 1}, "days: 7 instead of dataset.periods.months"),
+        ("weeks", {"days": 1}, "days: 7"),
+        ("weeks", {"days": 14}, "days: 7"),
+        ("days", {}, "days: 1"),
+        ("working days", {}, "days: 1"),
+        ("years", {}, "months: 12 instead of dataset.periods.days"),
+    ],
+)
+def test_a_calendar_that_is_not_the_configs_is_refused_with_the_length_to_set(
+    kind: str, given: dict[str, Any], fitting: str
+) -> None:
+    """With it, a missing count repeats the last one; weeks between quarters would make it 0."""
+    said = refused(on_dates(DATES[kind]), dataset(periods=given))
+    assert f"set dataset.periods.{fitting}" in said
+    unit, length = fitting.split()[:2]
+    rules = dataset(periods={unit.rstrip(":"): int(length)})
+    if kind == "ends of months":
+        assert 'dt.to_period("M").dt.start_time' in refused(on_dates(DATES[kind]), rules)
+    else:
+        assert line(clean(on_dates(DATES[kind]), rules), "b", "count") == [1.0] * len(DATES[kind])
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        DATES["weeks"][[0, 1, 2, 3, 7, 8, 9, 20, 21]],
+        DATES["weeks"][[0, 2, 3, 5, 6, 8, 10, 12]],
+        DATES["weeks"][[0, 2, 5, 7, 11, 13, 20]],  # no two weeks in a row, and no calendar either
+        DATES["fortnights"][:9].append(DATES["weeks"][17:24]),
+        DATES["weeks"][:9].append(DATES["weeks"][9:] + pd.Timedelta("2D")),
+    ],
+)
+def test_a_table_that_lacks_some_weeks_plays(dates: pd.DatetimeIndex) -> None:
+    (report,) = clean(on_dates(dates)).reports
+    assert report.periods == len(dates)
+
+
+def test_entities_that_report_on_different_weekdays_are_not_told_of_another_length() -> None:
+    of = [it for t in range(9) for it in of_period(week(t), "ab")]
+    of += [it for t in range(9) for it in of_period(f"{pd.Timestamp(week(t)) + THREE:%F}", "c")]
+    said = refused(of)
+    assert "start of a period; or, if rows have any day of their period, set dataset." in said
+    assert clean(of, dataset(periods={"of": "last"})).reports[0].periods == 9
 
 
 def test_what_to_check_in_a_table_is_said_once_for_streams_with_the_same_rows() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpol.core.errors import DataError, Key, keyed
+from dpol.core.errors import DataError, Key, Text, in_lines, keyed
 from dpol.core.schemas import read_schemas
 from dpol.core.words import counted, did_you_mean, listed, one_line
 from dpol.data import tidy
@@ -26,6 +26,7 @@ from dpol.data.table import (
     bad_dates,
     refuse_cells,
 )
+from dpol.data.understood import period_of
 
 DATA_SCHEMAS = read_schemas(Path(__file__).with_name("results.yaml"))
 PANEL = DATA_SCHEMAS["streams/STREAM/panel"]
@@ -94,6 +95,7 @@ def _undated(every: Rows, rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadC
     texts = _cells(rows, moments.isna(), "date", name)
     units = len(texts) == 1 and texts.index[0] == every.table["row"].min()
     lines = tidy.of_dates(name, every.facts["parts"], [*texts.unique()], units=units)
+    form = periods.format or "ISO8601"
     yield bad_dates(texts, periods.format, lines)
     if dataset.rules.several_rows == "error":
         timed = _cells(rows, moments > moments.dt.floor("D"), "moment", name)
@@ -104,7 +106,9 @@ def _undated(every: Rows, rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadC
         yield BadCells(timed, wanted, tidy.told("cut", week=name)[1:])
     if periods.months:
         late = _cells(rows, rows["period"].dt.day > 1, "period", name).astype("str")
-        day = tidy.told("month", week=name, form=periods.format or "ISO8601")[1:]
+        day: Text = tidy.told("month", week=name, form=form)[1:]
+        if change := _change_of_length(rows, periods):
+            day = in_lines([("If periods have another length, ", change, "."), day])
         yield BadCells(late, "the first day of a month", day)
 
 
@@ -384,29 +388,53 @@ def check_calendar(file: str, label: str, rows: pd.DataFrame, lasting: Periods) 
     """Describe gaps longer than a period. A move from Fridays to Sundays is none.
 
     Raises:
-        DataError: two periods are at most half a period apart.
+        DataError: two periods are at most half a period apart; or all are further apart than a
+            period, and most of them equally far.
     """
     periods = rows.groupby("period")["row"].agg(["size", "min"])
     places, length = places_of(periods.index, lasting)
+    unit, change = lasting.length[1], _change_of_length(rows, lasting)
     days, missing = [day.date() for day in periods.index], []
-    for at, apart in enumerate(np.diff(places).tolist()):
+    steps = np.diff(places)
+    for at, apart in enumerate(steps.tolist()):
         before, after = days[at : at + 2]
         if apart <= length / 2:
-            unit = lasting.length[1]
             rarer = at + int(periods["size"].iloc[at : at + 2].argmin())
             day, (number, row) = days[rarer], periods.iloc[rarer].tolist()
             raise DataError(
                 f"{file}, row {row}: stream {label} has periods {before} and {after}, less than a"
                 f" period of {counted(length, unit)} apart ({counted(number, 'row')} with {day},"
-                " this one first). Give all entities the same start of a period; or change ",
-                Key(("dataset", "periods", f"{unit}s")),
+                " this one first). Give all entities the same start of a period",
+                ("; or ", change) if change else "",
                 keyed("; or, if rows have any day of their period, set {dataset.periods.of}")
                 if unit == "day"
                 else "",
             )
         if (lost := round(apart / length) - 1) > 0:
             missing.append(f"{lost} between {before} and {after}")
+    usual = np.median(steps) if len(missing) > 1 else np.nan
+    alike = np.abs(steps - usual) <= usual / 8
+    if len(missing) == len(steps) < 2 * alike.sum():  # gaps would have any length
+        raise DataError(
+            f"{file}: no two periods of stream {label} are {counted(length, unit)} apart"
+            f" ({listed(map(str, days), EXAMPLES)}), so those between them would count as missing."
+            " If the table has all its periods, ",
+            change,
+        )
     return missing
+
+
+def _change_of_length(rows: pd.DataFrame, lasting: Periods) -> Text:
+    """Say which length of a period the dates of most entities have; nothing if it is the given."""
+    length, unit = lasting.length
+    seen = period_of(rows["moment"], rows["entity"])
+    if not seen:  # no entity has two dates
+        return keyed(f"change {{dataset.periods.{unit}s}}")
+    ((key, number),) = seen.items()
+    text = f"set {{dataset.periods.{key}}}: {number}"
+    if key == f"{unit}s":
+        return "" if number == length else keyed(text)
+    return keyed(f"{text} instead of {{dataset.periods.{unit}s}}")
 
 
 def cells_named(rows: pd.DataFrame) -> str:
