@@ -33,6 +33,7 @@ from data.drawn import (
 )
 from dpol.core.errors import DataError
 from dpol.data.cleaning import provenance_of_stream, report_as_markdown
+from dpol.data.settings import Cleaning
 from dpol.data.understood import period_of
 
 THREE = pd.Timedelta("3D")
@@ -348,6 +349,37 @@ def test_entities_that_report_on_different_weekdays_are_not_told_of_another_leng
     said = refused(of)
     assert "start of a period; or, if rows have any day of their period, set dataset." in said
     assert clean(of, dataset(periods={"of": "last"})).reports[0].periods == 9
+
+
+@pytest.mark.parametrize(("given", "stops"), [(20, False), (21, True)])
+def test_a_run_stops_if_more_than_a_third_of_its_cells_have_no_count(
+    given: int, stops: bool
+) -> None:
+    """Of 60 cells in all, 20 may be carried."""
+    lines = [["9"] * 20 for _ in "abc"]
+    blank = [*((0, t) for t in range(1, 20, 2)), *((1, t) for t in range(2, 20, 2)), (2, 1), (2, 3)]
+    for place, t in blank[:given]:
+        lines[place][t] = "NA"
+    of = [
+        row("A", name, week(t), count, "99")
+        for name, line in zip("abc", lines, strict=True)
+        for t, count in enumerate(line)
+    ]
+    rules = {"max_zeroed": Cleaning().max_zeroed}
+    if not stops:
+        assert counts(clean(of, dataset(**rules)))["carried_counts"] == given
+        return
+    said = refused(of, dataset(**rules))
+    assert said.splitlines()[0] == (
+        "hospitals.csv: stream S has 21 cells of 60 without a count, which would repeat an older"
+        " one or become 0; allowed by dataset.cleaning.max_zeroed: 20"
+    )
+    assert (
+        "raise dataset.cleaning.max_zeroed to 0.35, and set dataset.cleaning.max_carry: 0" in said
+    )
+    for carry in (4, 0):
+        kept = clean(of, dataset(max_zeroed=0.35, max_carry=carry)).table
+        assert kept["count"].sum() == 9 * (60 if carry else 39)
 
 
 def test_what_to_check_in_a_table_is_said_once_for_streams_with_the_same_rows() -> None:

@@ -60,6 +60,7 @@ _SOURCES = ["count_source", "capacity_source"]
 _OF_CASES = ["suppressed_cases", "missing_cases", "negative_cases"]
 _MANY_ABOVE = 0.01  # share of the counts of a stream that may be cut without being asked for
 _MANY_ZEROED = 0.01  # share of the cells of a stream that may become 0 without a warning
+_MOST_BLANK = 1 / 3  # share of the cells of a stream that may have no count without being asked for
 SELECTIONS = {
     "counts": "the entities with at least dataset.cleaning.min_total_cases over all periods, so"
     " the private counts decide who plays",
@@ -365,26 +366,29 @@ def _choose(
 
 
 def _refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) -> None:
-    """Refuse a stream in which too many counts are missing for so long that they become 0."""
-    zero = table.loc[table["count_source"] == "zero", "entity"]
-    zeros, cells = len(zero), len(table)
-    blank = table["count_source"].isin(["zero", "carried"]).sum()
-    if zeros / cells <= rules.max_zeroed:
+    """Refuse a stream in which too many counts become 0, or too many repeat an older one."""
+    cells, blank = len(table), table["count_source"].isin(["zero", "carried"])
+    filled, allowed = table["count_source"] == "zero", rules.max_zeroed
+    how = f"that would become 0, with no count in the period nor in the {rules.max_carry} before"
+    if filled.sum() / cells <= allowed:
+        filled, allowed = blank, max(rules.max_zeroed, _MOST_BLANK)
+        how = "without a count, which would repeat an older one or become 0"
+    if filled.sum() / cells <= allowed:
         return
-    most = zero.map(one_line).value_counts(sort=False).nlargest(EXAMPLES)
+    most = table["entity"][filled].map(one_line).value_counts(sort=False).nlargest(EXAMPLES)
     named = [f"{one}: {counted(n, 'cell')}" for one, n in most.items()]
     start = (
-        f"{file}: stream {label} has {counted(zeros, 'cell')} of {cells:,} that would become 0,"
-        f" with no count in the period nor in the {rules.max_carry} before; allowed by ",
-        keyed("{dataset.cleaning.max_zeroed}: "),
-        f"{int(rules.max_zeroed * cells + 1e-9):,}",
+        f"{file}: stream {label} has {counted(int(filled.sum()), 'cell')} of {cells:,} {how}; ",
+        keyed("allowed by {dataset.cleaning.max_zeroed}: "),
+        f"{int(allowed * cells + 1e-9):,}",
     )
     remedy = keyed(
         "If two names are one entity, give them one name in the table, or take a column of"
         " identifiers as {dataset.columns.entity} and the names as {dataset.columns.name}. If no"
         " row or a blank cell means none, raise {dataset.cleaning.max_zeroed} to {share}, and set"
-        " {dataset.cleaning.max_carry}: 0.",
-        share=f"{math.ceil(1000 * blank / cells) / 1000:g}",
+        " {dataset.cleaning.max_carry}: 0. If a count holds until the next one, only raise"
+        " {dataset.cleaning.max_zeroed}.",
+        share=f"{math.ceil(1000 * blank.sum() / cells) / 1000:g}",
     )
     raise DataError(in_lines([start, *(f"  {text}" for text in named), remedy]))
 

@@ -421,7 +421,7 @@ class Cleaning(Settings):
     """If a count is negative: stop the run, or treat it as missing."""
     several_rows: Literal["error", "last", "sum", "mean", "max"] = "error"
     """If an entity has several rows in a period, such as one per hour: stop the run, keep the last
-    one, or take the sum, mean or maximum of their counts.
+    (in time, then in the file), or take the sum, mean or maximum of their counts.
 
     Rows that are equal in every column of the file are dropped first, and refused under `sum`,
     `mean` and `max`. A suppressed count is read as `suppressed_value` before. The sum is missing if
@@ -433,10 +433,10 @@ class Cleaning(Settings):
 
     By default it is cut, but more than 1% of a stream's counts stop the run."""
     max_carry: Annotated[int, Field(ge=0)] = 4
-    """Periods for which a missing count repeats the last one, before it becomes 0."""
+    """Periods for which a missing count repeats the last, then is 0; 0 if no row means none."""
     max_zeroed: Annotated[float, Field(ge=0, le=1)] = 0.05
     """Largest share of a stream's cells that become 0 because their count is missing for more than
-    `max_carry` periods; more stop the run."""
+    `max_carry` periods, or, if above a third, that have no count at all; more stop the run."""
     entities: Annotated[list[str] | Literal["all"] | None, BeforeValidator(_all_or_names)] = None
     """Identifiers of the entities that play, or `all`, whatever their counts; default: see
     `min_total_cases`."""
