@@ -106,7 +106,8 @@ def test_different_rows_are_refused_with_their_places(change: Row, count: str) -
     once[1]["patients"] = count
     assert refused([*once, {**once[1], **change}]).startswith(
         "hospitals.csv: 2 rows are of an entity and period with several (h, 2021-01-10: row 3 and"
-        " 12). Say what to make of them in dataset.cleaning.several_rows: sum, mean, max or last;"
+        " 12). Say what to make of them in dataset.cleaning.several_rows: sum, mean, max or last"
+        " (the last in the file); if they have any day of a period"
     )
     panel = clean([*once, {**once[1], **change}, once[1]], dataset(several_rows="last"))
     assert counts(panel).get("merged_rows") == 1

@@ -15,7 +15,7 @@ from dpol.core.schemas import read_schemas
 from dpol.core.words import counted, did_you_mean, listed, one_line
 from dpol.data import tidy
 from dpol.data.question import Gain
-from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods
+from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods, lacks_weekday
 from dpol.data.stream import ZERO_OR_HIDDEN
 from dpol.data.table import (
     LARGEST,
@@ -96,6 +96,8 @@ def _undated(every: Rows, rows: pd.DataFrame, dataset: Dataset) -> Iterator[BadC
     units = len(texts) == 1 and texts.index[0] == every.table["row"].min()
     lines = tidy.of_dates(name, every.facts["parts"], [*texts.unique()], units=units)
     form = periods.format or "ISO8601"
+    if any(texts) and moments.notna().any() and not lacks_weekday(form):
+        lines += tidy.told("mixed", week=name, form=form)
     yield bad_dates(texts, periods.format, lines)
     if dataset.rules.several_rows == "error":
         timed = _cells(rows, moments > moments.dt.floor("D"), "moment", name)
@@ -225,9 +227,9 @@ def one_row_each(
         names["group"] = columns.group or ""
         raise DataError(
             f"{told} Say what to make of them in ",
-            keyed("{dataset.cleaning.several_rows}: sum, mean, max or last; if they have any day"),
-            keyed(" of a period, in {dataset.periods.of}; if only some play, leave the others out"),
-            keyed(" with {dataset.cleaning.drop_where}."),
+            keyed("{dataset.cleaning.several_rows}: sum, mean, max or last (the last in the file)"),
+            keyed("; if they have any day of a period, in {dataset.periods.of}; if only some play"),
+            keyed(", leave the others out with {dataset.cleaning.drop_where}."),
             tidy.told("events", "city", **names),
         )
     merged = int(unique.duplicated(PAIR).sum())

@@ -78,7 +78,7 @@ def _strptime(form: str) -> str:
     if week := re.search("%[UW]", form):
         raise ValueError(
             f"must not have {week[0]}, which needs a weekday; write %G-W%V for ISO weeks, or make"
-            f" dates: {line('weekday', form=form)}"
+            f" dates: {line('weekday', form=form, day='UW'.index(week[0][1]))}"
         )
     if not re.search("%[YyGcx]", form):
         raise ValueError("must have a year, as %Y, %y or %G, such as %d.%m.%Y")

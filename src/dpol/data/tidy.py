@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import calendar
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +25,7 @@ NAMES = {
 """What stands in the lines where no config and no table says it."""
 READERS: Mapping[str, str] = _WORDS["readers"]
 """How pandas reads a kind of file, by the end of its name."""
+_MONTHS = {*calendar.month_name, *calendar.month_abbr}
 _PARTS = "year", "quarter", "month", "week", "day"
 
 
@@ -70,19 +72,21 @@ def of_dates(
         return bool(texts) and all(re.fullmatch(pattern, it) for it in texts)
 
     def of_two(part: str, pattern: str) -> bool:
-        return has(("year", part)) or (not {*parts} - {"year"} and are(pattern))
+        return has(("year", part)) or (not {*parts} - {"year", period.lower()} and are(pattern))
 
     weeks = of_two("week", r"(?![MTH]\d)[^Q\d]*[0-5]?\d(\.0)?")
-    quarter, year = r"[QqKT][a-z]*\W?[1-4]", r"\d{4}(\W\d\d)?"
+    quarter = r"[QqKT][a-z]*\W?[1-4]"
     fits = {
         "weeks": weeks,
-        "mmwr": weeks and re.search("mmwr|epi", period.lower()),
+        "mmwr": weeks,
         "days": has(("year", "month", "day")),
         "months": "day" not in parts and of_two("month", r"M?(0?\d|1[012])(\.0)?"),
         "quarters": of_two("quarter", r"[QqKT]?[1-4](\.0)?"),
-        "quarter": are(rf"{year}\W*{quarter}|{quarter}\W*{year}"),
-        "half": are(rf"{year}\W*[HS]Y?[12]|[HS]Y?[12]\W*{year}"),
-        "first": are(r"(\d{4}\W\d+\W\d+|\d+\W+\w+\W+\d{4})\D.*"),
+        "quarter": are(rf"\d{{4}}\W*{quarter}|{quarter}\W*\d{{4}}"),
+        "half": are(r"\d{4}\W*[HS]Y?[12]|[HS]Y?[12]\W*\d{4}"),
+        "fiscal": are(rf"\d{{4}}/\d+|\d{{4}}\W\d+\W*{quarter}|{quarter}\W+\d{{4}}\W\d+"),
+        "first": are(r"(\d{4}\W\d+\W\d+|\d+\W+\w+\W+\d{4})\D.*|\d{4}/\d+"),
+        "words": texts and all(sum(map(str.isalpha, text)) > 2 for text in texts),
         "excel": are(r"[2-7]\d{4}(\.\d+)?"),
         "epoch": are(r"1\d{9}(\d{3})?(\.0)?"),
         "units": units,
@@ -119,19 +123,18 @@ def of_columns(header: Sequence[str], missing: Sequence[str], names: Mapping[str
         if "," in name and {*(parts := name.split(","))} <= {*header}:
             said += told("sum", made=name, sum=" + ".join(f'table["{part}"]' for part in parts))
     counted = number in missing and (measures == [number] or not (spread or behind))
-    if counted and (len(kept) == 1 or len(kept) == 2 < len(others)):
-        rest = [name for name in others if not name[:1].isdigit()] if len(kept) == 1 else []
-        own = names["group"], names["capacity"]
-        few = [name for name in rest if len(rest) < len(others) or name in own]
-        ids = [*kept, *few] if made in (period, "month") else kept
+    dated = [name for name in others if {*name} & {*"0123456789"} or name.title() in _MONTHS]
+    melts = counted and (kept == [period] or 0 < len(kept) < len(dated))
+    if melts:
         years = [name for name in others if name.lower() in ("year", "sheet")]
-        ids = [*dict.fromkeys([*ids, *years])]
-        said += told("long", kept=_listed(ids), made=made, count=number)
+        rest = years if made == entity else [name for name in others if name not in dated]
+        said += told("long", kept=_listed([*kept, *rest]), made=made, count=number)
     fits = {
         "wide": spread and kept,
         "turned": measures and behind and kept,
         "first": len(kept) == 2 and number in missing,
         "events": len(kept) == 2 and number in missing,
+        "stays": counted and entity in kept and not melts,
         "measures": len(kept) == 2 and before,
         "table": entity in header and {*measures} - {number},
         "headers": not kept or header.count("") > 1,
