@@ -19,7 +19,7 @@ def test_no_two_tables_have_one_name():
 
 
 @pytest.mark.workflow
-@pytest.mark.parametrize("name", ["schools ;", "hidden <5", "calendar month", "totals to date"])
+@pytest.mark.parametrize("name", ["hidden <5", "calendar month"])
 def test_a_real_run_writes_what_the_library_reads(name, tmp_path):
     [table] = [table for table in TABLES if table.name == name]
     assert follow(table, tmp_path, real=True).kind == "right"

@@ -46,14 +46,14 @@ def tidy(seed: int) -> Iterator[Table]:
     yield table("footer", new("footer"), below="Source: city council\n", knows=known)
     rows = new("trailing")
     shown = dated(rows).assign(**{"": "", " ": ""})
-    yield table("trailing semicolons", rows, shown, sep=";", knows={SEP: ";"})
+    yield table("trailing semicolons", rows, shown, sep=";", told={SEP: ";"})
     yield table("blank rows at the end", rows, below=",,,\n,,,\n\n")
     yield table("unsorted", rows := new("unsorted"), dated(rows.sample(frac=1, random_state=seed)))
     # Dates.
     formats = {
         "%d.%m.%Y": "week", "%m/%d/%Y": "week", "%d/%m/%Y": "week", "%Y%m%d": "week",
         "%Y年%m月%d日": "week", "%G-W%V": "week",
-        "KW %V/%G": "week", "%b %Y": "month", "%Y": "year", "%d.%m.%Y %H:%M": "day",
+        "KW %V/%G": "week", "%b %Y": "month", "%d.%m.%Y %H:%M": "day",
     }  # fmt: skip
     for signs, calendar in formats.items():
         rows = new(signs, calendar)
@@ -71,11 +71,12 @@ def tidy(seed: int) -> Iterator[Table]:
     # Numbers.
     rows = new("averages").assign(count=lambda t: t["count"] * 0.5)
     yield table("decimal commas", rows, sep=";", decimal=",", knows={SEP: ";", DECIMAL: ","})
-    for sign, key in {".": ".", "'": "'", "\u00a0": " "}.items():
+    for sign, key in {".": ".", "\u00a0": " "}.items():
         rows = new(f"thousands {sign}", beds=(700, 9000))
         text = {name: points(rows[name], sign) for name in ("count", "beds")}
-        known = {SEP: ";", THOUSANDS: key, DECIMAL: ","}
-        yield table(f"thousands {key!r}", rows, dated(rows).assign(**text), sep=";", knows=known)
+        told, known = {SEP: ";"}, {THOUSANDS: key, DECIMAL: ","}
+        shown = dated(rows).assign(**text)
+        yield table(f"thousands {key!r}", rows, shown, sep=";", told=told, knows=known)
     rows = new("flu", beds=(90, 400)).assign(beds=lambda t: t["beds"] * 12345)
     truth = (gains(rows) * 1e5).clip(upper=100)
     told = {"gain.at_most": 100, "dataset.columns.capacity_per": 100000}
@@ -89,9 +90,8 @@ def tidy(seed: int) -> Iterator[Table]:
     rows = new("gaps")
     gap = rows.index.isin(np.random.default_rng(seed).choice(len(rows) - 10, 3, replace=False) + 5)
     lost = rows.assign(count=rows["count"].mask(gap))
-    for marker in ("-", "k.A."):
-        shown = dated(rows).assign(count=rows["count"].astype(str).mask(gap, marker))
-        yield table(f"missing {marker}", lost, shown, knows={MISSING: ["", marker]})
+    shown = dated(rows).assign(count=rows["count"].astype(str).mask(gap, "k.A."))
+    yield table("missing k.A.", lost, shown, knows={MISSING: ["", "k.A."]})
     yield table("empty cells", lost, dated(lost))
     yield table("missing rows", lost, dated(rows[~gap]))
     yield table("missing capacities", rows, dated(rows).assign(beds=rows["beds"].mask(gap)))
