@@ -386,7 +386,8 @@ def _refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) 
         "If two names are one entity, give them one name in the table, or take a column of"
         " identifiers as {dataset.columns.entity} and the names as {dataset.columns.name}. If no"
         " row or a blank cell means none, raise {dataset.cleaning.max_zeroed} to {share}, and set"
-        " {dataset.cleaning.max_carry}: 0. If a count holds until the next one, only raise"
+        " {dataset.cleaning.max_carry}: 0. If a blank cell hides a count, list it in"
+        " {dataset.cleaning.suppressed_markers}. If a count holds until the next one, only raise"
         " {dataset.cleaning.max_zeroed}.",
         share=f"{math.ceil(1000 * blank.sum() / cells) / 1000:g}",
     )

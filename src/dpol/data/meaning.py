@@ -148,7 +148,8 @@ def find_total(least: Floats, most: Floats, unit: float) -> tuple[int, int, int,
     unplaced = UNPLACED * (times - 1) * total
     unplaced = np.where(regions, np.minimum(unplaced, BLURRED * lows), unplaced)
     apart = np.maximum(np.maximum(low - times * total, times * total - high) - unplaced, 0.0)
-    rounding = unit * 0.8 * np.sqrt(number) if unit != 1 else 0.0
+    # A whole number is within half of one; of other units, those of all columns add up.
+    rounding = unit * 0.8 * np.sqrt(number) if unit != 1 else 0.5
     inside = apart <= rounding + 1e-9 * total
     nested = (times >= 2) & (times <= np.where(regions, number / 2, max(2, (number + 1) / 2)))
     narrow = np.median(high - low, axis=0) + 2 * rounding <= np.median(total) / 2
@@ -164,10 +165,11 @@ def find_total(least: Floats, most: Floats, unit: float) -> tuple[int, int, int,
 
 
 def cumulative(rows: pd.DataFrame, dataset: Dataset) -> Iterator[tuple[CheckName, Text]]:
-    """Yield that counts hardly ever fall, as totals to date do."""
+    """Yield that counts hardly ever fall within a year, as totals to date do."""
     of, form = dataset.needed_columns, dataset.periods.format or "ISO8601"
     known = rows[~rows[HIDDEN].any(axis=1) & rows["count"].notna()]
-    steps = known.sort_values(["entity", "period"]).groupby("entity")["count"].diff().dropna()
+    ordered = known.sort_values(["entity", "period"])
+    steps = ordered.groupby(["entity", ordered["period"].dt.year])["count"].diff().dropna()
     falls, rises = int((steps < 0).sum()), int((steps > 0).sum())
     seldom = falls <= FALLS * len(steps) and rises >= RISES * len(steps)
     if len(steps) and seldom and known["period"].nunique() >= LONG:

@@ -223,8 +223,10 @@ def follow(table: Table, folder: Path, real: bool = False) -> Outcome:
 
 def fits(outcome: Outcome, expected: str) -> bool:
     """Tell whether an outcome is the expected one, or better."""
-    if outcome.kind == "right":
+    if outcome.kind == "right" or (expected, outcome.kind) == ("to the eye", "silent"):
         return True
+    if expected == "said":
+        return outcome.kind in ("refused", "wrong")
     if expected.startswith("refused: "):
         phrase = expected.removeprefix("refused: ")
         return outcome.kind == "refused" and re.search(phrase, outcome.said) is not None
