@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import shutil
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,19 @@ FOLDER = Path("results/small")
 STREAM, SCORES = FOLDER / "streams/A.parquet", FOLDER / "games/A.parquet"
 LOGS = {"build_stream/A": {"seed": 1}, "games/A/mu-0.25": {"levels": {"none": math.inf}}}
 """What two jobs are asked, by their names."""
-PLAN = {name: digest(params) for name, params in LOGS.items()}
+PLAN = {name: digest({"job": [str(FOLDER), name], **asks}) for name, asks in LOGS.items()}
 MADE, PLAYED = PLAN
 
 
 def log(name: str) -> Path:
     return FOLDER / f"logs/{name}.log"
+
+
+def job(name: str, inputs: Any = (), **params: Any) -> AbstractContextManager[None]:
+    """Begin one of the jobs of `LOGS`."""
+    output = {MADE: STREAM, PLAYED: SCORES}[name]
+    asks = {"job": [str(FOLDER), name], **LOGS[name], **params}
+    return job_log(log(name), map(str, inputs), [str(output)], params=asks)
 
 
 def write(file: Path, text: str) -> Path:
@@ -39,7 +46,7 @@ def write(file: Path, text: str) -> Path:
 
 def play(text: str = "1", during: Any = None, **params: Any) -> None:
     """Play the games of the stream."""
-    with job_log(log(PLAYED), [str(STREAM)], [str(SCORES)], LOGS[PLAYED] | params):
+    with job(PLAYED, [STREAM], **params):
         write(SCORES, text)
         if during:
             during()
@@ -47,7 +54,7 @@ def play(text: str = "1", during: Any = None, **params: Any) -> None:
 
 def make(read: Any = (), text: str = "1", during: Any = None, **params: Any) -> None:
     """Make the stream."""
-    with job_log(log(MADE), read, [str(STREAM)], LOGS[MADE] | params):
+    with job(MADE, read, **params):
         write(STREAM, text)
         if during:
             during()
@@ -98,7 +105,7 @@ def test_a_damaged_note_is_none(text: str) -> None:
 
 
 def test_a_job_that_was_broken_off_left_no_note() -> None:
-    with pytest.raises(SystemExit), job_log(log(PLAYED), [str(STREAM)], [str(SCORES)]):
+    with pytest.raises(SystemExit), job(PLAYED, [STREAM]):
         raise DataError("at the start")
     assert unanswered(FOLDER, PLAN) == [PLAYED]
 
@@ -113,10 +120,7 @@ def test_a_job_begins_only_on_what_the_plan_asks() -> None:
         ({"code": {**code, "script": "01"}}, "changed after it was planned: code in script; run"),
         ({"contents": ["of another table"]}, "changed after it was planned: t.csv; run"),
     ):
-        with (
-            pytest.raises(SystemExit),
-            job_log(log(PLAYED), [str(table), str(STREAM)], [str(SCORES)], params),
-        ):
+        with pytest.raises(SystemExit), job(PLAYED, [table, STREAM], **params):
             pytest.fail("it begins")
         assert said in error_in(log(PLAYED))
     write(STREAM, "2")
@@ -181,16 +185,25 @@ def test_odd_files_in_the_place_of_results_are_named() -> None:
     assert unanswered(FOLDER, PLAN) == [], "Snakemake tells that a file is in the way"
 
 
-PATHS = {"logs": "logs/clean_panel.log", "x": "logs/games_point/logs/logs/a.log"}
-"""Paths of logs in the folders of two runs."""
+NAMES = {"logs": "clean_panel", "x": "games_point/logs/logs/a.b"}
+"""Names of jobs of two runs."""
+PLACES = (
+    "results/logs/logs/own.log",
+    "mine.log",
+    "logs/job.txt",
+    "results/other/logs/clean_panel.log",
+)
+"""Paths of logs, which an importer may choose."""
 
 
-@pytest.mark.parametrize("run", PATHS)
-def test_notes_are_in_the_folder_of_the_run_whatever_is_called_logs(run: str) -> None:
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("run", NAMES)
+def test_notes_are_in_the_folder_of_the_run_wherever_the_log_is(run: str, place: str) -> None:
     folder = Path("results", run)
-    file = folder / "a.parquet"
-    with job_log(folder / PATHS[run], outputs=[str(file)]):
+    file, asks = folder / "a.parquet", {"job": [str(folder), NAMES[run]]}
+    with job_log(place, outputs=[str(file)], params=asks):
         write(file, "1")
+    assert Path(place).is_file()
     assert noted_sums(read_notes(folder)).keys() == {"a.parquet"}
-    (name,) = read_notes(folder)
-    assert json.loads((folder / f"logs/{name}.json").read_text())["wrote"]
+    assert [*read_notes(folder)] == [NAMES[run]]
+    assert unanswered(folder, {NAMES[run]: digest(asks)}) == []

@@ -141,6 +141,29 @@ def test_an_importer_overrides_the_threads_of_each_rule(tmp_path: Path) -> None:
     assert "Nothing to be done" in succeed(start(tmp_path, *call, snakefile=snakefile))
 
 
+def test_an_importer_overrides_logs_and_all_else_that_changes_no_number(tmp_path: Path) -> None:
+    """Logs in any folder, with or without the wildcards of a rule; the notes stay with the run."""
+    overrides = {
+        "render_report": 'log: "mine.log"\n    benchmark: "mine.tsv"',
+        "games_point": 'log: "far/{stream}-{level}-{suite}-{block}"\n    threads: 2',
+        "clean_stream": 'log: "results/test/logs/own/{stream}{reading}.log"',
+        "games_results": f'log: "{tmp_path}/far/results.txt"\n    resources: mem_mb=500',
+        "comparison_point": 'benchmark: "far/{place}.tsv"\n    priority: 7',
+    }
+    rest = "".join(
+        f"use rule {name} from a as a_{name} with:\n    {lines}\n"
+        for name, lines in overrides.items()
+    )
+    snakefile = import_it(tmp_path, rest, a=TEST)
+    succeed(start(tmp_path, "a_results", snakefile=snakefile))
+    assert (tmp_path / "results/test/report/index.html").exists()
+    theirs = "mine.log", "mine.tsv", "far/A-mu-1-local-0-2", "far/results.txt", "far/standings.tsv"
+    assert [it for it in theirs if not (tmp_path / it).is_file()] == []
+    again = start(tmp_path, "a_results", "--forcerun", "a_games_results", snakefile=snakefile)
+    assert "a_games_point" not in succeed(again)
+    assert "Nothing to be done" in succeed(start(tmp_path, "a_results", snakefile=snakefile))
+
+
 @pytest.fixture
 def stranger(tmp_path: Path) -> dict[str, str]:
     """A Python, for `start`, with the packages of this one except dpol."""

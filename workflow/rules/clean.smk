@@ -20,13 +20,13 @@ else:
         output:
             rows=ROWS,
         log:
-            local(f"{RESULTS}/logs/read_rows.log"),
+            log_of("read_rows"),
         priority: DATA_FIRST
         conda:
             "../envs/dpol.yaml"
         params:
+            **notes("read_rows"),
             code=code_of_job("read_rows"),
-            sources=sources("read_rows"),
             contents=lambda wildcards: plan.contents(RAW, made=is_made),
             dataset=settings.dataset.of_rows,
         message:
@@ -46,7 +46,7 @@ else:
                 for it in settings.gains
             ],
         log:
-            local(f"{RESULTS}/logs/clean_stream/{{stream}}{{reading}}.log"),
+            log_of("clean_stream", "clean_stream/{stream}{reading}"),
         wildcard_constraints:
             stream="|".join(map(re.escape, settings.streams)),
             reading="(@[^/]+)?",
@@ -54,8 +54,8 @@ else:
         conda:
             "../envs/dpol.yaml"
         params:
+            **notes("clean_stream", plan.cleanings),
             code=code_of_job("clean_stream"),
-            sources=sources("clean_stream", plan.cleanings),
             dataset=lambda wildcards: settings.dataset.of_stream(wildcards.reading[1:]),
             groups=lambda wildcards: settings.streams[wildcards.stream].groups,
             gains=[it.untitled.model_dump(mode="json") for it in settings.gains.values()],
@@ -75,13 +75,13 @@ else:
             report=CLEANED["json"],
             page=CLEANED["md"],
         log:
-            local(f"{RESULTS}/logs/report_cleaning.log"),
+            log_of("report_cleaning"),
         priority: DATA_FIRST
         conda:
             "../envs/dpol.yaml"
         params:
+            **notes("report_cleaning"),
             code=code_of_job("report_cleaning"),
-            sources=sources("report_cleaning"),
         message:
             "Joining the cleaning reports"
         script:
@@ -94,12 +94,12 @@ else:
         output:
             picture=PICTURE,
         log:
-            local(f"{RESULTS}/logs/draw_table.log"),
+            log_of("draw_table"),
         conda:
             "../envs/dpol.yaml"
         params:
+            **notes("draw_table"),
             code=code_of_job("draw_table"),
-            sources=sources("draw_table"),
             shown=settings.dataset.pictured,
         message:
             "Drawing the table"

@@ -56,8 +56,8 @@ DATA_FIRST, GAMES_FIRST = 2, 1
 is_made = lambda file: any(known.is_producer(file) for known in workflow.rules)
 # A table goes by its checksum, which a job is asked, unless a job makes it.
 by_content = lambda file: lambda wildcards: file if is_made(file) else ancient(file)
-# The wildcards of the jobs of each rule.
-every_job = {}
+# The wildcards of the jobs of each rule, and the names of the jobs with wildcards in braces.
+every_job, names = {}, {}
 # Who overrides rules of a module includes this file once more for each.
 SAME = [it for it in imported if it.get("MODULE") == MODULE and "told_last" in it]
 
@@ -98,12 +98,13 @@ def job_of(rule, wildcards):
     given = SimpleNamespace(**dict(wildcards))
     params = getattr(rules, rule).params.items()
     asks = digest({name: it(given) if callable(it) else it for name, it in params})
-    return log_of(rule, wildcards).removeprefix(f"{RESULTS}/logs/").removesuffix(".log"), asks
+    return names[rule].format(**dict(wildcards)), asks
 
 
-def log_of(rule, wildcards):
-    """Return the path of the log of a job."""
-    return str(getattr(rules, rule).log[0]).format(**dict(wildcards))
+def log_of(rule, name=None):
+    """Return the log of a rule, which an importer may replace, and keep the name of its jobs."""
+    names[rule] = name or rule
+    return local(f"{RESULTS}/logs/{names[rule]}.log")
 
 
 def digests(jobs):
@@ -111,16 +112,19 @@ def digests(jobs):
     return dict(job_of(*job) for job in jobs)
 
 
-def sources(rule, over=({},)):
-    """Return the function of a param: a digest of what each job is asked that makes an input.
+def notes(rule, over=({},)):
+    """Return two params: the run and the name of a job, and its sources.
 
-    So Snakemake, which compares params, runs a job again if one before it would run, and the job
-    knows the notes that it must find. `over` has the wildcards of each job of the rule.
+    These are a digest of what each job is asked that makes an input. So Snakemake, which compares
+    params, runs a job again if one before it would run, and the job knows the notes that it must
+    find. `over` has the wildcards of each job of the rule.
     """
     every_job[rule] = over
-    return lambda wildcards: digests(
-        jobs_before(rule, tuple((it, getattr(wildcards, it)) for it in over[0]))
-    )
+    of_job = lambda wildcards: tuple((it, getattr(wildcards, it)) for it in over[0])
+    return {
+        "job": lambda wildcards: [RESULTS, names[rule].format(**dict(of_job(wildcards)))],
+        "sources": lambda wildcards: digests(jobs_before(rule, of_job(wildcards))),
+    }
 
 
 def check(record):
@@ -133,8 +137,8 @@ def check(record):
     if not (runs_jobs or str(record.msg).startswith(("Nothing to be done", "Creating report"))):
         return True
     logger.removeFilter(check)
-    by_log = {str(it.log[0]): it for it in workflow.dag.jobs if it.log}
-    called = {it: job for it in all_jobs() if (job := by_log.get(log_of(*it)))}
+    by_output = {plain(file): job for job in workflow.dag.jobs for file in job.output}
+    called = {it: by_output[file] for file, it in makers().items() if file in by_output}
     runs = {it for it, job in called.items() if runs_jobs and workflow.dag.needrun(job)}
     # A flag may leave out the jobs before one that runs; a job that is touched does not run.
     needed = {*called, *(it for job in runs for it in jobs_before(*job))}

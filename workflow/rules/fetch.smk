@@ -7,17 +7,17 @@ if plan.must_fetch and not any(plan.fetched in known.output for known in workflo
         output:
             file=local(plan.fetched),
         log:
-            local(f"{RESULTS}/logs/fetch_dataset.log"),
+            log_of("fetch_dataset"),
         priority: DATA_FIRST
         # Compute nodes of a cluster often have no network.
         localrule: True
         conda:
             "../envs/dpol.yaml"
         params:
+            **notes("fetch_dataset"),
             dataset=settings.dataset.untitled.model_dump(mode="json"),
             groups=lambda wildcards: plan.wanted_groups,
             query=plan.query.soql,
-            sources=sources("fetch_dataset"),
         message:
             "Fetching {output.file}"
         script:
@@ -31,12 +31,12 @@ if settings.dataset.source.kind == "simulated":
         output:
             table=RAW,
         log:
-            local(f"{RESULTS}/logs/simulate_dataset.log"),
+            log_of("simulate_dataset"),
         conda:
             "../envs/dpol.yaml"
         params:
+            **notes("simulate_dataset"),
             code=code_of_job("simulate_dataset"),
-            sources=sources("simulate_dataset"),
             source=settings.dataset.source.model_dump(mode="json"),
             seed=settings.seed,
         message:

@@ -21,12 +21,12 @@ rule render_report:
         crate=PAGE[1],
         parts=[f"{RESULTS}/provenance/{name}" for name in ("Snakefile", "config.yaml")],
     log:
-        local(f"{RESULTS}/logs/render_report.log"),
+        log_of("render_report"),
     conda:
         "../envs/dpol.yaml"
     params:
+        **notes("render_report"),
         code=code_of_job("render_report", *SHOWING, *plan.code),
-        sources=sources("render_report"),
         config_name=lambda wildcards: plan.name,
         # Not as inputs: if they are deleted, the report is made without playing again.
         played=[*PLAYED, *expand(STREAM, stream=settings.played), RAW],

@@ -7,13 +7,13 @@ if settings.dataset.source.kind == "gains":
         output:
             stream=STREAM,
         log:
-            local(f"{RESULTS}/logs/build_stream/{{stream}}.log"),
+            log_of("build_stream", "build_stream/{stream}"),
         priority: DATA_FIRST
         conda:
             "../envs/dpol.yaml"
         params:
+            **notes("build_stream", [{"stream": it} for it in settings.played]),
             code=code_of_job("build_stream_of_gains"),
-            sources=sources("build_stream", [{"stream": it} for it in settings.played]),
             contents=lambda wildcards: plan.contents(RAW, made=is_made),
             dataset=settings.dataset.untitled.model_dump(mode="json"),
         message:

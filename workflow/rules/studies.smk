@@ -25,15 +25,15 @@ rule games_point:
         scores=f"{RESULTS}/games/{{stream}}/{{level}}/{{suite}}/{{block}}/scores.parquet",
         curves=f"{RESULTS}/games/{{stream}}/{{level}}/{{suite}}/{{block}}/curves.parquet",
     log:
-        local(f"{RESULTS}/logs/games/{{stream}}/{{level}}/{{suite}}/{{block}}.log"),
+        log_of("games_point", "games/{stream}/{level}/{suite}/{block}"),
     priority: GAMES_FIRST
     conda:
         "../envs/dpol.yaml"
     params:
+        **notes("games_point", [dict(zip(GRID, it.split("/"))) for it in GAMES_PLAYED]),
         code=lambda wildcards: code_of_job(
             "study_point", "dpol.studies.games.compute", *code_of([game_at(wildcards)])
         ),
-        sources=sources("games_point", [dict(zip(GRID, it.split("/"))) for it in GAMES_PLAYED]),
         study="dpol.studies.games",
         points=lambda wildcards: game_at(wildcards).plain,
         seed=settings.seed,
@@ -76,15 +76,15 @@ for study, block in plan.studies:
             output:
                 **written,
             log:
-                local(f"{RESULTS}/logs/{study.name}/{{place}}.log"),
+                log_of(f"{study.name}_point", f"{study.name}/{{place}}"),
             priority: first
             conda:
                 "../envs/dpol.yaml"
             params:
+                **notes(f"{study.name}_point", [{"place": it} for it in jobs]),
                 code=lambda wildcards, study=study, jobs=jobs: code_of_job(
                     "study_point", study.computing, *code_of([jobs[wildcards.place]])
                 ),
-                sources=sources(f"{study.name}_point", [{"place": it} for it in jobs]),
                 study=study.package,
                 points=lambda wildcards, jobs=jobs: jobs[wildcards.place].plain,
                 seed=settings.seed,
@@ -138,13 +138,14 @@ for study, block in plan.studies:
                 **makes,
                 **({"drawn": drawn} if shows else {}),
             log:
-                local(f"{RESULTS}/logs/{step}.log"),
+                log_of(step),
             priority: first
             conda:
                 "../envs/dpol.yaml"
             resources:
                 mem_mb=lambda wildcards, input, attempt: attempt * round(1000 + 10 * input.size_mb),
             params:
+                **notes(step),
                 # This path is read when a job runs.
                 script=scripted,
                 code=code_of_job(
@@ -153,7 +154,6 @@ for study, block in plan.studies:
                     *([study.showing, *IN_EVERY_RUN] if shows else []),
                     *(module for part in shows for module in part.drawing),
                 ),
-                sources=sources(step),
                 study=study.package,
                 settings=block.model_dump(mode="json") if makes else {},
                 facts=settings.facts.told(study.collects, titled=False) if makes else {},

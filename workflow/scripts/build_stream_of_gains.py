@@ -1,6 +1,6 @@
 from dpol.reruns.job import job_log
 
-with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
+with job_log(snakemake.log[0], snakemake.input, snakemake.output, params=snakemake.params):
     from dpol.data.library import read_gains
     from dpol.data.settings import Dataset
     from dpol.data.stream import write_stream

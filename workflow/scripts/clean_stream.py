@@ -2,7 +2,7 @@ from pathlib import Path
 
 from dpol.reruns.job import job_log
 
-with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
+with job_log(snakemake.log[0], snakemake.input, snakemake.output, params=snakemake.params):
     from dpol.core.files import write_json
     from dpol.core.schemas import write_frame
     from dpol.data.cleaning import clean_stream, provenance_of_stream

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from dpol.reruns.job import job_log
 
-with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
+with job_log(snakemake.log[0], snakemake.input, snakemake.output, params=snakemake.params):
     import pandas as pd
 
     from dpol.core.schemas import read_frame

@@ -1,6 +1,6 @@
 from dpol.reruns.job import job_log
 
-with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
+with job_log(snakemake.log[0], snakemake.input, snakemake.output, params=snakemake.params):
     from dpol.data.settings import Dataset
     from dpol.data.table import read_rows, write_rows
 

@@ -3,7 +3,7 @@ from pathlib import Path
 from dpol.reruns.job import job_log
 
 files = [*snakemake.input, *snakemake.params.played]
-with job_log(snakemake.log[0], files, snakemake.output, snakemake.params):
+with job_log(snakemake.log[0], files, snakemake.output, params=snakemake.params):
     from dpol.report.page import write_report
 
     write_report(
@@ -13,7 +13,7 @@ with job_log(snakemake.log[0], files, snakemake.output, snakemake.params):
         snakefile=snakemake.params.snakefile,
         packages=map(tuple, snakemake.params.packages),
         files=files,
-        logs=Path(snakemake.log[0]).parent,
+        logs=Path(snakemake.params.job[0], "logs"),
         jobs=dict(snakemake.params.sources),
         checkout=Path(snakemake.scriptdir).resolve().parents[1],
     )

@@ -1,6 +1,6 @@
 from dpol.reruns.job import job_log
 
-with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
+with job_log(snakemake.log[0], snakemake.input, snakemake.output, params=snakemake.params):
     from dpol.core.files import read_json, write_json, write_text
     from dpol.data.cleaning import joined, log_warnings, report_as_markdown
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from dpol.reruns.job import job_log
 
-with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
+with job_log(snakemake.log[0], snakemake.input, snakemake.output, params=snakemake.params):
     from dpol.studies.jobs import write_results
     from dpol.studies.showing import write_shown
     from dpol.studies.study import SomeFacts

@@ -33,7 +33,8 @@ def job_log(
     path: Path | str,
     inputs: Iterable[str] = (),
     outputs: Iterable[str] = (),
-    params: Mapping[str, Any] | None = None,
+    *,
+    params: Mapping[str, Any],
 ) -> Iterator[None]:
     """Log a job as `dpol.core.logs.log_of_job` does, prove what it did, and write its note.
 
@@ -44,26 +45,27 @@ def job_log(
     that is missing is told like any other error.
 
     Args:
-        path: the log file, results/<run>/logs/<job>.log, which is overwritten.
+        path: the log file, which is overwritten.
         inputs: files that the job reads.
         outputs: files that the job writes by `dpol.core.files.atomic_path`.
-        params: what the job is asked; `code` is from `dpol.reruns.code_hashes.code_of_job`,
-            `contents` has the checksums of the first inputs, tables, or None for those that a job
-            makes, and `sources` a digest of what each job is asked that makes an input.
+        params: what the job is asked; `job` is the folder of its run, results/<run>, and its name,
+            `code` is from `dpol.reruns.code_hashes.code_of_job`, `contents` has the checksums of
+            the first inputs, tables, or None for those that a job makes, and `sources` a digest of
+            what each job is asked that makes an input.
     """
     # A job ends soon. Searches for cycles among what its imports make take a sixth of its start.
     gc.set_threshold(100_000)
     log = Path(path)
     with log_of_job(log), sums_of_written() as written:
-        began, asks = time.time_ns(), dict(params.items() if params else ())
-        # A run or a stream may be called `logs`, too.
-        folder = next(it.parent for it in reversed(log.parents) if it.match("results/*/logs"))
+        began, asks = time.time_ns(), dict(params.items())
+        run, job = asks["job"]
+        folder = Path(run)
         read_files = [*map(Path, inputs)]
         inside, made = (
             [it for it in files if folder in it.parents]
             for files in (read_files, [*map(Path, outputs)])
         )
-        note_of(log).unlink(missing_ok=True)
+        note_of(folder, job).unlink(missing_ok=True)
         # Other numbers may come: the page stands only beside those that it shows.
         (folder / "report/index.html").unlink(missing_ok=True)
         for file in made:
@@ -97,7 +99,7 @@ def job_log(
             versions=versions,
             peak_mb=peak_mb(),
         )
-        write_note(log, note)
+        write_note(folder, job, note)
     gc.freeze()  # Python would search all objects for cycles again before it ends.
 
 

@@ -1,6 +1,6 @@
 """Notes of jobs: the request that each answered, and the files that it read and wrote.
 
-As soon as a job ends, it writes its note next to its log.
+As soon as a job ends, it writes its note below results/<run>/logs.
 """
 
 from __future__ import annotations
@@ -64,14 +64,15 @@ def peak_mb() -> float:
     return 0.0
 
 
-def note_of(log: Path) -> Path:
-    """Return where a job writes its note."""
-    return log.with_suffix(".json")
+def note_of(folder: Path, name: str) -> Path:
+    """Return where a job writes its note: its name below results/<run>/logs."""
+    return folder / f"logs/{name}.json"
 
 
-def write_note(log: Path, note: Note) -> None:
-    """Write the note of the job with a log."""
-    write_text(note_of(log), json.dumps(vars(note), indent=1))  # unsorted: their order counts
+def write_note(folder: Path, name: str, note: Note) -> None:
+    """Write the note of a job."""
+    # Unsorted: their order counts.
+    write_text(note_of(folder, name), json.dumps(vars(note), indent=1))
 
 
 def checksums(folder: Path, files: Iterable[Path | str]) -> dict[str, str]:
@@ -94,10 +95,10 @@ def read_note(folder: Path, name: str) -> Note | None:
 
     Args:
         folder: results/<run>.
-        name: the log of the job below `logs`, without its suffix.
+        name: name of the job.
     """
     with suppress(OSError, ValueError):
-        return _NOTE.validate_json(note_of(folder / f"logs/{name}.log").read_bytes())
+        return _NOTE.validate_json(note_of(folder, name).read_bytes())
     return None
 
 
@@ -125,7 +126,7 @@ def unanswered(
 
     Args:
         folder: results/<run>.
-        asks: `digest` of what each job is asked, by its name: its log below `logs`, without suffix.
+        asks: `digest` of what each job is asked, by its name.
         files: the files to compare with what the jobs wrote; all of theirs by default.
 
     Returns:
