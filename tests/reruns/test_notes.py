@@ -6,6 +6,7 @@ import math
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ import pytest
 from dpol.core.errors import DataError
 from dpol.core.files import sha256, write_text
 from dpol.core.logs import error_in
+from dpol.reruns import code_hashes
 from dpol.reruns.code_hashes import code_of_job
 from dpol.reruns.job import job_log
 from dpol.reruns.notes import align_times, digest, noted_sums, read_note, read_notes, unanswered
-from pipeline import run, succeed
+from in_process import forget_code
+from pipeline import run, succeed, written_as_before
 
 FOLDER = Path("results/small")
 STREAM, SCORES = FOLDER / "streams/A.parquet", FOLDER / "games/A.parquet"
@@ -129,12 +132,57 @@ def test_a_job_begins_only_on_what_the_plan_asks() -> None:
     assert "not as this run asks: streams/A.parquet; run the same" in error_in(log(PLAYED))
 
 
-@pytest.mark.parametrize(("file", "texts"), [(STREAM, "2"), (STREAM, "21"), (SCORES, "2")])
-def test_a_job_fails_where_a_file_changed_while_it_ran(file: Path, texts: str) -> None:
+@pytest.mark.parametrize("file", [STREAM, SCORES])
+def test_a_job_fails_where_a_file_changed_while_it_ran(file: Path) -> None:
+    def change_content_alone() -> None:
+        with written_as_before(file):
+            file.write_text("2")
+
     with pytest.raises(SystemExit):
-        play(during=lambda: [file.write_text(it) for it in texts])
+        play(during=change_content_alone)
     assert f"changed while this job ran: {file}; run the same" in error_in(log(PLAYED))
     assert unanswered(FOLDER, PLAN)[:1] == [PLAYED]
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        os.utime,
+        lambda file: os.utime(file, (1e9, 1e9)),
+        lambda file: file.chmod(0o400),
+        lambda file: os.link(file, "linked"),
+        lambda file: write(file, file.read_text()),
+    ],
+    ids=["touch", "older", "chmod", "cp -al", "same content"],
+)
+@pytest.mark.parametrize("file", [STREAM, SCORES, Path("t.csv")], ids=["stream", "scores", "table"])
+def test_a_job_goes_on_where_only_times_or_rights_of_a_file_changed(
+    file: Path, look: Callable[[Path], object]
+) -> None:
+    table = write(Path("t.csv"), "1")
+    with job(PLAYED, [table, STREAM], contents=[sha256(table)]):
+        write(SCORES, "1")
+        look(file)
+    note = read_note(FOLDER, PLAYED)
+    assert note
+    assert note.read == {"streams/A.parquet": sha256(STREAM)}
+    assert note.wrote == {"games/A.parquet": sha256(SCORES)}
+
+
+def test_a_job_goes_on_where_only_the_time_of_its_code_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "workflow/scripts/clean_stream.py"
+    write(script, "import dpol.core.words\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(code_hashes, "pipeline", lambda: tmp_path)
+        forget_code()
+        code = code_of_job("clean_stream")
+        play(code=code, during=lambda: os.utime(script))
+        with pytest.raises(SystemExit):
+            play(code=code, during=lambda: write(script, "import dpol.core.errors\n"))
+    forget_code()
+    assert f"changed while this job ran: {script}; run the same" in error_in(log(PLAYED))
 
 
 def test_a_table_that_changes_while_a_job_reads_it_fails_the_job() -> None:

@@ -6,6 +6,7 @@ there before, unless its jobs had begun; then it may leave some out.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -26,6 +27,7 @@ from pipeline import (
     call_copy,
     copy_code,
     copy_results,
+    run,
     succeed,
     write_config,
     write_table,
@@ -291,6 +293,26 @@ def test_a_change_during_a_call_shows_in_no_file_beside_the_former(
     assert left in (former, later) or "report/index.html" not in left
     done = call_copy(folder)
     assert done.returncode or shown(folder) == later, done.stderr
+
+
+LOOKS: tuple[Callable[[Path], object], ...] = (
+    lambda folder: run("chmod", "-R", "go-w", "results", "src", "table.csv.gz", folder=folder),
+    lambda folder: call_copy(folder, "--dry-run"),
+    lambda folder: run("cp", "-al", "results", "linked", folder=folder),
+    lambda folder: call_copy(folder, "--list"),
+    lambda folder: run("find", "results", "src", "-exec", "touch", "{}", "+", folder=folder),
+    lambda folder: call_copy(folder),  # which is refused
+)
+"""What changes times or rights in the folder of a run, and no content."""
+
+
+def test_a_call_goes_on_while_somebody_looks(folder: Path, fresh: Callable[[str], Path]) -> None:
+    call, looks = start(folder, "--forceall"), itertools.cycle(LOOKS)
+    while call.poll() is None:
+        next(looks)(folder)
+    _, said = call.communicate()
+    assert call.returncode == 0, said
+    assert shown(folder) == shown(fresh(""))
 
 
 def test_two_calls_in_a_folder_are_one(folder: Path, fresh: Callable[[str], Path]) -> None:

@@ -1,6 +1,7 @@
 import gc
 import os
 import re
+from contextlib import suppress
 from functools import cache
 from types import SimpleNamespace
 
@@ -32,7 +33,8 @@ try:
     plan.refuse_twins({it["MODULE"]: it["plan"] for it in imported if "MODULE" in it})
     Path(".snakemake").mkdir(exist_ok=True)  # for what dpol notes there of its code
     if workflow.is_main_process:
-        align_times(Path(plan.folder))
+        with suppress(FileNotFoundError):  # another call is at work, and replaces its files
+            align_times(Path(plan.folder))
 except DpolError as error:
     sys.exit(f"error: {error}")
 

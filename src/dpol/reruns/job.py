@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import DataError
-from dpol.core.files import remove_temporary, sha256, sums_of_written
+from dpol.core.files import remove_temporary, sums_of_written
 from dpol.core.logs import log_of_job
 from dpol.core.words import listed
 from dpol.reruns.code_hashes import code_of_job, files_of_job
@@ -21,6 +21,7 @@ from dpol.reruns.notes import (
     loaded_versions,
     note_of,
     peak_mb,
+    sums_of,
     unanswered,
     write_note,
 )
@@ -39,10 +40,10 @@ def job_log(
     """Log a job as `dpol.core.logs.log_of_job` does, prove what it did, and write its note.
 
     It fails before it writes if its code, its tables or its inputs are not those of its params, and
-    at its end if one of them, or an output, changed while it ran. Last, it notes what it was asked
-    and the checksums of its files (`dpol.reruns.notes.Note`), but not of files outside the folder
-    of the run or with a storage provider. Scripts import what they call in the block: a package
-    that is missing is told like any other error.
+    at its end if one of them, or an output, has other content than before. Last, it notes what it
+    was asked and the checksums of its files (`dpol.reruns.notes.Note`), but not of files outside
+    the folder of the run or with a storage provider. Scripts import what they call in the block: a
+    package that is missing is told like any other error.
 
     Args:
         path: the log file, which is overwritten.
@@ -73,26 +74,29 @@ def job_log(
         code, contents = asks.get("code", {}), asks.get("contents", [])
         tables = {file: it for file, it in zip(read_files, contents, strict=False) if it}
         files = *(files_of_job(*code["of"]) if code else ()), *tables, *inside
-        watched = {file: _state_of(file) for file in files}
+        states = {file: _state_of(file) for file in files}
+        before = sums_of(files)
         now = code_of_job(*code["of"]) if code else {}
         changed = [f"code in {room}" for room in now if now[room] != code.get(room)]
-        changed += [str(file) for file, value in tables.items() if sha256(file) != value]
+        changed += [str(file) for file, value in tables.items() if before.get(file) != value]
         if changed:
             raise DataError(f"changed after it was planned: {', '.join(changed)}; {_AGAIN}")
         if wrong := unanswered(folder, asks.get("sources", {}), inside):
             raise DataError(f"{folder}: not as this run asks: {listed(wrong, 9)}; {_AGAIN}")
-        read = checksums(folder, inside)
         yield
         wrote = {it.relative_to(folder).as_posix(): written[it] for it in made if it in written}
         there = checksums(folder, made)
-        changed = [str(it) for it, state in watched.items() if _state_of(it) != state]
+        # A file that another call, or chmod, only touched has the content from before.
+        touched = [file for file in files if _state_of(file) != states[file]]
+        after = sums_of(touched)
+        changed = [str(file) for file in touched if after.get(file) != before.get(file)]
         changed += [f"{folder}/{it}" for it in wrote | there if wrote.get(it) != there.get(it)]
         if changed:
             raise DataError(f"changed while this job ran: {', '.join(changed[:9])}; {_AGAIN}")
         ended, versions = time.time_ns(), loaded_versions()
         note = Note(
             asked=digest(asks),
-            read=read,
+            read={it.relative_to(folder).as_posix(): before[it] for it in inside if it in before},
             wrote=wrote,
             began=began,
             ended=ended,

@@ -83,10 +83,20 @@ def checksums(folder: Path, files: Iterable[Path | str]) -> dict[str, str]:
     Raises:
         DataError: a file cannot be read.
     """
-    sums = dict[str, str]()
-    for file in (it for it in map(Path, files) if folder in it.parents):
+    sums = sums_of(it for it in map(Path, files) if folder in it.parents)
+    return {file.relative_to(folder).as_posix(): value for file, value in sums.items()}
+
+
+def sums_of(files: Iterable[Path]) -> dict[Path, str]:
+    """Return the SHA-256 of files; those that are gone are left out.
+
+    Raises:
+        DataError: a file cannot be read.
+    """
+    sums = dict[Path, str]()
+    for file in files:
         with readable(file), suppress(FileNotFoundError, NotADirectoryError):
-            sums[file.relative_to(folder).as_posix()] = sha256(file)
+            sums[file] = sha256(file)
     return sums
 
 
