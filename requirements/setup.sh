@@ -20,12 +20,12 @@ esac
 
 command -v "$python" >/dev/null || fail "no $python here; install Python 3.11 or newer"
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-    fail "$("$python" --version) is too old; set PYTHON to Python 3.11 or newer: make PYTHON=python3.12 demo"
+    fail "$("$python" --version) is too old; set PYTHON to Python 3.11 or newer: make PYTHON=python3.12 setup"
 
 # Some packages have no wheel: immutables has none for Python 3.14.
 if [ "$kind" != base ] && ! command -v cc >/dev/null &&
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 14))'; then
-    fail "immutables has no wheel for this Python and must be compiled; first run: sudo apt-get install gcc python3-dev, or set PYTHON to an older one: make PYTHON=python3.13 demo"
+    fail "immutables has no wheel for this Python and must be compiled; first run: sudo apt-get install gcc python3-dev, or set PYTHON to an older one: make PYTHON=python3.13 setup"
 fi
 
 # Debian keeps ensurepip in a package of its own.
