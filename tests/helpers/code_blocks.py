@@ -11,7 +11,8 @@ own copy of this checkout. The language of a block decides what happens:
 - `text`: is the output of the block before it; `...` stands for anything.
 
 A comment above a block changes this: with `<!-- code: plan -->` snakemake only plans (a dry run);
-with `<!-- code: not run: REASON -->` only the syntax is checked.
+with `<!-- code: not run: REASON -->` only the syntax is checked; the command in
+`<!-- code: by hand: COMMAND -->` does first what the text lets the reader do in an editor.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from dpol.config.experiment import parse_experiment
 from pipeline import ROOT, run, succeed
 
 LANGUAGES = ("sh", "python", "yaml", "text")
-DIRECTIVE = re.compile(r"<!-- code: (plan|not run: .{10,}) -->\s*")
+DIRECTIVE = re.compile(r"<!-- code: (plan|not run: .{10,}|by hand: .{10,}) -->\s*")
 FILE = re.compile(r"# ([\w./-]+(?:\.(?:py|yaml|md)|/Snakefile))\n")
 
 
@@ -51,6 +52,8 @@ class Block:
     plan: bool = False
     reason: str = ""
     """Reason why it is not run; empty if it is."""
+    by_hand: str = ""
+    """Command that does what the reader does in an editor before."""
 
     @property
     def place(self) -> str:
@@ -91,9 +94,10 @@ def blocks(page: Path) -> list[Block]:
                 continue
             if language not in LANGUAGES:
                 raise ValueError(f"{page}:{line}: language {language!r}; one of {LANGUAGES}")
-            reason = directive.removeprefix("not run: ") if directive.startswith("not") else ""
-            plan = directive == "plan"
-            blocks.append(Block(page, line, language, token.content, plan, reason))
+            kind, _, said = directive.partition(": ")
+            reason, by_hand = (said if kind == it else "" for it in ("not run", "by hand"))
+            plan = kind == "plan"
+            blocks.append(Block(page, line, language, token.content, plan, reason, by_hand))
             directive = ""
         elif token.type != "inline":
             directive = ""
@@ -161,7 +165,8 @@ class Reader:
         """Run a block, or check its syntax, and return its output."""
         options = " ".join([*self.options, *(["--dry-run"] if block.plan else [])])
         end = f"end of {block.place}"
-        typed = f"export MORE_OPTIONS={shlex.quote(options)}", command(block)
+        before = block.by_hand or ":"
+        typed = f"export MORE_OPTIONS={shlex.quote(options)}", before, command(block)
         shell.stdin.write("\n".join((*typed, f"echo {end}\n")))
         shell.stdin.flush()
         stop = threading.Timer(600, shell.kill)
