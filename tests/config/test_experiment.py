@@ -331,3 +331,18 @@ def test_another_question_is_not_the_papers(changes):
     same = {"gain": {"title": "Fullest"}, "dataset.cleaning.max_carry": 1}
     assert papers_with(**same).facts.asks_the_papers
     assert not papers_with(**changes).facts.asks_the_papers
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"algorithm": "l2p", "label": "l2p-one-round", "largest_batch": 1},
+        {"algorithm": "rw-meta", "label": "rw-meta-floor-0", "exploration_floor": 0},
+        {"algorithm": "mf-window", "label": "mf-window", "window": 2},
+        {"algorithm": "rw-meta", "label": "someone-alone"},
+    ],
+    ids=lambda spec: spec["label"],
+)
+def test_a_label_may_say_what_is_played(spec):
+    config = parse({"suites.more.noises": ["isotropic"], "suites.more.algorithms": [spec]})
+    assert [it.label for it in config.suites["more"].members] == [spec["label"]]

@@ -215,6 +215,11 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     label = derived if label is None else label
     if not (isinstance(label, str) and LABEL.fullmatch(label)):
         raise ValueError(f"label {label!r} must be up to 64 letters, digits, '.', '_' and '-'")
+    namesake = REGISTRY.get(label.lower())
+    if namesake and label.lower() != family and namesake.make(label, {}) != algorithm:
+        raise ValueError(
+            f"label {label!r} is the name of another algorithm; without a label it is {derived}"
+        )
     known = {*_numbers(family), *_numbers(parameters)}
     if label != derived and (wrong := [it for it in _numbers(label) if it not in known]):
         raise ValueError(
@@ -224,12 +229,15 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     return (Member(label, family, algorithm, foreign),)
 
 
+_WORDS = "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"
 _NUMBER = re.compile(r"(?<![A-Za-z0-9.])[0-9]+(\.[0-9]+)?(e-?[0-9]+)?(?![A-Za-z0-9.])")
 
 
 def _numbers(value: object) -> list[float]:
     """Return the numbers in a label, or in the values of parameters."""
     if isinstance(value, str):
+        for number, word in enumerate(_WORDS):
+            value = value.replace(word, str(number))
         return [float(it.group()) for it in _NUMBER.finditer(value)]
     if isinstance(value, Mapping):
         value = list(value.values())
