@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from dpol.config.models import WHOLE, Config
-from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
+from dpol.config.rules import OF_ALGORITHMS, OF_KEYS, jobs
 from dpol.core.errors import ConfigError, Key
 from dpol.core.plugins import refuse_taken
 from dpol.core.settings import MISSING, Problem, inside, problems_of, refusal
@@ -81,6 +81,7 @@ def parse_experiment(raw: object, place: str) -> Config:
         config = config.model_copy(update={"report": config.report.resolved(config.suites)})
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
     problems += [problem for rule in rules for problem in rule(config)]
+    problems = problems or [*jobs(config)]
     if problems:
         raise refusal(place, [_as_written(it, raw) for it in problems])
     return config

@@ -6,7 +6,7 @@ Models check single keys. `Dataset.problems` checks how the keys of the table fi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from dpol.config.models import Config
 from dpol.core.settings import Problem
@@ -96,9 +96,21 @@ def questions(config: Config) -> Iterator[Problem]:
     if several and len(config.gains) < 2:
         allowed = "must be at least two; use gain for a single question"
         yield Problem(("questions",), list(config.gains), allowed)
-    if several and len(config.played) < len(config.streams) * len(config.gains):
-        allowed = "gives two games the same label STREAM-QUESTION; change a label"
-        yield Problem(("questions",), list(config.gains), allowed)
+
+
+def files(config: Config) -> Iterator[Problem]:
+    """Refuse labels that name the same files, also where a file system ignores case."""
+    games = [f"{stream}-{it}" for stream in config.streams for it in config.questions or ()]
+    named: Mapping[tuple[str, ...], Collection[str]] = {
+        ("streams",): config.streams,
+        ("questions",): games,
+        ("suites",): config.suites,
+        ("dataset", "readings"): config.dataset.readings,
+    }
+    for place, labels in named.items():
+        if len({label.lower() for label in labels}) < len(labels):
+            allowed = "must name different files, also where a file system ignores case"
+            yield Problem(place, [*labels], f"{allowed}; change a label")
 
 
 def longest_stay(config: Config) -> Iterator[Problem]:
@@ -211,10 +223,11 @@ def labels(config: Config) -> Iterator[Problem]:
     taken = dict.fromkeys([BEST_LINEAR, *REFERENCE_TOTALS], "the name of a reference")
     for label, suite in config.suites.items():
         for member in suite.members:
-            if member.label in taken:
-                allowed = f"is already {taken[member.label]}; give it a label"
+            name = member.label.lower()
+            if name in taken:
+                allowed = f"is already {taken[name]}, perhaps in other case; give it a label"
                 yield Problem(("suites", label, "algorithms"), member.label, allowed)
-            taken[member.label] = f"played by suite {label}"
+            taken[name] = f"played by suite {label}"
 
 
 def report(config: Config) -> Iterator[Problem]:
@@ -246,11 +259,22 @@ def ours(config: Config) -> Iterator[Problem]:
         yield Problem((*place, "noise"), system.noise, allowed)
 
 
+def jobs(config: Config) -> Iterator[Problem]:
+    """Require that the block of each study asks for a job, in a config without other problems."""
+    for study, block in config.studies():
+        if not study.jobs(block, config.facts):
+            asked = block.model_dump(mode="json", exclude_unset=True)
+            yield Problem(
+                (study.name,), asked, "names nothing to compute; give it values, or delete it"
+            )
+
+
 OF_KEYS: tuple[Rule, ...] = (
     dataset,
     groups,
     gains,
     questions,
+    files,
     longest_stay,
     correlated_noise,
 )

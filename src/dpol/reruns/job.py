@@ -62,10 +62,8 @@ def job_log(
         run, job = asks["job"]
         folder = Path(run)
         read_files = [*map(Path, inputs)]
-        inside, made = (
-            [it for it in files if folder in it.parents]
-            for files in (read_files, [*map(Path, outputs)])
-        )
+        inside = [file for file in read_files if folder in file.parents]
+        made = [file for file in map(Path, outputs) if folder in file.parents]
         note_of(folder, job).unlink(missing_ok=True)
         # Other numbers may come: the page stands only beside those that it shows.
         (folder / "report/index.html").unlink(missing_ok=True)
@@ -93,14 +91,13 @@ def job_log(
         changed += [f"{folder}/{it}" for it in wrote | there if wrote.get(it) != there.get(it)]
         if changed:
             raise DataError(f"changed while this job ran: {', '.join(changed[:9])}; {_AGAIN}")
-        ended, versions = time.time_ns(), loaded_versions()
         note = Note(
             asked=digest(asks),
             read={it.relative_to(folder).as_posix(): before[it] for it in inside if it in before},
             wrote=wrote,
             began=began,
-            ended=ended,
-            versions=versions,
+            ended=time.time_ns(),
+            versions=loaded_versions(),
             peak_mb=peak_mb(),
         )
         write_note(folder, job, note)

@@ -65,12 +65,7 @@ def _classes(study: Labels) -> Iterator[ClassPoint]:
 
 def without_sweeps(settings: Labels, facts: Facts) -> frozenset[str]:
     """Return the names of the figures whose rows these settings do not ask for."""
-    swept = {name for name in COLUMN_OF if getattr(settings.sweeps, name)}
-    asked = {
-        "labels-risk": swept or settings.patients_per_week,
-        "labels-selection": "rounds" in swept,
-    }
-    return frozenset(figure for figure, rows in asked.items() if not rows)
+    return frozenset() if settings.sweeps.rounds else frozenset({"labels-selection"})
 
 
 STUDY = Study(
