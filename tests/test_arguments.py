@@ -79,7 +79,6 @@ CALLS: list[partial[Any]] = [
     partial(labels.Clipping, labels.random_class(3, 4, seed=1), n_rounds=6),
     partial(labels.Terms, n_rounds=6, epsilon=1.0, delta=1e-6),
     partial(account.best_guess, mu=1.0),
-    partial(account.promises_of, mu=1.0, delta=1e-6),
     partial(losses.Promise, epsilon=1.0, delta=1e-6),
     partial(losses.pure, epsilon=1.0, delta=1e-6),
     partial(audit, GAINS, parameter="epsilon", claimed=1.0, confidence=0.9, delta=0.0),

@@ -8,7 +8,6 @@ import pytest
 from matplotlib import pyplot
 
 from dpol.cli import main
-from dpol.privacy.losses import Promise
 from dpol.report.lead import answer_of
 from dpol.report.widgets import answer_widget
 from dpol.show import panels
@@ -16,7 +15,6 @@ from dpol.show.words import joint_confidence, proved
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy import attacked, privacy_table
 from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility, level_title
-from dpol.studies.answer.promises import promise_in_words
 from report.run_by_hand import config
 from standings_by_hand import standings_of
 from tables_by_hand import INF, lines, run, summary
@@ -58,7 +56,6 @@ WAYS = {
     "answer": lambda: texts_of_table(answer_table(frames(), FACTS)),
     "privacy": lambda: texts_of_table(privacy_table(frames(), FACTS)),
     "page": lambda: json.dumps(answer_widget(frames(), FACTS)[0]),
-    "promise": lambda: promise_in_words("guess", Promise(delta=2 * 0.8413447 - 1)),
 }
 
 

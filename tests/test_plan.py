@@ -50,7 +50,7 @@ def test_jobs_get_the_settings_of_their_points_through_json() -> None:
 def test_the_result_tables_are_made_from_what_points_read() -> None:
     read = {study: inputs_of(jobs.values()) for study, jobs in plan().jobs.items()}
     assert read["games"] == {"stream": ["streams/NM.parquet"]}
-    assert read["comparison"].keys() == {"summary", "totals", "stream"}
+    assert read["comparison"].keys() == {"summary", "totals"}
     assert read["lazy"] == {}
 
 

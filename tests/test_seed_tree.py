@@ -75,16 +75,14 @@ def play(uses, stream, members, noise="isotropic-constant", mu=1.0, seed=1, repl
 
 
 SYSTEM = {"algorithm": "rw-meta", "noise": "isotropic"}
-# For a stay of one week the games are those of the suites; others have a label of their own.
-MEMORY = {"weeks": [2, 3], "mus": [0.5, 1]}
 
 
 @pytest.fixture(scope="module")
 def config():
-    """Simulated hospitals, and a comparison of correlated noise."""
+    """Simulated hospitals, and a comparison."""
     loaded = load_experiment(CONFIG)
     more = {"seed": SEED, "replicates": 4}
-    more |= {"comparison": {"ours": SYSTEM, "memory": MEMORY}}
+    more |= {"comparison": {"ours": SYSTEM}}
     return changed(loaded, more)
 
 
@@ -129,11 +127,9 @@ def test_everything_that_the_config_asks_for_was_recorded(recorded, config):
     assert {study for study, _, _ in uses} == {"suites", "simulator", "claims", *SMALL}
     played = {purpose for study, purpose, _ in uses if study == "suites"}
     labels = {member.label for suite in config.suites.values() for member in suite.members}
-    labels.add(config.block("comparison").memory.algorithm)
     assert played == {"local noise", *(f"algorithm {label}" for label in labels)}
     streams = {key[0] for study, _, key in uses if study == "suites"}
-    longer = {f"{label}, stays of {weeks}" for label in config.streams for weeks in MEMORY["weeks"]}
-    assert streams == longer | set(config.streams)
+    assert streams == set(config.streams)
 
 
 def test_seeds_have_the_root_of_the_config(recorded, config):

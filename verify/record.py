@@ -30,7 +30,6 @@ from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.reruns.notes import read_notes
 from dpol.show.reported import FILLINGS
-from dpol.studies.answer.promises import shares_kept
 from dpol.studies.bounds import BLOCK, over_units, shares_of_units
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.names import CELL, LINEAR
@@ -61,14 +60,6 @@ RECORDED = {
     "readings": [
         *("stream", "reading", "mu", "n_experts", "other_algorithm", "other_noise"),
         *("difference", "difference_half_width", "verdict"),
-    ],
-    "memory": [
-        "stream", "weeks", "level", "same", "noise", "algorithm", "best_guess",
-        "mean_gain", "ci_half_width", "difference", "difference_half_width", "verdict",
-        "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks",
-    ],
-    "promises": [
-        *("level", "same", "weeks", "noise", "algorithm", "share", "half", "streams"),
     ],
     "amplification": [
         *("n", "T", "t", "mu", "alpha", "bound", "kind", "false_positive", "false_negative"),
@@ -115,7 +106,6 @@ EVERY = "index == index"
 KEPT = {
     "summary": EVERY,
     "standings": EVERY,
-    "memory": EVERY,
     "lazy": EVERY,
     "lazy_pairs": EVERY,
     "convex": EVERY,
@@ -128,7 +118,7 @@ _MEANS = "stream == ''"
 _NAMED = "role != '' or strongest or strongest_in_mean"
 _OF_STREAMS = f"question == 'share' and ({_NAMED} or best_curator or algorithm == 'rw-meta')"
 OF_RUN = {
-    "flu": {"standings": EVERY, "spread": EVERY, "promises": EVERY},
+    "flu": {"standings": EVERY, "spread": EVERY},
     "intensive-care": {"standings": EVERY, "spread": EVERY},
     "states": {
         "spread": EVERY,
@@ -145,7 +135,6 @@ OF_RUN = {
         "labels": "sweep == 'hospitals'",
         "order": EVERY,
     },
-    "promises": {"promises": EVERY},
     "robustness": dict.fromkeys(("worlds", "fillings", "zeros"), EVERY),
     "ledger": {"claims": EVERY},
     "held-out": {
@@ -190,13 +179,6 @@ def order(base: Path) -> pd.DataFrame:
     """Return the differences of the columns of Table 2, paired by replicate."""
     return column_pairs(
         *(pd.read_parquet(base / f"{name}.parquet") for name in ("summary", "totals"))
-    )
-
-
-def promises(base: Path) -> pd.DataFrame:
-    """Return the share of the possible gain of each noise for each promise."""
-    return shares_kept(
-        *(pd.read_parquet(base / f"{name}.parquet") for name in ("memory", "summary"))
     )
 
 
@@ -290,7 +272,6 @@ MADE = {
     "order": order,
     "spread": spread,
     "later_weeks": later_weeks,
-    "promises": promises,
     "amplification": amplification,
 }
 """Tables that are made for the record."""

@@ -36,7 +36,6 @@ BASES: dict[str, dict[str, Any]] = {
         "claims": {},
         "robustness": ROBUSTNESS,
         "dataset.readings": {"ones": {"suppressed_value": 1}},
-        "comparison.memory": {"mus": [0.5], "rivals": [{"noise": "fast"}]},
     },
     "blocks": {
         "dataset.source": LOCAL,

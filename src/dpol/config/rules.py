@@ -13,14 +13,7 @@ from dpol.core.settings import Problem
 from dpol.core.words import did_you_mean, nearest
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
-from dpol.noise import (
-    CAPACITY,
-    CENTRAL_NOISES,
-    ISOTROPIC,
-    MEMORY,
-    NOISES,
-    find_noise,
-)
+from dpol.noise import CAPACITY, CENTRAL_NOISES, ISOTROPIC, NOISES, find_noise
 from dpol.studies.games.names import BEST_LINEAR, REFERENCE_TOTALS
 
 Rule = Callable[[Config], Iterator[Problem]]
@@ -130,38 +123,6 @@ def readings(config: Config) -> Iterator[Problem]:
     if asked and config.comparison.ours is None:
         allowed = "must not be given without comparison.ours, which they play again"
         yield Problem(("dataset", "readings"), list(asked), allowed)
-
-
-def correlated_noise(config: Config) -> Iterator[Problem]:
-    """Require capacities, and one algorithm that can use it, to compare correlated noise."""
-    if (asked := config.comparison.memory) is None:
-        return
-    place: tuple[str | int, ...] = ("comparison", "memory")
-    if config.dataset.source.kind == "gains":
-        yield Problem(place, "a block", f"{NOT_OF_GAINS}, without capacities")
-    readers = [((*place, "algorithm"), asked.algorithm, MEMORY.name)]
-    for index, rival in enumerate(asked.rivals):
-        readers.append(((*place, "rivals", index, "algorithm"), rival.algorithm, rival.noise))
-    played: set[tuple[str, str]] = set()
-    for where, spec, noise in readers:
-        try:
-            member, *others = make_members(spec)
-        except ValueError as error:
-            yield Problem(where, spec, str(error))
-            continue
-        if others:
-            allowed = f"must be one algorithm; {member.family} is a family, one for each learner"
-        elif member.algorithm.model != "local":
-            allowed = "must be a local algorithm, which sees noisy gains"
-        elif not can_read(member.algorithm.reads_noise, find_noise(noise).memory):
-            allowed = "must support correlated noise; this algorithm assumes independent noise"
-        elif (noise, member.label) in played:
-            allowed = f"is compared already with {noise} noise; give it another label"
-        else:
-            both = [] if played else [CAPACITY.name]  # the first is read with both noises
-            played |= {(name, member.label) for name in (noise, *both)}
-            continue
-        yield Problem(where, spec, allowed)
 
 
 def suites(config: Config) -> Iterator[Problem]:
@@ -276,7 +237,6 @@ OF_KEYS: tuple[Rule, ...] = (
     questions,
     files,
     longest_stay,
-    correlated_noise,
 )
 """Rules that do not need the algorithms."""
 OF_ALGORITHMS: tuple[Rule, ...] = (levels, suites, labels, report, ours, readings)

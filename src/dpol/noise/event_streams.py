@@ -26,7 +26,6 @@ from functools import lru_cache, partial
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.core.words import at_least
 from dpol.privacy.losses import Loss, Promise, largest, pure
 from dpol.privacy.noise_laws import LAPLACE
 
@@ -91,16 +90,6 @@ class Mechanism:
     def epsilon(self, promise: Promise, stay: int) -> float:
         """Return the largest epsilon of a window at one holder that keeps a promise."""
         return self.dearest(promise, stay) / self.most(stay)
-
-    def level(self, promise: Promise, stay: int) -> float:
-        """Return the largest mu at which the mechanism keeps a promise.
-
-        Levels have six digits if they are computed, since draws depend on all of them, and
-        processors round differently.
-        """
-        if promise.mu is not None:
-            return promise.mu
-        return float(at_least(self.window(stay, self.dearest(promise, stay)).mu, digits=6))
 
 
 @lru_cache(maxsize=512)

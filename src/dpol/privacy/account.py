@@ -1,4 +1,4 @@
-"""What a guarantee means for one person over some weeks, and which promises a mu keeps."""
+"""What a guarantee means for one person over some weeks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import scipy
 from dpol.core.arguments import check_number, check_wholes
 from dpol.core.words import html_table
 from dpol.privacy.chains import chain_norm
-from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.guarantee import Guarantee
-from dpol.privacy.losses import Loss, Promise
+from dpol.privacy.losses import Loss
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +39,6 @@ class Protection:
 
 Memory = tuple[float, float]
 """Memory (a, b) of correlated noise, see `dpol.privacy.chains`."""
-SAME, GUESS, EPSILON, PURE = "mu", "guess", "epsilon", "pure"
-"""Kinds of promises: mu-GDP; its best guess of an attacker, its epsilon at delta, or this with
-delta = 0."""
 
 
 def account(
@@ -96,19 +92,3 @@ def best_guess(mu: float) -> float:
     (0.5, 0.691)
     """
     return float(scipy.special.ndtr(check_number("mu", mu, "[0, inf]") / 2))
-
-
-def promises_of(mu: float, delta: float) -> dict[str, Promise]:
-    """Return the promises of Gaussian noise at mu, and the one that no Gaussian noise keeps.
-
-    Raises:
-        ValueError: mu is not in [0, 16], or delta not in (0, 1).
-    """
-    check_number("mu", mu, "[0, 16]")  # above, a right guess has probability 1 in floating point
-    epsilon = epsilon_of_delta(delta, mu)
-    return {
-        SAME: Promise(mu=mu),
-        GUESS: Promise(delta=float(delta_of_epsilon(0.0, mu))),
-        EPSILON: Promise(epsilon=epsilon, delta=delta),
-        PURE: Promise(epsilon=epsilon),
-    }

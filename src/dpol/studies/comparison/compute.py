@@ -15,11 +15,9 @@ from dpol.core.intervals import add_intervals, standard_error
 from dpol.core.schemas import read_frame
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
-from dpol.studies.comparison.noise_memory import compare_memories, play_memories
 from dpol.studies.comparison.settings import (
     Comparison,
     ComparisonPoint,
-    MemoryPoint,
     ReadingPoint,
     StandingsPoint,
 )
@@ -39,13 +37,11 @@ from dpol.studies.study import Facts, FileLists, Inputs, schemas_in
 from dpol.studies.verdicts import OPPOSITE, at_this_reading, verdict_on
 
 POINT = ComparisonPoint
-RESULTS = "standings", "readings", "memory"
+RESULTS = "standings", "readings"
 
 
 def run(point: ComparisonPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Make the standings of the games played, or play others.
-
-    Other games are at further readings, and with correlated noise.
+    """Make the standings of the games played, or play others at further readings.
 
     Raises:
         DataError: a table of the main study is missing or does not match its schema.
@@ -54,25 +50,16 @@ def run(point: ComparisonPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     tables = dict.fromkeys(RESULTS, pd.DataFrame())
     if isinstance(point, ReadingPoint):
         return tables | {"readings": play_reading(point, inputs)}
-    if isinstance(point, MemoryPoint):
-        return tables | {"memory": play_memories(point, inputs)}
     summary, totals = (read_frame(inputs.files[x], schema(x)) for x in ("summary", "totals"))
     return tables | {"standings": standings(summary, totals, point)}
 
 
 def collect(files: FileLists, settings: Comparison, facts: Facts) -> dict[str, pd.DataFrame]:
-    """Return the result tables.
-
-    The intervals of all games with correlated noise hold jointly, and those at further readings.
-    """
+    """Return the result tables. The intervals of all games at further readings hold jointly."""
     tables = {name: read_points(paths) for name, paths in files.items() if name in RESULTS}
     if "readings" in tables:
         tables["readings"] = with_verdicts(tables["readings"], facts.confidence)
         tables["standings"] = agreed(tables["standings"], tables["readings"])
-    if settings.memory:
-        tables["memory"] = compare_memories(
-            tables["memory"], settings.memory, delta=facts.delta, confidence=facts.confidence
-        )
     return tables
 
 

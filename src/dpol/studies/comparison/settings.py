@@ -1,18 +1,13 @@
-"""Settings of the comparison: systems and correlated noise."""
+"""Settings of the comparison of systems."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import AfterValidator, Field
-
-from dpol.core.settings import Different, Label, Settings, Several, all_different
-from dpol.noise import find_noise
-from dpol.privacy.account import SAME, promises_of
-from dpol.privacy.settings import FiniteMu
-from dpol.studies.games.settings import AlgorithmSpec, NoiseName, Suites
+from dpol.core.settings import Different, Label, Settings
+from dpol.studies.games.settings import NoiseName, Suites
 
 
 class System(Settings):
@@ -22,45 +17,6 @@ class System(Settings):
     """Label of an algorithm that a suite plays."""
     noise: NoiseName
     """Noise of the algorithm."""
-
-
-class NoiseRead(Settings):
-    """A noise, and the algorithm that reads it."""
-
-    noise: NoiseName
-    """Noise of the gains."""
-    algorithm: AlgorithmSpec = "persistence"
-    """One algorithm that can use the noise, as in a suite."""
-
-    def levels(self, mu: float, weeks: int, delta: float) -> dict[str, float]:
-        """Return the level at which the noise keeps each promise of `promises_of`."""
-        mechanism = find_noise(self.noise).mechanism
-        if mechanism is None:
-            return {SAME: mu}
-        promises = promises_of(mu, delta).items()
-        return {name: mechanism.level(promise, weeks) for name, promise in promises}
-
-
-class NoiseMemories(Settings):
-    """Comparison of designed correlated noise with independent noise, for units of several
-    weeks."""
-
-    weeks: Annotated[
-        list[Annotated[int, Field(ge=1, le=520)]],
-        Field(min_length=1, max_length=6),
-        AfterValidator(all_different),
-    ] = [1, 2, 4, 8]
-    """Longest stays that are protected, in consecutive weeks; both noises protect each."""
-    mus: Several[FiniteMu]
-    """Gaussian-DP parameters mu of these stays."""
-    algorithm: AlgorithmSpec = "random-effects"
-    """One algorithm that can use correlated noise, as in a suite."""
-    rivals: Different[NoiseRead] = []
-    """Further noises, each with its reader, such as mechanisms for streams.
-
-    Noise that is not Gaussian plays at each promise: μ itself, the same best guess of an attacker,
-    the same ε at `privacy.delta`, and this ε at δ = 0. For budget absorption and PeGaSus the guess
-    is a bound, and ε is at δ = 0; for the others all are accounted together."""
 
 
 class Comparison(Settings):
@@ -73,9 +29,6 @@ class Comparison(Settings):
     noise, and with the strongest rival at a level: the best of all systems of other families with
     the same guarantee. The best curator of a level is the best of these and of those that see raw
     gains."""
-    memory: NoiseMemories | None = None
-    """Comparison of correlated with independent noise."""
-
     @property
     def system(self) -> tuple[str, str] | None:
         """Algorithm and noise of our method."""
@@ -95,10 +48,6 @@ class ComparisonSettings(Comparison):
     """Whether no two streams of a question count the same people."""
     read_as: Different[Label] = []
     """Labels of further readings of numbers that nobody measured."""
-
-
-NoiseLevel = tuple[str, float]
-"""Noise and mu of a game."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,19 +86,4 @@ class ReadingPoint:
     replicates: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class MemoryPoint:
-    """Play a stream with correlated and with independent noise for a unit of several weeks.
-
-    Args:
-        readers: algorithms that read the noise, as in a config, each with its games.
-        weeks: number of consecutive weeks in which a person may be counted.
-        replicates: number of repetitions.
-    """
-
-    readers: tuple[tuple[Any, tuple[NoiseLevel, ...]], ...]
-    weeks: int
-    replicates: int
-
-
-ComparisonPoint = StandingsPoint | ReadingPoint | MemoryPoint
+ComparisonPoint = StandingsPoint | ReadingPoint

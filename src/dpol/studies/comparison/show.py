@@ -1,4 +1,4 @@
-"""The sections of the page on the standings, and on noises for other promises."""
+"""The sections of the page on the standings."""
 
 from dpol.studies.study import Exhibit, Section
 
@@ -65,20 +65,6 @@ SECTIONS = (
                 made_by="dpol.studies.answer.league:league_table",
                 title="The league",
                 place="folded",
-            ),
-        ),
-    ),
-    Section(
-        name="promises",
-        title="Which noise for which promise",
-        about="The same person can be promised different things. The promise decides which noise"
-        " is the smallest, and how much of the possible gain is left.",
-        results=("memory", "summary"),
-        tables=(
-            Exhibit(
-                name="promises",
-                made_by="dpol.studies.answer.promises:promises_table",
-                title="Share kept, by promise, noise and stay",
             ),
         ),
     ),

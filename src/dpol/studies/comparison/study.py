@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from itertools import chain, product
 
-from dpol.experts.registry import modules_of
-from dpol.noise import CAPACITY, MEMORY, module_of_noise
 from dpol.studies.comparison.settings import (
     ComparisonPoint,
     ComparisonSettings,
-    MemoryPoint,
     ReadingPoint,
     StandingsPoint,
 )
@@ -19,8 +16,7 @@ from dpol.studies.study import Facts, Job, Study, reading_label
 def jobs(settings: ComparisonSettings, facts: Facts) -> dict[str, Job[ComparisonPoint]]:
     """Return a job that makes the standings, and jobs that play games.
 
-    They play each stream at each further reading, which needs the standings, and correlated and
-    independent noise for each stream and unit of privacy.
+    They play each stream at each further reading, which needs the standings.
     """
     made: dict[str, Job[ComparisonPoint]] = {
         "standings": Job(
@@ -58,32 +54,12 @@ def jobs(settings: ComparisonSettings, facts: Facts) -> dict[str, Job[Comparison
                 },
                 code=tuple(dict.fromkeys(code)),
             )
-    if memories := settings.memory:
-        for stream, weeks in product(facts.streams, memories.weeks):
-            both = tuple((it.name, mu) for mu in memories.mus for it in (MEMORY, CAPACITY))
-            readers = [(memories.algorithm, both)]
-            code = [*modules_of(memories.algorithm), module_of_noise(MEMORY.name)]
-            for rival in memories.rivals:
-                levels = [rival.levels(mu, weeks, facts.delta).values() for mu in memories.mus]
-                games = ((rival.noise, level) for level in dict.fromkeys(chain(*levels)))
-                readers.append((rival.algorithm, tuple(games)))
-                code += [*modules_of(rival.algorithm), module_of_noise(rival.noise)]
-            made[f"{stream}/noise-memory/{weeks}-weeks"] = Job(
-                points=(
-                    MemoryPoint(
-                        readers=tuple(readers), weeks=weeks, replicates=settings.replicates
-                    ),
-                ),
-                inputs={"stream": f"streams/{stream}.parquet"},
-                code=tuple(dict.fromkeys(code)),
-            )
     return made
 
 
 def not_asked(settings: ComparisonSettings, facts: Facts) -> frozenset[str]:
     """Return the names of the result tables that the run does not ask for, or does not make."""
     asked = {
-        "memory": settings.memory is not None,
         "readings": bool(settings.read_as),
         "cumulative": not facts.asks_several,
     }
@@ -95,9 +71,9 @@ STUDY = Study(
     title="Standings",
     settings=ComparisonSettings,
     package="dpol.studies.comparison",
-    results=("standings", "readings", "memory"),
+    results=("standings", "readings"),
     optional=not_asked,
     jobs=jobs,
-    collects=("confidence", "delta"),
+    collects=("confidence",),
     draws=("streams", "questions", "levels", "delta", "simulated", "replayed", "form"),
 )
