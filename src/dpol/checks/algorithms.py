@@ -25,7 +25,7 @@ from dpol.experts.play import RawGains, Source, guarantee_of, observations, play
 from dpol.noise import privatize
 from dpol.noise.neighbours import neighbours_of
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee, Model
+from dpol.privacy.guarantee import Guarantee, Model
 from dpol.studies.ledger.audits.actions import Play, Setting, delta_of
 
 Check = Callable[[Member, int], str | None]
@@ -205,8 +205,8 @@ def wrong_in_record(
     near, values = neighbours_of(stream), record.as_row()
     if record.model != model:
         return f"has the model {record.model}, but the algorithm's model is {model}"
-    said = record.adjacency.removesuffix(AT_ONE_PLACE if model == "local" else ""), record.unit
-    if said != (near.adjacency, near.unit) or (near.stay is None and "person" in str(values)):
+    neighbours = record.adjacency, record.unit
+    if neighbours != (near.adjacency, near.unit) or (near.stay is None and "person" in str(values)):
         return f"protects {record.unit}, not {near.unit}; take setup.neighbours"
     if record.taken_as_public != (near.taken_as_public if model != "none" else ""):
         return "takes private data as public"

@@ -50,7 +50,7 @@ class DiscountedMean(LocalAlgorithm[DiscountedSums]):
 
     @property
     def reads_noise(self) -> ReadsNoise:
-        return "independent" if self.decay else "any"
+        return "independent" if self.decay else "chains"
 
     def init(self, setup: LocalSetup) -> DiscountedSums:
         shape = setup.n_replicates, setup.n_experts

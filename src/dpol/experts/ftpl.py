@@ -37,7 +37,7 @@ class RandomWalkFTPL(LocalAlgorithm[Floats]):
     """
 
     origin = "paper"
-    reads_noise = "any"
+    reads_noise = "chains"
 
     def init(self, setup: LocalSetup) -> Floats:
         return setup.initial

@@ -135,13 +135,13 @@ class Observation:
         return self.noise_scale if self.fresh_scale is None else self.fresh_scale
 
 
-ReadsNoise = Literal["independent", "chains", "any"]
-"""Noise that may be played: independent between rounds, also correlated by `Chains`, or any."""
+ReadsNoise = Literal["independent", "chains"]
+"""Noise that may be played: only independent between rounds, or also correlated by `Chains`."""
 
 
 def can_read(reads: ReadsNoise, memory: MemoryKind) -> bool:
     """Return whether an algorithm that reads `reads` may be given noise with this memory."""
-    return memory == "none" or reads in ("any", memory)
+    return memory in ("none", reads)
 
 
 AnySetup = TypeVar("AnySetup", LocalSetup, CuratorSetup)

@@ -3,7 +3,6 @@
 from dpol.noise.noises import CAPACITY as CAPACITY
 from dpol.noise.noises import CENTRAL_NOISES as CENTRAL_NOISES
 from dpol.noise.noises import CONSTANT as CONSTANT
-from dpol.noise.noises import EVENT_STREAMS as EVENT_STREAMS
 from dpol.noise.noises import ISOTROPIC as ISOTROPIC
 from dpol.noise.noises import MEMORY as MEMORY
 from dpol.noise.noises import NOISES as NOISES

@@ -5,8 +5,7 @@ as `package.module:NAME`.
 
 Delta_t is the L2 sensitivity of round t, c_ti are the capacities, s is the count sensitivity and
 r the gain range. The isotropic noises are the paper's: "Prediction with Expert Advice under Local
-Differential Privacy", sections 2.2 and A.2. The Gaussian noises on counts are
-ours; the mechanisms for streams are in `dpol.noise.event_streams`.
+Differential Privacy", sections 2.2 and A.2. The noises on counts are not in the papers.
 """
 
 from __future__ import annotations
@@ -25,12 +24,9 @@ from dpol.core.plugins import load_named, target_of
 from dpol.core.randomness import Floats
 from dpol.core.words import short_repr
 from dpol.data.stream import GainStream
-from dpol.noise.event_streams import MECHANISMS, Mechanism
-from dpol.privacy.account import best_guess
 from dpol.privacy.chains import Chains, MemoryKind, designed
 from dpol.privacy.guarantee import NO_NOISE, Origin
-from dpol.privacy.losses import Promise
-from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE, LAWS, Law
+from dpol.privacy.noise_laws import GAUSSIAN, LAWS, Law
 
 MemoryChoice = Literal["designed", "none"] | tuple[float, float]
 """Memory of the noise `capacity-memory`: made by `designed`, none, or (a, b) for all entities."""
@@ -76,10 +72,8 @@ class Noise:
         constant: whether all rounds and experts have the same scale.
         none_at_infinity: whether there is no noise at mu = inf.
         central: whether curators scale their noise by it too, with one scale for all rounds.
-        memory: dependence on earlier noise: `none`, `chains` or `releases`.
+        memory: dependence on earlier noise: `none` or `chains`.
         law_name: name of the law; laws other than `Gaussian` are for noise on counts.
-        mechanism: mechanism that releases counts; then `scale` is that of a release in every round
-            with an equal part of epsilon.
     """
 
     name: str
@@ -92,7 +86,6 @@ class Noise:
     central: bool = False
     memory: MemoryKind = "none"
     law_name: str = GAUSSIAN.name
-    mechanism: Mechanism | None = None
 
     def __post_init__(self) -> None:
         if self.law_name not in LAWS:
@@ -110,13 +103,6 @@ class Noise:
     def law(self) -> Law:
         """Law of the noise."""
         return LAWS[self.law_name]
-
-    def best_guess(self, mu: float, stay: int) -> float:
-        """Return how often an attacker is right at most about a stay, at the guaranteed mu."""
-        made = self.mechanism
-        return (
-            made.window(stay, made.dearest(Promise(mu=mu), stay)).guess if made else best_guess(mu)
-        )
 
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
         """Return the largest sensitivity of a round that the noise hides, and its unit."""
@@ -144,12 +130,6 @@ def _isotropic_worst_case(stream: GainStream, mu: float) -> Floats:
 def _capacity(stream: GainStream, mu: float) -> Floats:
     capacity = stream.capacities_for("the noise capacity")
     return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (mu * capacity))
-
-
-def _on_counts(mechanism: Mechanism, stream: GainStream, mu: float) -> Floats:
-    each = mechanism.epsilon(Promise(mu=mu), stream.stay) / stream.stay
-    capacity = stream.capacities_for("noise on counts")
-    return np.asarray(LAPLACE.deviation(each) * stream.count_sensitivity / capacity)
 
 
 def as_scale(values: object, noise: str, stream: GainStream, mu: float) -> Floats:
@@ -246,24 +226,9 @@ MEMORY = replace(
     central=False,
     memory="chains",
 )
-EVENT_STREAMS = tuple(
-    Noise(
-        name=name,
-        title=mechanism.title,
-        origin="standard",
-        scale=partial(_on_counts, mechanism),
-        needs_capacities=True,
-        memory="releases" if mechanism.repeats else "none",
-        law_name=LAPLACE.name,
-        mechanism=mechanism,
-    )
-    for name, mechanism in MECHANISMS.items()
-)
-"""Mechanisms for streams, each run by every holder alone."""
-
 NOISES: dict[str, Noise] = {
     noise.name: _checked(noise)
-    for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY, MEMORY, *EVENT_STREAMS)
+    for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY, MEMORY)
 }
 """Noises of dpol by name."""
 NOISE_GROUP = "dpol.noises"
@@ -283,7 +248,7 @@ def find_noise(name: object) -> Noise:
     noise = load_named(str(name), target)
     if not isinstance(noise, Noise):
         raise ValueError(f"noise {name}: {target} is not a dpol.Noise, but {noise!r}")
-    if type(noise) is not Noise or noise.mechanism is not None or noise.memory != "none":
+    if type(noise) is not Noise or noise.memory != "none":
         raise ValueError(
             f"noise {name}: {target} draws noise of its own; dpol draws the noise of other packages"
             " and computes what it guarantees, so give a dpol.Noise with a scale and a law_name"

@@ -23,13 +23,12 @@ from dpol.core.randomness import (
 )
 from dpol.core.words import short_repr
 from dpol.data.stream import MAKE_STREAM, GainStream
-from dpol.noise.event_streams import Mechanism
 from dpol.noise.neighbours import neighbours_of
 from dpol.noise.noises import MemoryChoice, as_scale, find_noise, known_memory, memory_of
 from dpol.privacy.chains import Chains, MemoryKind
 from dpol.privacy.gaussian_dp import worst_two
-from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
-from dpol.privacy.losses import Loss, Promise
+from dpol.privacy.guarantee import Guarantee
+from dpol.privacy.losses import Loss
 from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays
 
@@ -82,8 +81,6 @@ class NoisyGains:
         fresh_scale: (T, n) standard deviation of the noise's fresh part; None if all is fresh.
         capacity: (T, n) public capacities; None where gains are not shares of people.
         law_name: law of the noise.
-        mechanism: mechanism that released them; None for noise by its scale. With a mechanism,
-            `noise_scale` is that of a release in every round with an equal part of epsilon.
     """
 
     initial: Floats
@@ -97,7 +94,6 @@ class NoisyGains:
     fresh_scale: Floats | None = None
     capacity: Floats | None = None
     law_name: str = GAUSSIAN.name
-    mechanism: Mechanism | None = None
 
     def __repr__(self) -> str:
         made = self.seeds
@@ -111,8 +107,6 @@ class NoisyGains:
     @property
     def memory_kind(self) -> MemoryKind:
         """Kind of dependence on earlier noise."""
-        if self.mechanism is not None and self.mechanism.repeats:
-            return "releases"
         return "none" if self.memory is None else "chains"
 
     @property
@@ -227,11 +221,7 @@ def privatize(
     )
     fresh, kept = _scale_and_memory(stream, noise, mu, memory)
     made = find_noise(noise)
-    mechanism = made.mechanism
-    if mechanism is not None and mu < math.inf:
-        gains = released(stream, mechanism, mu, seeds.local_noise())
-        initial = np.zeros_like(gains[0])
-    elif made.law is LAPLACE and fresh.any():
+    if made.law is LAPLACE and fresh.any():
         strengths = _strengths(stream, fresh)
         initial, gains = _draw_on_counts(stream, strengths, seeds.local_noise())
     else:
@@ -248,7 +238,6 @@ def privatize(
         fresh_scale=None if kept is None else _frozen(fresh),
         capacity=stream.capacity,
         law_name=made.law_name,
-        mechanism=mechanism,
     )
 
 
@@ -327,26 +316,6 @@ def _strengths(stream: GainStream, scale: Floats) -> Floats:
         return np.asarray(LAPLACE.deviation_of_one / (np.floor(deviations / digit) * digit))
 
 
-def released(
-    stream: GainStream, mechanism: Mechanism, mu: float, generators: ReplicateGenerators
-) -> Floats:
-    """Draw the (T, R, n) releases of a mechanism, as gains."""
-    rounds, n = stream.gains.shape
-    draws = np.empty((rounds, mechanism.draws, generators.n_replicates, n))
-    for r, generator in enumerate(generators.generators):
-        draws[:, :, r] = generator.laplace(size=(rounds, mechanism.draws, n))
-    capacity = stream.capacities_for("noise on counts")
-    of_one = stream.count_sensitivity / capacity
-    counts = mechanism.release(
-        stream.gains / of_one,
-        capacity[0] / stream.count_sensitivity,
-        draws,
-        mechanism.epsilon(Promise(mu=mu), stream.stay),
-        stream.stay,
-    )
-    return counts * of_one[:, None]
-
-
 def record_of(stream: GainStream, noise: str, mu: float) -> Guarantee:
     """Return the record of noise at level mu, without a draw; arguments as in `privatize`."""
     return _guarantee(stream, noise, mu, *_scale_and_memory(stream, noise, mu, "designed"))
@@ -355,22 +324,10 @@ def record_of(stream: GainStream, noise: str, mu: float) -> Guarantee:
 def _guarantee(
     stream: GainStream, noise: str, mu: float, fresh: Floats, memory: Chains | None
 ) -> Guarantee:
-    """Return the record of noise made at level mu.
-
-    A stay at one mechanism for streams costs at most 1 / `most` of its dearest rounds at each of
-    two holders, and v rounds of a person, wherever they are, cost at most v of them.
-    """
+    """Return the record of noise made at level mu."""
     made, near = find_noise(noise), neighbours_of(stream)
     in_rounds: Callable[[int], Loss] | None = None
-    if mechanism := made.mechanism:
-        said = f"{noise}, {made.law.words} on counts"
-        remembered = "of its own releases" if mechanism.repeats else ""
-        dearest = mechanism.dearest(Promise(mu=mu), stream.stay)
-        in_rounds = partial(mechanism.of_rounds, dearest)
-        loss = mechanism.window(stream.stay, dearest)
-        if stream.stay > 1 and mechanism.adapts:
-            near = replace(near, adjacency=near.adjacency + AT_ONE_PLACE)
-    elif made.law is LAPLACE:
+    if made.law is LAPLACE:
         said, remembered = f"{noise}, {made.law.words} on counts", ""
         # A person moves two counts in a round, at most those with the least noise.
         worst = worst_two(_strengths(stream, fresh))

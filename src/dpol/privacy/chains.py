@@ -33,9 +33,8 @@ shares would suggest more memory, which for stays of 2 rounds and more gains les
 _STEPS = 600  # Weeks until the variance of a prediction has settled to 8 digits.
 
 
-MemoryKind = Literal["none", "chains", "releases"]
-"""Kind of dependence on earlier noise: `none`, that of `Chains`, or `releases` of a mechanism that
-may repeat or combine them."""
+MemoryKind = Literal["none", "chains"]
+"""Dependence on earlier noise: `none`, or that of `Chains`."""
 
 
 @dataclass(frozen=True, eq=False)

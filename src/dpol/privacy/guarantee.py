@@ -188,8 +188,6 @@ STAY = (
 """Adjacency where people stay for several rounds."""
 STAY_UNIT = "one person in at most {} rounds in a row"
 """Unit of `STAY`."""
-AT_ONE_PLACE = ", and at no more than one place in each stream"
-"""Added to `STAY` where each place adapts the cost of a round to its own data."""
 WHOLE_LOSSES = "two loss sequences that differ in one round"
 """Adjacency where all losses of one round may change."""
 GIVEN_CHANGE = (

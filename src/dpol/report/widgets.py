@@ -264,14 +264,8 @@ def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> list[dict[st
 
 
 def _bar_of(name: str) -> tuple[float, str]:
-    """Return the half-width of the bar of a noise, in standard deviations, and what it means.
-
-    Noise that may repeat a release has errors beside the noise, so it has none.
-    """
-    noise = find_noise(name)
-    if noise.memory == "releases":
-        return 0.0, "No bar is drawn: this noise may repeat an older release."
-    factor = _BARS[noise.law_name]
+    """Return the half-width of the bar of a noise, in standard deviations, and what it means."""
+    factor = _BARS[find_noise(name).law_name]
     size = f"±{factor:.2f} standard deviations of the noise, which are public"
     return factor, f"{size}: the truth lies within them 95 times in 100."
 

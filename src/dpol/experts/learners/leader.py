@@ -15,7 +15,7 @@ class LeaderBank(LearnerBank[Floats]):
     """One learner: the leader of z_0 plus the noisy gains so far (see `RandomWalkFTPL`)."""
 
     labels = ("rw-ftpl",)
-    reads_noise = "any"
+    reads_noise = "chains"
 
     def init(self, setup: LocalSetup) -> Floats:
         return setup.initial

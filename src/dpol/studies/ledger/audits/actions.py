@@ -16,7 +16,7 @@ from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import GainStream
 from dpol.data.synthetic import adjacent_streams
 from dpol.privacy.auditing import Parameter, selection_half
-from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
+from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.losses import Loss
 from dpol.privacy.stays import STAYS
 from dpol.studies.ledger.audits.core import Audit, Subject, by_event, combinations
@@ -59,8 +59,7 @@ class Setting:
         """Return the smallest mu or epsilon that a record claims for this person; inf for none."""
         rounds, stay, delta = len(self.rounds), self.stream.stay, delta_of(record)
         claims = [math.inf]
-        elsewhere = self.moves and AT_ONE_PLACE in record.adjacency
-        if self.rounds[-1] - self.rounds[0] < stay and not elsewhere:
+        if self.rounds[-1] - self.rounds[0] < stay:
             claims.append(_claim(record.loss, delta))
         of_rounds = [record.in_rounds(rounds)] if record.in_rounds else []
         of_rounds += [it for v, it in zip(STAYS, record.stays or (), strict=False) if rounds <= v]

@@ -19,7 +19,7 @@ from dpol.experts.noisy_max import NoisyMax
 from dpol.experts.play import RawGains, guarantee_of, play_rounds, rounds
 from dpol.experts.released_sums import ReleasedSums
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.noise import CAPACITY, EVENT_STREAMS, ISOTROPIC, MEMORY, NOISES, NoisyGains, privatize
+from dpol.noise import CAPACITY, ISOTROPIC, MEMORY, NOISES, NoisyGains, privatize
 from dpol.privacy.auditing import with_fitted_direction
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.tree_noise import tree_nodes
@@ -49,17 +49,14 @@ CURATORS: tuple[tuple[TreeFTPL | ReleasedSums, str, str], ...] = (
 
 def audit_noises(settings: Audits, seed: int) -> Iterator[Audit]:
     """Audit every noise, and what curators release; some also for stays of three rounds."""
-    for name, noise in NOISES.items():
-        if noise.mechanism is None:
-            yield from audit_noise(settings, seed, name)
+    for name in NOISES:
+        yield from audit_noise(settings, seed, name)
     for algorithm, sums, noise_of_sums in CURATORS:
         yield from audit_curator(settings, seed, algorithm, sums, noise_of_sums)
     for noise in (CAPACITY, MEMORY):
         yield from audit_noise(settings, seed, noise.name, stay=3)
     for curator in (TreeFTPL(), MatrixFTPL()):
         yield from audit_curator(settings, seed, curator, stay=3)
-    for noise in EVENT_STREAMS:
-        yield audit_releases(settings, seed, noise.name)
 
 
 # ---- noise on gains ------------------------------------------------------------------------------
@@ -87,28 +84,6 @@ def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Itera
         direction=np.pad(_matched(noisy[0], other.gains - one.gains), (z_0, (0, 0))),
         changes=np.pad(changes_of(one), ((0, 0), z_0, (0, 0))),
     )
-
-
-def audit_releases(settings: Audits, seed: int, noise: str) -> Audit:
-    """Audit all releases of a mechanism for streams: the privacy loss of a whole stay, by an event.
-
-    The event is one of the log odds of Laplace noise, summed over the releases that the person is
-    in; of another linear combination; or of how many releases repeat the last.
-    """
-    streams = hospitals(noise, stay=3, times=3).streams()
-    moved = streams[1].gains - streams[0].gains
-    gains, odds, repeats = [], [], []
-    for stream, replicates in zip(streams, replicates_of(settings), strict=True):
-        noisy = privatize(stream, noise, MU, seed=seed, replicates=replicates)
-        apart = (noisy.gains - streams[0].gains)[:, moved != 0] / moved[moved != 0]
-        odds.append(np.clip(2 * apart - 1, -1, 1).sum(axis=1))
-        repeats.append((np.diff(noisy.gains, axis=1) == 0).sum(axis=(1, 2)).astype(float))
-        gains.append(noisy.gains.reshape(len(noisy.gains), -1))
-    made, code = noisy.guarantee, "dpol.noise.privatize"
-    subject = subject_of("releases of a stream", noise, code, streams[0], made)
-    event = "an event of the log odds, of a linear combination, or of the number of repeats"
-    statistics = [odds, with_fitted_direction(*gains), repeats]
-    return by_event(subject, event, statistics)
 
 
 def _matched(noisy: NoisyGains, moved: Floats) -> Floats:

@@ -1,1 +1,0 @@
-"""How far results depend on what nobody measured, says or knows."""
