@@ -12,9 +12,10 @@ from dpol.report.lead import answer_of
 from dpol.report.widgets import answer_widget
 from dpol.show import panels
 from dpol.show.words import joint_confidence, proved
-from dpol.studies.answer.league import league_table
-from dpol.studies.answer.privacy import attacked, privacy_table
-from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility, level_title
+from dpol.studies.league.figure import answer_table, draw_privacy_utility, level_title
+from dpol.studies.league.privacy import attacked, privacy_table
+from dpol.studies.league.promises import promise_in_words
+from dpol.studies.league.table import league_table
 from report.run_by_hand import config
 from standings_by_hand import standings_of
 from tables_by_hand import INF, lines, run, summary

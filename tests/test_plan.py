@@ -15,8 +15,8 @@ import yaml
 from dpol.core.errors import ConfigError
 from dpol.core.files import sha256
 from dpol.plan import Plan, inputs_of, make_plan
-from dpol.studies.comparison.settings import ComparisonPoint
 from dpol.studies.jobs import settings_from
+from dpol.studies.league.settings import LeaguePoint
 from dpol.studies.registry import STUDIES, load_study
 from pipeline import ROOT, run, succeed, write_config
 
@@ -36,21 +36,20 @@ def on_the_web(name: str, group: str, file: str = "table.csv.gz") -> Plan:
 
 def test_jobs_get_the_settings_of_their_points_through_json() -> None:
     """Infinite mu as well, which JSON itself does not have."""
-    readings = {"readings": {"ones": {"suppressed_value": 1}}}
-    asked = plan(dataset=SMALL["dataset"] | readings)
+    asked = plan()
     for study, _ in asked.studies:
         for job in asked.jobs[study.name].values():
             plain = json.loads(json.dumps(job.plain))
             assert tuple(settings_from(study.package, it) for it in plain) == job.points
     assert math.inf in {it.mu for job in asked.jobs["games"].values() for it in job.points}
-    kinds = {type(it) for job in asked.jobs["comparison"].values() for it in job.points}
-    assert kinds == {*get_args(ComparisonPoint)}
+    kinds = {type(it) for job in asked.jobs["league"].values() for it in job.points}
+    assert kinds == {*get_args(LeaguePoint)}
 
 
 def test_the_result_tables_are_made_from_what_points_read() -> None:
     read = {study: inputs_of(jobs.values()) for study, jobs in plan().jobs.items()}
     assert read["games"] == {"stream": ["streams/NM.parquet"]}
-    assert read["comparison"].keys() == {"summary", "totals"}
+    assert read["league"].keys() == {"summary", "totals", "stream"}
     assert read["lazy"] == {}
 
 

@@ -82,7 +82,7 @@ def config():
     """Simulated hospitals, and a comparison."""
     loaded = load_experiment(CONFIG)
     more = {"seed": SEED, "replicates": 4}
-    more |= {"comparison": {"ours": SYSTEM}}
+    more |= {"league": {"memory": MEMORY}}
     return changed(loaded, more)
 
 
@@ -127,6 +127,7 @@ def test_everything_that_the_config_asks_for_was_recorded(recorded, config):
     assert {study for study, _, _ in uses} == {"suites", "simulator", "claims", *SMALL}
     played = {purpose for study, purpose, _ in uses if study == "suites"}
     labels = {member.label for suite in config.suites.values() for member in suite.members}
+    labels.add(config.block("league").memory.algorithm)
     assert played == {"local noise", *(f"algorithm {label}" for label in labels)}
     streams = {key[0] for study, _, key in uses if study == "suites"}
     assert streams == set(config.streams)

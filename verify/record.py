@@ -25,14 +25,11 @@ from scipy.special import ndtr
 
 from dpol.config.experiment import load_experiment
 from dpol.core.intervals import half_width
-from dpol.data.stream import read_stream
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.reruns.notes import read_notes
-from dpol.show.reported import FILLINGS
-from dpol.studies.bounds import BLOCK, over_units, shares_of_units
-from dpol.studies.games.compute import play_suite
 from dpol.studies.games.names import CELL, LINEAR
+from dpol.studies.league.promises import shares_kept
 from dpol.studies.paper1.batching.compute import noisy_game
 from dpol.studies.paper1.batching.settings import Batching
 from dpol.studies.paper1.table_2 import column_pairs
@@ -40,26 +37,23 @@ from dpol.studies.paper1.table_2 import column_pairs
 RUNS = Path(__file__).parent / "runs"
 PROVENANCE = "provenance/config.yaml"
 DURATIONS = RUNS / "durations.csv"
-DESIGN, WEEKS = ("NM", "PA", "CA"), 20
-"""States on whose first weeks designs were chosen."""
 RECORDED = {
     "summary": [
         *CELL, "family", "mean_gain", "ci_half_width", "gain_share", "uniform_gain",
         "oracle_gain", "best_fixed_gain", "simulated", "guaranteed_mu",
     ],
     "standings": [
-        *("question", "stream", "algorithm", "family", "noise", "mu", "role", "strongest"),
-        *("guarantee", "model", "rank", "gain_share", "gain_share_half_width", "gain_per_round"),
-        *("best_fixed_share", "unmeasured_share"),
-        *("to_strongest", "to_strongest_half_width", "to_strongest_verdict"),
-        *("to_baseline", "to_baseline_half_width", "to_baseline_verdict"),
-        *("to_ours", "to_ours_half_width", "to_ours_verdict"),
+        *("question", "stream", "algorithm", "family", "noise", "mu", "most", "guarantee"),
+        *("model", "rank", "gain_share", "gain_share_half_width", "best_fixed_share"),
+        *("unmeasured_share", "to_most", "to_most_half_width"),
     ],
-    "spread": ["mu", "algorithm", "noise", "units", "n", "difference", "half_width"],
-    "later_weeks": ["mu", "system", "algorithm", "noise", "later_share", "gain_share"],
-    "readings": [
-        *("stream", "reading", "mu", "n_experts", "other_algorithm", "other_noise"),
-        *("difference", "difference_half_width", "verdict"),
+    "memory": [
+        "stream", "weeks", "level", "same", "noise", "algorithm", "best_guess",
+        "mean_gain", "ci_half_width", "difference", "difference_half_width",
+        "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks",
+    ],
+    "promises": [
+        *("level", "same", "weeks", "noise", "algorithm", "share", "half", "streams"),
     ],
     "amplification": [
         *("n", "T", "t", "mu", "alpha", "bound", "kind", "false_positive", "false_negative"),
@@ -88,12 +82,6 @@ RECORDED = {
         *("sweep", "hypotheses", "algorithm", "sensitivity_rule", "K", "M", "T", "epsilon"),
         *("mean_kl_risk", "ci_half_width", "mean_tv", "best_kl"),
     ],
-    "fillings": [
-        *("treatment", "read_as", "n_experts", "uniform_gain", "best_fixed_gain", "oracle_gain"),
-        *("unmeasured_periods", "unmeasured_share", "algorithm", "family", "model", "noise", "mu"),
-        *("mean_gain", "ci_half_width", "gain_share", "gain_share_half_width"),
-        *("role", "strongest"),
-    ],
     "order": ["stream", "mu", "column", "other", "difference", "lower", "upper", "verdict"],
     "claims": [
         *("paper", "statement", "claim", "computed", "ground", "claimed", "relation", "measured"),
@@ -115,33 +103,23 @@ KEPT = {
 }
 """Queries for the rows to keep."""
 _MEANS = "stream == ''"
-_NAMED = "role != '' or strongest or strongest_in_mean"
-_OF_STREAMS = f"question == 'share' and ({_NAMED} or best_curator or algorithm == 'rw-meta')"
 OF_RUN = {
-    "flu": {"standings": EVERY, "spread": EVERY},
-    "intensive-care": {"standings": EVERY, "spread": EVERY},
+    "flu": {"standings": EVERY, "promises": EVERY},
+    "intensive-care": {"standings": EVERY},
     "states": {
-        "spread": EVERY,
-        "later_weeks": EVERY,
-        "standings": f"{_MEANS} or {_OF_STREAMS}",
+        "standings": _MEANS,
         "summary": "algorithm == 'rw-meta' and stream.str.endswith('-share')",
-        "readings": "stream.str.endswith('-share')",
     },
     "central-texas": {
         "standings": EVERY,
-        "spread": EVERY,
         "summary": KEPT["summary"],
         "amplification": EVERY,
         "labels": "sweep == 'hospitals'",
         "order": EVERY,
     },
-    "robustness": dict.fromkeys(("worlds", "fillings", "zeros"), EVERY),
+    "promises": {"promises": EVERY},
     "ledger": {"claims": EVERY},
-    "held-out": {
-        "spread": EVERY,
-        "standings": f"{_MEANS} or {_NAMED}",
-        "readings": EVERY,
-    },
+    "held-out": {"standings": _MEANS},
 }
 """Tables to record for a run instead of all, with their queries."""
 
@@ -156,25 +134,6 @@ def summary(base: Path) -> pd.DataFrame:
     return rows[(rows["family"] != LINEAR) | rows.index.isin(best)]
 
 
-def standings(base: Path) -> pd.DataFrame:
-    """Return the standings, with the rows of each stream that `spread` is computed from marked.
-
-    Column `strongest_in_mean`: the system is the strongest rival in the mean over streams. Column
-    `best_curator`: the best algorithm of its family that sees raw gains, at levels with noise.
-    """
-    rows = pd.read_parquet(base / "standings.parquet")
-    key = ["question", "mu", "algorithm", "noise"]
-    named = pd.MultiIndex.from_frame(rows[rows["strongest"] & (rows["stream"] == "")][key])
-    central = rows[(rows["model"] == "central") & np.isfinite(rows["mu"])]
-    best = central.groupby(["question", "stream", "family", "noise", "mu"])[
-        "gain_per_round"
-    ].idxmax()
-    return rows.assign(
-        strongest_in_mean=pd.MultiIndex.from_frame(rows[key]).isin(named),
-        best_curator=rows.index.isin(best),
-    )
-
-
 def order(base: Path) -> pd.DataFrame:
     """Return the differences of the columns of Table 2, paired by replicate."""
     return column_pairs(
@@ -182,53 +141,11 @@ def order(base: Path) -> pd.DataFrame:
     )
 
 
-def spread(base: Path) -> pd.DataFrame:
-    """Return our method's lead on the strongest rival, with its interval over states or weeks."""
-    every = pd.read_parquet(base / "standings.parquet")
-    every = every[every["question"] == every["question"].iloc[0]]
-    means, curves = every[every["stream"] == ""], base / "cumulative.parquet"
-    told = means if len(means) else every
-    units = "states" if len(means) else f"blocks of {BLOCK} weeks"
-    shares = shares_of_units(every, None if len(means) else pd.read_parquet(curves))
-    rows = []
-    for mu, at in told.groupby("mu", sort=False):
-        rival = at[at["strongest"]].iloc[0]
-        ours = shares[at.index[at["role"] == "our method"][0]]
-        lead = over_units(ours, shares[rival.name])
-        rows.append([mu, *rival[["algorithm", "noise"]], units, len(ours), *lead])
-    return pd.DataFrame(rows, columns=RECORDED["spread"])
-
-
-def later_weeks(base: Path) -> pd.DataFrame:
-    """Return what our method and the strongest rival keep after the weeks of design.
-
-    Designs were chosen on the first 20 weeks of three states. A row is a level and a system: the
-    mean over these states of its share of what is possible in the later weeks, played again, and
-    its mean share over all states.
-    """
-    config = load_experiment(base / PROVENANCE)
-    members = {member.label: member for _, member in systems_of(config.whole())}
-    every = pd.read_parquet(base / "standings.parquet")
-    means = every[(every["stream"] == "") & (every["question"] == every["question"].iloc[0])]
-    streams, rows = [read_stream(base / f"streams/{it}-share.parquet") for it in DESIGN], []
-    for row in means[means["strongest"] | means["role"].eq("our method")].itertuples():
-        shares = []
-        for stream in streams:
-            (played,) = play_suite(
-                stream,
-                [members[row.algorithm]],
-                noise=row.noise,
-                mu=row.mu,
-                seed=config.seed,
-                replicates=range(config.replicates),
-            )
-            later = stream.gains[WEEKS:]
-            uniform, best = later.mean(axis=1).sum(), later.max(axis=1).sum()
-            gained = played.gains[:, WEEKS:].sum(axis=1).mean()
-            shares.append((gained - uniform) / (best - uniform))
-        system = "strongest" if row.strongest else "ours"
-        rows.append([row.mu, system, row.algorithm, row.noise, np.mean(shares), row.gain_share])
-    return pd.DataFrame(rows, columns=RECORDED["later_weeks"])
+def promises(base: Path) -> pd.DataFrame:
+    """Return the share of the possible gain of each noise for each promise."""
+    return shares_kept(
+        *(pd.read_parquet(base / f"{name}.parquet") for name in ("memory", "summary"))
+    )
 
 
 def amplification(base: Path) -> pd.DataFrame:
@@ -268,10 +185,8 @@ def record_size(base: Path) -> None:
 
 MADE = {
     "summary": summary,
-    "standings": standings,
     "order": order,
-    "spread": spread,
-    "later_weeks": later_weeks,
+    "promises": promises,
     "amplification": amplification,
 }
 """Tables that are made for the record."""
@@ -298,8 +213,7 @@ def main(base: Path) -> None:
         if made or path.exists():
             every = made(base) if made else pd.read_parquet(path)
             frame = every.query(rows)[RECORDED.get(name, [*every])]
-            file = FILLINGS if name == "fillings" else folder / f"{name}.csv"
-            frame.to_csv(file, index=False, float_format="%.7g")
+            frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.7g")
 
 
 if __name__ == "__main__":

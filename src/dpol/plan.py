@@ -96,23 +96,6 @@ class Plan:
             return sha256(file)
         return record_of(file).get("sha256")
 
-    # --- What is cleaned ---
-
-    @property
-    def cleanings(self) -> list[dict[str, str]]:
-        """The stream and the reading of each job that cleans."""
-        jobs = chain.from_iterable(each.values() for each in self.jobs.values())
-        read = {path for paths in inputs_of(jobs).values() for path in paths}
-        games = {**self.config.played, **self.config.read_otherwise}
-        made = {
-            (game.stream, f"@{game.reading}" * bool(game.reading))
-            for label, game in games.items()
-            if not game.reading or f"streams/{label}.parquet" in read
-        }
-        streams = [*self.config.streams]
-        ordered = sorted(made, key=lambda it: (streams.index(it[0]), it[1]))
-        return [{"stream": stream, "reading": reading} for stream, reading in ordered]
-
     # --- What is fetched ---
 
     @property

@@ -34,7 +34,7 @@ def by_hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results") / "hand"
     write_run(folder)
     path = folder / "index.html"
-    path.write_text(page(folder, *(set(STUDIES) - {"comparison"})))
+    path.write_text(page(folder, *(set(STUDIES) - {"league"})))
     return path
 
 

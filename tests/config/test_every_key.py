@@ -17,13 +17,6 @@ from dpol.experts.registry import REGISTRY
 from small_config import COMPARED, GAINS, LOCAL, WEB, changed, parts
 
 Place = tuple[str | int, ...]
-TABLE = {"dataset": {"source": LOCAL}, "streams": {"A": {"groups": ["A"]}}}
-ROBUSTNESS = {
-    "ours": {"algorithm": "rw-meta", "noise": "isotropic"},
-    "worlds": {"mus": [1]},
-    "fillings": {"mus": [1], "table": TABLE, "read_as": [1]},
-    "zeros": {"mus": [1], "tables": {"a": TABLE}, "seed": 1, "told_by": "b.csv", "hidden": [0.5]},
-}
 BASES: dict[str, dict[str, Any]] = {
     "small": {},
     "studies": {
@@ -34,8 +27,6 @@ BASES: dict[str, dict[str, Any]] = {
         "labels": {"sweeps": {"rounds": [5]}},
         "audits": {},
         "claims": {},
-        "robustness": ROBUSTNESS,
-        "dataset.readings": {"ones": {"suppressed_value": 1}},
     },
     "blocks": {
         "dataset.source": LOCAL,

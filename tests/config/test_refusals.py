@@ -15,7 +15,7 @@ from dpol.core.settings import Problem
 from dpol.data.tidy import instead_of
 from dpol.experts.registry import REGISTRY
 from dpol.noise import NOISES
-from small_config import COMPARED, DELETED, GAINS, LOCAL, SMALL, WEB, changed, problems
+from small_config import DELETED, GAINS, LOCAL, SMALL, WEB, changed, problems
 
 FROM_WEB, FROM_FILE = {"dataset.source": WEB}, {"dataset.source": LOCAL}
 STUDIED = {"batching": {"n_experts": [2, 10], "mus": [0.5]}}
@@ -68,9 +68,6 @@ dataset.source.sensitivity = 0: must be greater than 0
 privacy.count_sensitivity = 2.0: must not be given because dataset.source.kind is gains: use dataset.source.sensitivity
 labels.patients_per_week = 5: must not be given because dataset.source.kind is gains: its gains have no people
 suites.noisy.noises = ['isotropic', 'capacity']: must not contain capacity because dataset.source.kind is gains: gains have no capacities
-"""),
-    (COMPARED, """
-comparison.ours.algorithm = 'rw-ftp': no private suite plays it with capacity noise; did you mean rw-ftpl?
 """),
     ({**FROM_FILE, "dataset.periods.of": "mean", "dataset.cleaning.several_rows": "max"}, "dataset.periods.of = 'mean': must not be given together with dataset.cleaning.several_rows"),
     ({"dataset.cleaning.entities": "all"}, "dataset.cleaning.min_total_cases = 100.0: must not be given together with entities, which already says who plays"),
@@ -129,7 +126,6 @@ ELSEWHERE = [
     ({"seed": DELETED}, "seed: is missing and has no default"),
     ({"suites.noisy.noises": ["isotropic", "capacity-memory"]}, "suites.noisy.noises = ['isotropic', 'capacity-memory']: must not contain capacity-memory: no support for correlated noise in ridge"),
     ({"privacy.memory": [0.9, 0.3], "privacy.unit": {"weeks": 3}}, "privacy.memory = (0.9, 0.3): must have b >= max(a, 0) because privacy.unit.weeks is above 1: otherwise a person who changes hospital during the stay is not covered"),
-    ({**COMPARED, "comparison.ours": {"algorithm": "careful", "noise": "isotropic-worst-case"}}, "comparison.ours.noise = 'isotropic-worst-case': must be a noise that vanishes at the level .inf"),
     ({**GAINS, "dataset.cleaning": {}}, "dataset.cleaning = 'a block': must not be given because dataset.source.kind is gains: there is nothing to clean"),
     ({**FROM_FILE, "dataset.read": {"decimal": ",", "thousands": ","}}, "dataset.read.decimal = ',': must not be that of thousands too; set dataset.read.decimal to '.'"),
     ({**FROM_FILE, "dataset.read": {"sheet_name": "beds"}}, "dataset.read.sheet_name = 'beds': does not apply to table.parquet; remove that key"),

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.studies.comparison.compute import rank
 from dpol.studies.games.settings import GamesSettings, Report
+from dpol.studies.league.compute import rank
 from dpol.studies.study import Facts
 from game_tables import suite
 from replays import stream_of

@@ -52,8 +52,6 @@ suites:
     algorithms: [{algorithm: ridge, windows: [5]}, {algorithm: rw-meta, label: careful}]
   trusted: {algorithms: [tree-ftpl-min-noise]}
   open: {algorithms: [follow-the-leader]}
-comparison:
-  ours: {algorithm: random-effects, noise: capacity}
 report: {algorithms: [rw-ftpl]}
 """)
 DELETED = object()

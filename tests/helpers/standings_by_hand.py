@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.studies.comparison.settings import StandingsPoint
-from dpol.studies.comparison.standings import standings
+from dpol.studies.league.settings import StandingsPoint
+from dpol.studies.league.standings import standings
 from dpol.studies.study import schemas_in
 from tables_by_hand import summary
 
@@ -42,7 +42,6 @@ def tables(rows: Iterable[Row]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def standings_of(
     rows: Iterable[Row],
-    ours: tuple[str, str] | None = None,
     *,
     questions: Mapping[str, str] | None = None,
     apart: bool = False,
@@ -51,6 +50,6 @@ def standings_of(
     """Return the standings as their job writes them; by default all streams ask one question."""
     made, totals = tables(rows)
     asked = questions or dict.fromkeys(made["stream"], "")
-    point = StandingsPoint(ours=ours, questions=asked, apart=apart, confidence=confidence)
-    schema = schemas_in("dpol.studies.comparison")["standings"]
+    point = StandingsPoint(questions=asked, apart=apart, confidence=confidence)
+    schema = schemas_in("dpol.studies.league")["standings"]
     return schema.check(standings(made, totals, point)[list(schema.columns)], "standings")

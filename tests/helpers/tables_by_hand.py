@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from dpol.data.settings import Stream
-from dpol.experts.registry import simplicity_of
 from dpol.privacy.losses import Loss
 from dpol.privacy.settings import keeps_level
 from dpol.show.table import Table, TableCell
@@ -35,12 +34,10 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "oracle_gain": 60.0,
         "unmeasured_periods": 0,
         "unmeasured_share": 0.0,
-        "unmeasured_zero_share": 0.0,
         "first_period": pd.Timestamp("2020-08-09"),
         "last_period": pd.Timestamp("2023-06-04"),
         "algorithm": algorithm,
         "family": algorithm,
-        "simplicity": simplicity_of(changes.get("family", algorithm)),
         "shown_as": changes.get("family", algorithm),
         "sees": "raw" if changes.get("model", "local") != "local" else "noisy",
         "exhibit": TABLE_2 * papers,

@@ -7,21 +7,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import hidden
 import pandas as pd
 import pytest
 import record
 import yaml
 from made_with import MADE_WITH, read_config, systems_of
 
-from dpol.show.reported import FILLINGS
-from dpol.studies.comparison.standings import strongest
+from dpol.studies.league.standings import THE_LEVEL, keeps_most
 
 ROOT = Path(__file__).parents[2]
 RUNS = ROOT / "verify" / "runs"
 OF_RUNS = sorted({path.parent.name for path in RUNS.glob("*/*.csv")})
 SCRIPTS: dict[str, Callable[[], dict[str, Any]]] = {
-    "hidden": hidden.plays,
     **{run: partial(record.plays, read_config(run)) for run in OF_RUNS},
 }
 """What the script of each record plays now."""
@@ -42,7 +39,7 @@ def test_every_record_says_what_it_was_made_with() -> None:
 
 
 def recorded(name: str) -> pd.DataFrame:
-    rows = pd.read_csv(FILLINGS if name == "fillings" else RUNS / f"{name}.csv")
+    rows = pd.read_csv(RUNS / f"{name}.csv")
     texts = rows.columns.intersection(["question", "stream", "role"])
     return rows.assign(**rows[texts].astype(object).fillna(""))
 
@@ -60,7 +57,6 @@ def test_rows_are_those_of_the_labels() -> None:
 
 
 WHOLE = {
-    "robustness/worlds": ["stream", "mu"],
     **{
         f"{it}/standings": ["question", "stream", "mu"]
         for it in OF_RUNS
@@ -70,33 +66,10 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_the_strongest_of_a_record_is_the_largest_row_that_may_be_compared(name: str) -> None:
-    """Of some runs only the means have all rows; the others have the strongest alone."""
-    rows = recorded(name).assign(guarantee=lambda it: it.get("guarantee", "the level"))
-    if name in ("states/standings", "held-out/standings"):
-        rows = rows[rows["stream"] == ""]
-    for _, level in rows.groupby(WHOLE[name]):
-        assert level["strongest"].tolist() == strongest(level).tolist()
-
-
-def test_a_rival_is_of_another_family_and_keeps_the_guarantee() -> None:
-    rows = pd.DataFrame(
-        [
-            ("ours", "a", "our method", "local", "the level", 0.5),
-            ("ours elsewhere", "a", "", "central", "the level", 0.9),
-            ("a curator", "b", "", "central", "raw", 0.8),
-            ("correlated", "b", "", "local", "one week", 0.85),
-            ("nowhere", "c", "", "local", "the level", float("nan")),
-            ("first", "d", "the baseline", "local", "the level", 0.6),
-            ("second", "e", "", "local", "the level", 0.6),
-        ],
-        columns=["algorithm", "family", "role", "model", "guarantee", "gain_share"],
-    )
-    assert rows[strongest(rows)]["algorithm"].tolist() == ["first"]
-    assert rows[strongest(rows, "central")]["algorithm"].tolist() == ["a curator"]
-    assert not strongest(rows.head(5)).any()
-    nobody = rows.assign(role="")
-    assert nobody[strongest(nobody)]["algorithm"].tolist() == ["ours elsewhere"]
+def test_what_keeps_most_in_a_record_has_the_largest_share_of_its_level(name: str) -> None:
+    for _, level in recorded(name).groupby(WHOLE[name]):
+        most = keeps_most(level, level["guarantee"] == THE_LEVEL)
+        assert level["most"].tolist() == most.tolist()
 
 
 def test_no_recorded_job_takes_more_memory_than_it_asks_for() -> None:

@@ -54,7 +54,6 @@ STUDIES: dict[str, Any] = {
     "labels": {"patients_per_week": 1, "sweeps": {"rounds": [10], "labels": [4]}},
     "audits": {},
     "claims": {},
-    "comparison": {"ours": {"algorithm": "ridge-w8-weak", "noise": "isotropic"}},
 }
 FALSE = {"kind": "false", "root": "Theorem 3", "mend": "n = 1", "witness": "n = 2"}
 CLAIMS = (
@@ -219,7 +218,7 @@ def page(folder: Path, *studies: str, verdict: Verdict | None = None, **changes:
 def answered(folder: Path, settings: Config, verdict: Verdict | None = None) -> Answer:
     """Return the answer of a run."""
     files = {name: files_of(folder).file(f"{name}.parquet") for name in ("standings", "summary")}
-    frames = frames_of("dpol.studies.comparison", files)
+    frames = frames_of("dpol.studies.league", files)
     return answer_of(frames, settings.facts, settings, verdict)
 
 

@@ -183,7 +183,7 @@ def jobs(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[
 
 def finish(verdict: Verdict | None = None) -> None:
     """Write the crate with the answer of the run, and note that both jobs ran."""
-    record(RUN, answer=answered(RUN, config("comparison"), verdict).lines)
+    record(RUN, answer=answered(RUN, config(), verdict).lines)
     for name, file in MADE.items():
         note(name, file)
 
@@ -196,7 +196,7 @@ def note(name: str, *wrote: str) -> None:
 
 
 def lines(jobs: dict[str, str]) -> list[str]:
-    return last_lines(RUN, config("comparison"), jobs)
+    return last_lines(RUN, config(), jobs)
 
 
 def test_a_run_that_answers_its_plan_tells_doubts_and_answer(jobs: dict[str, str]) -> None:

@@ -145,7 +145,7 @@ def test_what_draws_imports_no_algorithm() -> None:
 
 def test_exhibits_read_every_fact_that_they_are_given() -> None:
     """A change of any other would draw all figures again for nothing."""
-    places = (Path(str(studies.__file__)).with_name(room) for room in ("answer", "paper1"))
+    places = (Path(str(studies.__file__)).with_name(room) for room in ("league", "paper1"))
     text = "".join(file.read_text() for place in places for file in place.glob("*.py"))
     assert [it.name for it in fields(Facts) if f"facts.{it.name}" not in text] == []
 

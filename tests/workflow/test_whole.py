@@ -28,7 +28,6 @@ from report.run_by_hand import checked_crate
 
 WHOLE: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
 # In small.yaml it would take half of the time of `dpol verify`.
-WHOLE["robustness"] = {"ours": WHOLE["comparison"]["ours"]}
 WHOLE["robustness"]["suites"] = {"own": {"noises": ["capacity"], "algorithms": ["random-effects"]}}
 WHOLE["robustness"]["worlds"] = {"mus": [0.5], "replicates": 2}
 BASE = f"results/{WHOLE['run']}"
@@ -162,7 +161,7 @@ LATE = {
     "dpol.core.yaml_files",
     # Figures of any study may show results of these two, so all watch their columns.
     "dpol.studies.games.show",
-    "dpol.studies.comparison.show",
+    "dpol.studies.league.show",
 }
 """Modules that some jobs watch and no job of their rule loads."""
 

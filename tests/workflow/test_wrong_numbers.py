@@ -42,10 +42,10 @@ SUMMARY, SCORES = f"{RUN}/summary.parquet", f"{RUN}/games/A/mu-1/local/0-99/scor
 LOGS = {
     "clean_stream": "clean_stream/A",
     "games_point": "games/A/mu-1/local/0-99",
-    "comparison_point": "comparison/standings",
+    "league_point": "league/standings",
 }
 """Logs of jobs with wildcards."""
-KILLED = "clean_stream", "games_point", "games_results", "comparison_point", "games_shown"
+KILLED = "clean_stream", "games_point", "games_results", "league_point", "games_shown"
 PARTS = "*.parquet", "tables/*", "figures/*.svg", "report/*"
 """What shows numbers."""
 ANSWER = "An attacker is right about one person in one week at most"

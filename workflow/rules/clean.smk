@@ -6,7 +6,6 @@ else:
     CLEANED = {name: f"{RESULTS}/data/cleaning.{name}" for name in ("json", "md")}
     PICTURE = f"{RESULTS}/data/understood.svg"
     OF_STREAM = f"{RESULTS}/streams/{{stream}}"
-    # Of each stream, the first reading of numbers that nobody measured.
     FIRST = {
         "panels": expand(f"{OF_STREAM}/panel.parquet", stream=settings.streams),
         "reports": expand(f"{OF_STREAM}/cleaning.json", stream=settings.streams),
@@ -39,31 +38,30 @@ else:
         input:
             rows=ROWS,
         output:
-            panel=f"{OF_STREAM}/panel{{reading}}.parquet",
-            report=f"{OF_STREAM}/cleaning{{reading}}.json",
+            panel=f"{OF_STREAM}/panel.parquet",
+            report=f"{OF_STREAM}/cleaning.json",
             streams=[
-                f"{RESULTS}/streams/{{stream}}{'-' * bool(it)}{it}{{reading}}.parquet"
+                f"{RESULTS}/streams/{{stream}}{'-' * bool(it)}{it}.parquet"
                 for it in settings.gains
             ],
         log:
-            log_of("clean_stream", "clean_stream/{stream}{reading}"),
+            log_of("clean_stream", "clean_stream/{stream}"),
         wildcard_constraints:
             stream="|".join(map(re.escape, settings.streams)),
-            reading="(@[^/]+)?",
         priority: DATA_FIRST
         conda:
             "../envs/dpol.yaml"
         params:
             **notes("clean_stream", plan.cleanings),
             code=code_of_job("clean_stream"),
-            dataset=lambda wildcards: settings.dataset.of_stream(wildcards.reading[1:]),
+            dataset=settings.dataset.of_stream,
             groups=lambda wildcards: settings.streams[wildcards.stream].groups,
             gains=[it.untitled.model_dump(mode="json") for it in settings.gains.values()],
             count_sensitivity=settings.privacy.count_sensitivity,
             moved="count_sensitivity" in settings.privacy.model_fields_set,
             stay=settings.privacy.unit.weeks,
         message:
-            "Cleaning stream {wildcards.stream}{wildcards.reading}"
+            "Cleaning stream {wildcards.stream}"
         script:
             "../scripts/clean_stream.py"
 

@@ -7,7 +7,7 @@ schema takes whole descriptions, the manual first paragraphs. Rules across keys 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Annotated, Any
 
@@ -19,7 +19,6 @@ from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Streams
 from dpol.experts.suites import SUITES
 from dpol.privacy.settings import DELTA, Mu
-from dpol.studies.comparison.settings import Comparison, ComparisonSettings
 from dpol.studies.games.settings import (
     GamesSettings,
     MemoryName,
@@ -27,8 +26,9 @@ from dpol.studies.games.settings import (
     Suites,
     lacks_of_table_2,
 )
+from dpol.studies.league.settings import LeagueSettings
 from dpol.studies.registry import load_studies
-from dpol.studies.study import Facts, Study, reading_label
+from dpol.studies.study import Facts, Study
 
 
 class Unit(Settings):
@@ -69,14 +69,12 @@ class Game:
         question: label of the question; empty if the run asks only one.
         gain: the question.
         title: title of the stream and the question.
-        reading: label of the reading of numbers that nobody measured; empty for the first.
     """
 
     stream: str
     question: str
     gain: Gain
     title: str
-    reading: str = ""
 
 
 class Config(Settings):
@@ -110,8 +108,6 @@ class Config(Settings):
         """Return what the config sets, with all that it takes from other configs and suites."""
         return self.model_dump(mode="json", exclude_unset=True)
 
-    comparison: Comparison = Comparison()
-
     def studies(self) -> list[tuple[Study, Any]]:
         """Return the requested studies, each with its block."""
         blocks = ((study, self.block(study.name)) for study in load_studies().values())
@@ -119,7 +115,7 @@ class Config(Settings):
 
     def block(self, study: str) -> Any:
         """Return the settings of a study, or None if the config has no block for it."""
-        return self.standings if study == "comparison" else getattr(self, study, None)
+        return getattr(self, study, None)
 
     @property
     def gains(self) -> dict[str, Gain]:
@@ -152,15 +148,6 @@ class Config(Settings):
                 title=f"{title}, {gain.title or question}" if question else title,
             )
         return games
-
-    @property
-    def read_otherwise(self) -> dict[str, Game]:
-        """The games at each further reading of the table, by label."""
-        return {
-            reading_label(label, reading): replace(game, reading=reading)
-            for label, game in self.played.items()
-            for reading in self.dataset.readings
-        }
 
     @property
     def raw_file(self) -> str:
@@ -212,16 +199,12 @@ class Config(Settings):
         return [it for it in self.report.algorithms if it in own or not usual]
 
     @property
-    def standings(self) -> ComparisonSettings:
-        """Settings of the comparison: its block, and what it takes from other keys."""
+    def league(self) -> LeagueSettings:
+        """Settings of the league, taken from other keys of the config."""
         pairs = combinations(self.streams.values(), 2)
-        return ComparisonSettings(
-            **dict(self.comparison),
-            suites=self.suites,
-            replicates=self.replicates,
+        return LeagueSettings(
             questions={label: game.question for label, game in self.played.items()},
             apart=all({*one.groups}.isdisjoint(other.groups) for one, other in pairs),
-            read_as=[*self.dataset.readings],
         )
 
 

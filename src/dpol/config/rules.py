@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from dpol.config.models import Config
 from dpol.core.settings import Problem
-from dpol.core.words import did_you_mean, nearest
+from dpol.core.words import nearest
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CAPACITY, CENTRAL_NOISES, ISOTROPIC, NOISES, find_noise
@@ -117,14 +117,6 @@ def longest_stay(config: Config) -> Iterator[Problem]:
         yield Problem(("privacy", "memory"), chosen, allowed)
 
 
-def readings(config: Config) -> Iterator[Problem]:
-    """Require a comparison of single algorithms, and a table with counts, for further readings."""
-    asked = config.dataset.readings
-    if asked and config.comparison.ours is None:
-        allowed = "must not be given without comparison.ours, which they play again"
-        yield Problem(("dataset", "readings"), list(asked), allowed)
-
-
 def suites(config: Config) -> Iterator[Problem]:
     """Require one model in each suite, and noises that its algorithms can use."""
     for label, suite in config.suites.items():
@@ -174,7 +166,7 @@ def unfit_noises(made: Sequence[Member], noises: Sequence[str]) -> Iterator[str]
 
 
 def noises_to_play(member: Member) -> list[str]:
-    """Return the paper's noise and ours, or the first noise that the algorithm can read."""
+    """Return the paper's noise and noise by capacity, or the first that an algorithm can read."""
     fit = [it for it in NOISES if not [*unfit_noises([member], [it])]]
     return [it for it in (ISOTROPIC.name, CAPACITY.name) if it in fit] or fit[:1]
 
@@ -202,24 +194,6 @@ def report(config: Config) -> Iterator[Problem]:
             yield Problem(("report", "algorithms", index), name, allowed)
 
 
-def ours(config: Config) -> Iterator[Problem]:
-    """Require that a suite plays our method under its noise."""
-    if (system := config.comparison.ours) is None:
-        return
-    place = "comparison", "ours"
-    entries = [
-        it for suite in config.suites.values() for it in suite.by_noise.get(system.noise, ())
-    ]
-    known = [member.label for it in entries for member in make_members(it)]
-    if system.algorithm not in known:
-        allowed = f"no private suite plays it with {system.noise} noise"
-        allowed += did_you_mean(system.algorithm, known)
-        yield Problem((*place, "algorithm"), system.algorithm, allowed)
-    if not find_noise(system.noise).none_at_infinity:
-        allowed = "must be a noise that vanishes at the level .inf"
-        yield Problem((*place, "noise"), system.noise, allowed)
-
-
 def jobs(config: Config) -> Iterator[Problem]:
     """Require that the block of each study asks for a job, in a config without other problems."""
     for study, block in config.studies():
@@ -239,5 +213,5 @@ OF_KEYS: tuple[Rule, ...] = (
     longest_stay,
 )
 """Rules that do not need the algorithms."""
-OF_ALGORITHMS: tuple[Rule, ...] = (levels, suites, labels, report, ours, readings)
+OF_ALGORITHMS: tuple[Rule, ...] = (levels, suites, labels, report)
 """Rules that need every algorithm."""

@@ -53,13 +53,13 @@ def registered(group: str) -> Mapping[str, str]:
     return {name: point.value for name, point in points.items()}
 
 
-def target_of(kind: str, name: object, ours: Collection[str], *groups: str) -> str:
+def target_of(kind: str, name: object, shipped: Collection[str], *groups: str) -> str:
     """Return the `module:name` that a name from another package stands for.
 
     Args:
         kind: what is named, for the message.
-        name: the name in a config; not one of `ours`.
-        ours: the names in dpol.
+        name: the name in a config; not one of `shipped`.
+        shipped: the names in dpol.
         groups: entry-point groups in which other packages register such names.
 
     Raises:
@@ -70,7 +70,7 @@ def target_of(kind: str, name: object, ours: Collection[str], *groups: str) -> s
     theirs = {known: target for group in groups for known, target in registered(group).items()}
     if isinstance(name, str) and name in theirs:
         return theirs[name]
-    known = [*ours, *theirs]
+    known = [*shipped, *theirs]
     raise ValueError(
         f"{kind} {name!r} is not one of {', '.join(known)}, nor a package.module:Class of another"
         f" package{did_you_mean(name, known)}"
@@ -94,17 +94,17 @@ def load_named(name: str, target: str) -> Any:
         ) from None
 
 
-def refuse_taken(ours: Mapping[str, Collection[str]]) -> None:
+def refuse_taken(shipped: Mapping[str, Collection[str]]) -> None:
     """Refuse a name of dpol that another package registers too.
 
     Args:
-        ours: the names in dpol, by entry-point group.
+        shipped: the names in dpol, by entry-point group.
 
     Raises:
         ValueError: there is such a name; the text gives it and the package.
     """
     points = metadata.entry_points()  # a look at every package, which takes long
-    for group, names in ours.items():
+    for group, names in shipped.items():
         for point in points.select(group=group):
             if point.name in names:
                 raise ValueError(

@@ -16,7 +16,6 @@ from dpol.core.words import counted, did_you_mean, listed, one_line
 from dpol.data import tidy
 from dpol.data.question import Gain
 from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods, lacks_weekday
-from dpol.data.stream import ZERO_OR_HIDDEN
 from dpol.data.table import (
     LARGEST,
     PAIR,
@@ -57,13 +56,13 @@ def rows_of_stream(rows: Rows, label: str, groups: Sequence[str], dataset: Datas
             rules refuse a negative number, or a group has no row.
     """
     columns, rules, every = dataset.needed_columns, dataset.rules, rows.table
-    ours = every[every["group"].isin(groups).to_numpy()]
+    asked = every[every["group"].isin(groups).to_numpy()]
     first, last = dataset.periods.first or EARLIEST, dataset.periods.last or LATEST
-    inside = ours["period"].between(pd.Timestamp(first), pd.Timestamp(last))
-    refuse_cells(rows.file, [*_undated(rows, ours, dataset), *_bad_cells(ours[inside], dataset)])
-    if lost := sorted({*groups} - {*ours.loc[inside, "group"]}):
+    inside = asked["period"].between(pd.Timestamp(first), pd.Timestamp(last))
+    refuse_cells(rows.file, [*_undated(rows, asked, dataset), *_bad_cells(asked[inside], dataset)])
+    if lost := sorted({*groups} - {*asked.loc[inside, "group"]}):
         raise _lost(rows, label, lost, columns.group)
-    own = ours[inside].reset_index(drop=True)
+    own = asked[inside].reset_index(drop=True)
     for name in ("group", "entity", "name"):
         own[name] = own[name].astype("str")
     own["name"] = own["name"].mask(own["name"] == "", own["entity"])
@@ -356,7 +355,6 @@ def fill(
                 suppressed=hidden,
                 sum=summed,
                 carried=carried,
-                **{ZERO_OR_HIDDEN: (count == 0) & rules.zeros_hide},
             ),
             "capacity_source": _sources(
                 zero=idle, sum=summed_beds & known, carried=beds_carried, backfilled=backfilled

@@ -404,12 +404,6 @@ class Cleaning(Settings):
     """Replaces a suppressed count; a suppressed or negative capacity is missing.
 
     With `columns.count_days` it only replaces a count whose coverage is unknown."""
-    zeros_hide: bool = False
-    """Whether a count of 0 may be a suppressed one.
-
-    dpol still plays it as 0. It says for how much of the possible gain such a zero would be the
-    best if it were read as a suppressed count is; above 5%, no verdict is surer than `ahead at this
-    reading`."""
     suppressed_sum: Annotated[float, Field(ge=1, le=3)] = 2.0
     """Replaces a suppressed sum of `columns.count_days`, which hides 1 to 3."""
     capacity_zero: Literal["error", "drop", "absent", "carry"] = "error"
@@ -450,17 +444,6 @@ class Cleaning(Settings):
     def merges_rows(self) -> bool:
         """Whether rows are parts of a period, so that no row repeats another."""
         return self.several_rows not in ("error", "last")
-
-
-class Reading(Settings):
-    """Another reading of numbers that nobody measured: keys of `cleaning`, with other values."""
-
-    suppressed_value: Annotated[float, Field(ge=0, le=1e6)] | None = None
-    """Instead of `cleaning.suppressed_value`."""
-    suppressed_sum: Annotated[float, Field(ge=1, le=3)] | None = None
-    """Instead of `cleaning.suppressed_sum`."""
-    capacity_zero: Literal["drop", "absent", "carry"] | None = None
-    """Instead of `cleaning.capacity_zero`."""
 
 
 _PAPERS: dict[str, dict[str, Any]] = {
@@ -507,11 +490,6 @@ class Dataset(Settings):
     columns: Columns | None = None
     periods: Periods = Periods()
     cleaning: Cleaning = Cleaning()
-    readings: dict[Label, Reading] = {}
-    """Other readings of numbers that nobody measured, for the block `comparison`.
-
-    Where such numbers are the best in periods with more than 5% of the possible gain, our method is
-    said to be above a rival only if it is at every reading."""
 
     @model_validator(mode="before")
     @classmethod
@@ -545,15 +523,12 @@ class Dataset(Settings):
         digest = {"sha256": self.source.sha256} if isinstance(self.source, LocalSource) else {}
         return {**keys, "source": self._rows | digest}
 
-    def of_stream(self, reading: str) -> dict[str, Any]:
-        """Return the keys that decide how rows become a panel, at one of the readings.
-
-        The label of the first reading is empty.
-        """
+    @property
+    def of_stream(self) -> dict[str, Any]:
+        """The keys that decide how rows become a panel."""
         blocks = {"columns", "periods", "cleaning"}
-        keys = self.untitled.model_dump(mode="json", include=blocks) | {"source": self._rows}
-        other = self.readings[reading].model_dump(exclude_none=True) if reading else {}
-        return {**keys, "cleaning": keys["cleaning"] | other}
+        keys = self.untitled.model_dump(mode="json", include=blocks)
+        return {**keys, "source": self._rows}
 
     @property
     def _rows(self) -> dict[str, Any]:

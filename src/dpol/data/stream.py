@@ -58,16 +58,11 @@ PUBLIC = "public"
 that no game is played again when it changes: `Run.stream` and `read_table` set it."""
 UNMEASURED = "unmeasured"
 """Key in a stream's provenance: in how many periods no measured number is the largest gain
-(`periods`), and with which share of the possible gain (`share`); for which share a zero would be
-the largest if it were a suppressed count (`zero_share`); absent without a panel."""
+(`periods`), and with which share of the possible gain (`share`); absent without a panel."""
 MANY_UNMEASURED = 0.05
 """Share of the possible gain that numbers which nobody measured may decide without a word."""
-UNMEASURED_SHARES = ["unmeasured_share", "unmeasured_zero_share"]
-"""Columns of results with what `UNMEASURED` says of the possible gain."""
 MEASURED = ("reported", "sum")
 """Sources of the numbers of a panel that somebody measured."""
-ZERO_OR_HIDDEN = "zero_or_hidden"
-"""Source of a count of 0 that may be a suppressed one (`dataset.cleaning.zeros_hide`)."""
 HOLDS = "This folder holds your raw counts"
 COMPUTED = "These numbers are computed from raw counts that are not public"
 """What `warning_of` warns of: everything that writes outside `results/` asks it."""
@@ -286,7 +281,7 @@ def warning_of(private: bool, what: str) -> str:
 
 def unmeasured_of(stream: GainStream) -> dict[str, Any]:
     """Return `UNMEASURED` of a stream; of gains without a panel, nothing is unmeasured."""
-    return {"periods": 0, "share": 0.0, "zero_share": 0.0, **stream.provenance.get(UNMEASURED, {})}
+    return {"periods": 0, "share": 0.0, **stream.provenance.get(UNMEASURED, {})}
 
 
 def unmeasured_in_words(periods: int, share: float, of: int, period: str = "period") -> str:
@@ -379,18 +374,8 @@ def unmeasured_best(rows: pd.DataFrame, gain: str, sources: Sequence[str]) -> di
     best, possible = gains.max(), gains.max() - gains.mean()
     known = rows[measured].groupby("period")[gain].max().reindex(best.index)
     decided = ~(known >= best) & (possible > _ROUNDING * best)
-
-    def share(decided: pd.Series[bool]) -> float:
-        of = possible[decided].sum() / possible.sum() if decided.any() else 0.0
-        return round(float(of), 6)
-
-    found = {"periods": int(decided.sum()), "share": share(decided)}
-    zero = rows["count_source"] == ZERO_OR_HIDDEN
-    if not zero.any():
-        return found
-    read_as = rows.loc[rows["count_source"] == "suppressed", "count"].max()
-    least = rows[zero].groupby("period")["capacity"].min().reindex(best.index)
-    return {**found, "zero_share": share(read_as / least > best)}
+    share = possible[decided].sum() / possible.sum() if decided.any() else 0.0
+    return {"periods": int(decided.sum()), "share": round(float(share), 6)}
 
 
 def build_stream(
@@ -423,7 +408,10 @@ def build_stream(
     rows, asked = _apply_question(panel[panel["stream"] == label], label, gain)
     if counted and count_sensitivity > 1:
         asked = {**asked, COUNTED: counted}
-    given = {key: value for key, value in provenance.items() if key != SUMS}
+    left_out = {SUMS}
+    if not rows["count_source"].eq("carried").any():
+        left_out.add(MAX_CARRY)
+    given = {key: value for key, value in provenance.items() if key not in left_out}
     asked = {**asked, **_suppression(rows, count_sensitivity, provenance.get(SUMS))}
     sources = ["count_source"] if gain.of == "count" else ["count_source", "capacity_source"]
     asked[UNMEASURED] = unmeasured_best(rows, "gain", sources)

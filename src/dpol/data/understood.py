@@ -84,8 +84,8 @@ def understood(
         dataset: how the table is read.
     """
     names = [one_line(it) for it in panel["entity"].unique()]
-    ours, every = int(read["entity"].isin(panel["entity"]).sum()), rows.facts["read"]
-    lines = [f"{ours:,} of {every:,} rows play, of {counted(len(names), 'entity')}: "]
+    playing, every = int(read["entity"].isin(panel["entity"]).sum()), rows.facts["read"]
+    lines = [f"{playing:,} of {every:,} rows play, of {counted(len(names), 'entity')}: "]
     lines[0] += listed(names, 5)
     why = dict[str, list[str]]()
     for one in dropped:

@@ -46,11 +46,11 @@ class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
     The regret is at most 1 + alpha/2 times the regret of RW-FTPL. The local guarantee is inherited
     from the noisy gains. Without noise (mu = inf), a batch lasts while its gap exceeds the gains
     that could close it. Source: "Prediction with Expert Advice under Local Differential Privacy",
-    section 3.1; the bound `reflection` is ours.
+    section 3.1; the bound `reflection` is not in the paper.
 
     Args:
         alpha: tolerance for batching.
-        bound: switching bound, `borell-tis` (Theorem 1) or `reflection` (ours).
+        bound: switching bound, `borell-tis` (Theorem 1) or `reflection` (not in the paper).
 
     Raises:
         ValueError: alpha is not above 0, or the bound is unknown.
@@ -84,7 +84,7 @@ class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
 
     @property
     def origin(self) -> Origin:
-        return "ours" if BOUNDS[self.bound].ours else "paper"
+        return "dpol" if BOUNDS[self.bound].beyond else "paper"
 
     def init(self, setup: LocalSetup) -> AdaBatchState:
         """Return the state before round 1. Raises as `rule`."""

@@ -50,14 +50,14 @@ class SwitchingBound:
     [0.788, 0.089]
 
     Args:
-        ours: whether it is our bound, not the bound of the paper.
+        beyond: whether the bound is not in the paper.
         tail: maps (z, n) to the bound; non-increasing in z.
         threshold: maps (probability, n) to the smallest z where the bound is at most the
             probability, for probabilities in (0, 1]; exact up to rounding (`reflection`), or
             rounded up by less than 1e-6 (`borell-tis`; by less than 1e-4 within 1e-13 of 1).
     """
 
-    ours: bool
+    beyond: bool
     tail: Callable[[Floats, int], Floats]
     threshold: Callable[[Floats, int], Floats]
 
@@ -83,12 +83,12 @@ def _borell_tis_threshold(probability: Floats, n_experts: int) -> Floats:
 
 BOUNDS: Mapping[Bound, SwitchingBound] = {
     "borell-tis": SwitchingBound(
-        ours=False,
+        beyond=False,
         tail=lambda z, n: _borell_tis_tail(z - _expected_maximum(n)),
         threshold=_borell_tis_threshold,
     ),
     "reflection": SwitchingBound(
-        ours=True,
+        beyond=True,
         tail=lambda z, n: np.minimum(2 * (n - 1) * scipy.special.ndtr(-z), 1.0),
         threshold=_reflection_threshold,
     ),
@@ -97,9 +97,9 @@ BOUNDS: Mapping[Bound, SwitchingBound] = {
 
 `borell-tis` is the paper's bound, from the Borell-TIS inequality: `_borell_tis_tail` of
 b = z - sqrt(log(2n - 2)). Source: "Prediction with Expert Advice under Local Differential
-Privacy", Theorem 1. `reflection` is ours, from the reflection principle: 2 (n - 1) Phi(-z), at
-most 1. The leader changes only if one of its n - 1 differences to the others, walks with steps
-N(0, 2 eta^2) that start at the gap or above, falls below 0.
+Privacy", Theorem 1. `reflection` is not in the paper. By the reflection principle, it is
+2 (n - 1) Phi(-z), at most 1. The leader changes only if one of its n - 1 differences to the
+others, walks with steps N(0, 2 eta^2) that start at the gap or above, falls below 0.
 """
 
 

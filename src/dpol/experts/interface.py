@@ -182,7 +182,7 @@ class Algorithm(ABC, Generic[AnySetup, State]):
 
     @property
     def origin(self) -> Origin:
-        """`paper`, `standard` (textbook baselines), `ours`, or `other` (another package)."""
+        """`paper`, `standard` (textbook baselines), `dpol`, or `other` (another package)."""
         return "other"
 
     @property
@@ -241,7 +241,7 @@ class LearnerBank(ABC, Generic[State]):
     @property
     def origin(self) -> Origin:
         """Origin of the learners when they are played alone."""
-        return "ours"
+        return "dpol"
 
     @property
     def reads_noise(self) -> ReadsNoise:

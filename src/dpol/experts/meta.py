@@ -89,7 +89,7 @@ class RWMeta(LocalAlgorithm[MetaState]):
 
     @property
     def origin(self) -> Origin:
-        return "paper" if self == RWMeta() else "ours"
+        return "paper" if self == RWMeta() else "dpol"
 
     @property
     def n_learners(self) -> int:

@@ -52,9 +52,9 @@ class Registration:
 
     @property
     def chosen(self) -> str:
-        """`chosen_on` and `seen` in sentences about our method; empty if not chosen on data."""
+        """`chosen_on` and `seen` in sentences; empty if not chosen on data."""
         seen = f" Before its last change dpol had seen {self.seen}." if self.seen else ""
-        return f"Our method was chosen on {self.chosen_on}.{seen}" if self.on_data else ""
+        return f"Its parameters were chosen on {self.chosen_on}.{seen}" if self.on_data else ""
 
     @property
     def on_data(self) -> bool:

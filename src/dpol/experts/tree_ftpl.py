@@ -45,10 +45,10 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
     padded with fresh noise, so every prefix has noise of the same scale S. Cited and
     compared in "Prediction with Expert Advice under Local Differential Privacy", section 4.
 
-    The isotropic noise gives every expert the same S (the paper). The capacity noise, ours,
-    replaces Delta / sqrt(2) by d_i, the change that one person can make. A person who moves from i
-    to j shifts each of at most L nodes by d_i and d_j; with node noise sqrt(2 L) d_i / mu this
-    also gives sqrt(L (1 + 1) / (2 L)) mu = mu.
+    The isotropic noise gives every expert the same S (the paper). The capacity noise (not
+    in the paper) replaces Delta / sqrt(2) by d_i, the change that one person can make. A
+    person who moves from i to j shifts each of at most L nodes by d_i and d_j; with node noise
+    sqrt(2 L) d_i / mu this also gives sqrt(L (1 + 1) / (2 L)) mu = mu.
 
     Args:
         objective: `min-noise` takes S = Delta L / mu, the smallest that mu allows;

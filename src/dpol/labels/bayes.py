@@ -3,7 +3,7 @@
 The weights are the posterior of the hypotheses given the messages, from a uniform prior. The
 messages are already private, so this costs no privacy. For randomised response it is the learner
 of Wu et al., "Learning functional distributions with private labels"; for raw labels it is the
-Bayes mixture, whose risk is at most log K; for the other messages it is ours.
+Bayes mixture, whose risk is at most log K; for the other messages it is not in the paper.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ class OpenBayes(ResponseBayes):
 
 
 class MembershipBayes(AnswerBayes):
-    """Posterior weights from noisy answers about membership of random sets (ours)."""
+    """Posterior weights from noisy answers about membership of random sets (not in the paper)."""
 
     title = "membership response"
-    origin = "ours"
+    origin = "dpol"
 
     @cached_property
     def client(self) -> MembershipClient:
@@ -97,7 +97,7 @@ class MembershipBayes(AnswerBayes):
 
 @dataclass(frozen=True, eq=False)
 class MessageBayes(LabelLearner):
-    """Posterior weights from the messages of private EXP3 (ours).
+    """Posterior weights from the messages of private EXP3 (not in the paper).
 
     Under hypothesis j, a message about hypothesis J has the density sum_y m_j(y) Lap(v - a_y),
     where a_y is log pbar_J of a cell of block y and m_j(y) is the probability of the block.
@@ -108,7 +108,7 @@ class MessageBayes(LabelLearner):
     """
 
     title = "EXP3 messages, Bayes learner"
-    origin = "ours"
+    origin = "dpol"
     settles = True
 
     @cached_property

@@ -221,7 +221,7 @@ class ResponseClient(LabelClient):
 
 @dataclass(frozen=True, eq=False)
 class MembershipClient(LabelClient):
-    """Randomised response to one question: is the label in A_J? (ours)
+    """Randomised response to one question: is the label in A_J? (not in the paper)
 
     J is uniform and public; A_j holds the labels to which hypothesis j gives more mass than the
     average of all hypotheses. One bit is no harder to hide if there are more labels, and its loss
@@ -353,7 +353,7 @@ def laplace_message_loss(log_cells: Floats, cells: Ints, *, keep: float, scales:
     maximum is at one of the a_j(.), and no quadrature is needed.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 2; the
-    computation is ours.
+    computation is not in the paper.
 
     Args:
         log_cells: (K, M) a_j(y), the log mass of one cell of block y under hypothesis j; ignored

@@ -68,7 +68,7 @@ class LabelLearner(ABC):
     title: ClassVar[str]
     """Name of the learner in tables and figures."""
     origin: ClassVar[Origin]
-    """Origin of the learner; `standard` means a textbook; tables and figures mark ours."""
+    """Origin of the learner; `standard` means a textbook. Figures mark what no paper has."""
     rules: ClassVar[tuple[SensitivityRule, ...]] = ("exact",)
     """Sensitivity rules of the learner; each makes a variant of it."""
     settles: ClassVar[bool] = False

@@ -1,7 +1,7 @@
 """Privacy accounting for L2P: the published theorem, and our own argument.
 
 The proof of Theorem 3.2 ("Private Online Learning via Lazy Algorithms"), as written, does not
-cover the published constants; `sound` is ours and is the default. Both accountants need a measure
+cover the published constants; `sound` is dpol's and is the default. Both accountants need a measure
 whose normalised log ratio changes by at most eta in a round (multiplicative weights).
 """
 

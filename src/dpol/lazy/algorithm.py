@@ -50,12 +50,12 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
 
     The parameters keep mu-GDP (`sound`), or the (epsilon, delta) of mu-GDP at `delta`
     (`published`), for the largest change of a loss that one person can cause. Source: "Private
-    Online Learning via Lazy Algorithms", Algorithm 1 and section 3.1; `sound` is ours.
+    Online Learning via Lazy Algorithms", Algorithm 1 and section 3.1; `sound` is not in the paper.
 
     Args:
         delta: delta of the theorem, in (0, 1); with `sound`, of the search for parameters.
-        accountant: `sound` (ours, with the tight normaliser, and a bound on regret as objective) or
-            `published` (Theorem 3.2, with the normaliser and the objective of the paper).
+        accountant: `sound` (not in the paper; with the tight normaliser, and a bound on regret as
+            objective) or `published` (Theorem 3.2, with the paper's normaliser and objective).
         largest_batch: largest batch size in rounds; None for no limit.
 
     Raises:
@@ -100,7 +100,7 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
     @property
     def origin(self) -> Origin:
         published = self.accountant == "published" and self.largest_batch is None
-        return "paper" if published else "ours"
+        return "paper" if published else "dpol"
 
     def parameters_for(self, setup: CuratorSetup) -> AccountedParameters:
         """Return the parameters for a game.

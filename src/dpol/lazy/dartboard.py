@@ -75,7 +75,7 @@ def choose_dartboard(
         game: T, delta and the largest change that one person can cause.
         epsilon: largest epsilon allowed, in (0, inf].
         n_experts: d, the number of experts, at least 2.
-        accountant: `sound` (ours) or `published` (Theorems 2 and 5).
+        accountant: `sound` (not in the paper) or `published` (Theorems 2 and 5).
         largest_batch: largest batch size in rounds; None for T.
 
     Raises:
@@ -96,11 +96,11 @@ class ShrinkingDartboard(LazyWeights):
 
     L2P's predecessor: it needs no hidden second expert; with the accountant `published` it stops to
     redraw at a limit. Source: "Private Online Prediction from Experts", Algorithm 1; the accounting
-    `sound` is ours.
+    `sound` is not in the paper.
 
     Args:
         delta: as of `LazyWeights`.
-        accountant: `sound` (ours) or `published` (Theorems 2 and 5).
+        accountant: `sound` (not in the paper) or `published` (Theorems 2 and 5).
         largest_batch: largest batch size in rounds; None for no limit.
 
     Raises:
@@ -113,4 +113,4 @@ class ShrinkingDartboard(LazyWeights):
 
     @property
     def origin(self) -> Origin:
-        return "paper" if self.accountant == "published" else "ours"
+        return "paper" if self.accountant == "published" else "dpol"

@@ -116,9 +116,9 @@ def choose_parameters(
         game: T, delta and the largest change that one person can cause.
         epsilon: largest epsilon allowed, in (0, inf].
         n_experts: d, the number of experts, at least 2.
-        accountant: `sound` (ours), with the objective log(d)/eta + eta T B / 8, a bound on regret;
-            or `published` (Theorem 3.2), with log(d)/eta + eta T / 2 + T B^2 eta^2, which is none
-            (see `Goal.stability`).
+        accountant: `sound` (not in the paper), with the objective log(d)/eta + eta T B / 8, a bound
+            on regret; or `published` (Theorem 3.2), with log(d)/eta + eta T / 2 + T B^2 eta^2,
+            which is none (see `Goal.stability`).
         largest_batch: largest batch size in rounds; None for T.
 
     Raises:
@@ -164,9 +164,9 @@ class Goal:
     def stability(self, batch_size: int) -> tuple[float, float]:
         """Return a and b of the accountant's objective, log(d)/eta + a eta + b eta^2.
 
-        `sound`, ours, is a valid bound on expected regret: the bound for multiplicative weights on
-        T / B losses in [0, B]. `published` is from the proof of Theorem 3.10 of "Private Online
-        Learning via Lazy Algorithms", where we chose the constants 1/2 and 1. Its last term is
+        `sound` is a valid bound on expected regret: the bound for multiplicative weights on T / B
+        losses in [0, B]. `published` is from the proof of Theorem 3.10 of "Private Online Learning
+        via Lazy Algorithms", with the constants 1/2 and 1, which are a choice. Its last term is
         Proposition 3.3, but batches can add more, T (B - 1) eta / 8.
         """
         T, B = self.game.n_rounds, batch_size

@@ -57,8 +57,8 @@ class LazyParameters:
         eta: bound on the measure's log ratio per round.
         fake_switch: p, probability of a redraw that does not depend on the data.
         normaliser: c; keep probabilities are scaled by e^(-c B eta). c = 2 is the paper's. c = 1
-            (ours) switches less, and suffices if the ratio of x and y never exceeds e^(B eta), as
-            for multiplicative weights.
+            (not in the paper) switches less, and suffices if the ratio of x and y never exceeds
+            e^(B eta), as for multiplicative weights.
         shadow: whether a shadow point normalises the keep probability; if not, the keep
             probability is the measure's own ratio, without a scale.
         limit: most redraws of x, the first draw not counted; inf for no limit.

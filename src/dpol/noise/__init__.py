@@ -10,7 +10,6 @@ from dpol.noise.noises import MemoryChoice as MemoryChoice
 from dpol.noise.noises import Noise as Noise
 from dpol.noise.noises import find_noise as find_noise
 from dpol.noise.noises import in_order as in_order
-from dpol.noise.noises import is_ours as is_ours
 from dpol.noise.noises import module_of_noise as module_of_noise
 from dpol.noise.noisy_gains import NoisyGains as NoisyGains
 from dpol.noise.noisy_gains import noise_scale as noise_scale

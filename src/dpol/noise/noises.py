@@ -62,7 +62,7 @@ class Noise:
     Args:
         name: name in configs, files and keys of random numbers.
         title: standard deviation on expert i in round t, in words and symbols.
-        origin: `paper`, `standard`, `ours`, or `other` (another package).
+        origin: `paper`, `standard`, `dpol`, or `other` (another package).
         scale: maps (stream, mu) to the (T, n) standard deviations, from public facts: where noise
             is drawn the stream's gains are 0. `find_noise` adds the check of `as_scale`. For
             Gaussian noise mu is that of one round, and dpol divides it for longer stays; for other
@@ -213,7 +213,7 @@ WORST_CASE = Noise(
 CAPACITY = Noise(
     name="capacity",
     title="√2 / (μ · capacity of i), the same noise on every *count*; needs capacities",
-    origin="ours",
+    origin="dpol",
     scale=_capacity,
     needs_capacities=True,
     central=True,
@@ -270,8 +270,3 @@ def module_of_noise(name: str) -> str:
 
 CENTRAL_NOISES = tuple(name for name, noise in NOISES.items() if noise.central)
 """Names of noises that curators use too."""
-
-
-def is_ours(name: str) -> bool:
-    """Return whether a name is that of a noise that is ours, not from the papers."""
-    return name in NOISES and NOISES[name].origin == "ours"

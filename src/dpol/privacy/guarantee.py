@@ -17,8 +17,8 @@ from dpol.privacy.stays import STAYS
 
 Model = Literal["local", "central", "none"]
 """Trust model, by who sees raw data: nobody, a curator, or everybody."""
-Origin = Literal["paper", "standard", "ours", "other"]
-"""Origin of a method: a paper of the project, a textbook, us, or another package."""
+Origin = Literal["paper", "standard", "dpol", "other"]
+"""Origin of a method: a paper of the project, a textbook, dpol, or another package."""
 
 
 MU_OF_STAYS = tuple(f"mu_{v}_week{'s' * (v > 1)}" for v in STAYS)

@@ -8,7 +8,7 @@ one round moves one row of G, in two columns at most. Source: Li, Miklau, Hay, M
 "The matrix mechanism" (2015), here with Gaussian noise. The guarantee also holds where gains
 depend on earlier releases: Denisov, McMahan, Rush, Smith and Thakurta, "Improved Differential
 Privacy for SGD via Optimal Private Linear Operators on Adaptive Streams" (2022). The capacity
-noise is ours.
+noise is not in the papers.
 """
 
 from __future__ import annotations

@@ -28,12 +28,12 @@ from dpol.noise import NO_NOISE
 from dpol.report.run import Run
 from dpol.show.panels import write_below
 from dpol.show.rendering import render
-from dpol.studies.answer.league import league_table
-from dpol.studies.answer.privacy_utility import draw_privacy_utility
-from dpol.studies.comparison.compute import rank
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played
 from dpol.studies.games.settings import GamesSettings, Report
+from dpol.studies.league.compute import rank
+from dpol.studies.league.figure import draw_privacy_utility
+from dpol.studies.league.table import league_table
 from dpol.studies.study import Facts
 
 _AROUND = 2
@@ -106,7 +106,7 @@ def league(
 ) -> League:
     """Play algorithms on a stream, and rank them among those with the same guarantee.
 
-    Each plays with the paper's noise and with ours if it can read them, as in `dpol league`.
+    Each plays with the paper's noise, and with noise by capacity if it can read it.
 
     Args:
         algorithms: algorithms, or entries of a suite: names, `package.module:Class`, or blocks.
@@ -137,7 +137,7 @@ def league(
             )
     titles, simulated = {stream.label: stream.label}, bool(stream.provenance.get("simulated"))
     facts = Facts(titles, simulated, confidence, levels=tuple(levels))
-    settings = GamesSettings(report=Report(algorithms=labels))
+    settings = GamesSettings(report=Report(algorithms=labels), beside=labels)
     made = rank([games], [stream], settings, facts)
     return League(made["standings"], made["summary"], facts, warning_of(stream.private, COMPUTED))
 
@@ -155,7 +155,7 @@ def league_of_run(run: Run) -> League:
 
 # ---- the config of a league ----------------------------------------------------------------------
 
-_GAMES = {*Config.model_fields} - {"run", "report", "comparison", "keep_rounds"}
+_GAMES = {*Config.model_fields} - {"run", "report", "league", "keep_rounds"}
 """Keys of a config that its games depend on."""
 
 
@@ -191,9 +191,6 @@ def write_league(config: Path, entry: Any, league: Path) -> str:
     games: Any = {key: value for key, value in asked.items() if key in _GAMES}
     if isinstance(games["suites"], list):
         games["suites"] = dict.fromkeys(games["suites"])
-    if ours := (asked.get("comparison") or {}).get("ours"):
-        # Further readings of its table need a method to compare.
-        games["comparison"] = {"ours": ours}
     games = {"run": f"league-{asked['run']}", **games}
     if league.exists():
         load_experiment(league)
@@ -202,8 +199,6 @@ def write_league(config: Path, entry: Any, league: Path) -> str:
             raise UsageError(f"{league} is of another run, {games['run']}; move it away")
     noises = noises_to_play(member)
     games["suites"][member.label] = {"noises": noises, "algorithms": [entry]}
-    if member.algorithm.model != "none":
-        games["comparison"] = {"ours": {"algorithm": member.label, "noise": noises[-1]}}
     parse_experiment(games, str(league))
     text = yaml.safe_dump(games, sort_keys=False, allow_unicode=True)
     write_text(league, f"# The games of {config.stem}, with algorithms of yours.\n{text}")

@@ -17,7 +17,7 @@ from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import read_json, write_json, write_text
 from dpol.core.schemas import readable
-from dpol.data.cleaning import IDLE, ZERO_WOULD_BE_BEST, rows_read_of
+from dpol.data.cleaning import IDLE, rows_read_of
 from dpol.data.settings import Dataset
 from dpol.data.stream import HOLDS, warning_of
 from dpol.report.crate import (
@@ -119,8 +119,7 @@ def write_report(
         began=min(job.began for job in made),
         ended=max(job.ended for job in made),
     )
-    read = "standings", "summary", "totals", *["cumulative"] * (not config.facts.asks_several)
-    frames = _frames(there, "dpol.studies.comparison", read)
+    frames = _frames(there, "dpol.studies.league", ("standings", "summary", "totals"))
     found = verdict(frames, config.facts) if config.games.has_table_2(config.facts) else None
     answer = answer_of(frames, config.facts, config, found)
     write_text(page, build_page(there, config, provenance, answer))
@@ -324,8 +323,6 @@ def _picture(files: RunFiles, dataset: Dataset) -> str:
 def _decided(stream: Mapping[str, Any]) -> str:
     found = stream["unmeasured"]
     share = f"{100 * found['share']:.0f}% of the possible gain"
-    zeros = found.get("zero_share", 0)
-    share += f"; with {100 * zeros:.0f}%, {ZERO_WOULD_BE_BEST}" * (zeros > 0)
     return f"{stream['stream']}: {found['periods']} of {stream['periods']} ({share})"
 
 

@@ -21,15 +21,15 @@ from dpol.show.entries import looks_of, noise_entry
 from dpol.show.panels import text_colour
 from dpol.show.rendering import load_template
 from dpol.show.words import privacy_title
-from dpol.studies.answer.privacy import guesses_title
-from dpol.studies.answer.privacy_utility import level_title
-from dpol.studies.answer.systems import (
-    CHOSEN,
+from dpol.studies.league.figure import level_title
+from dpol.studies.league.privacy import guesses_title
+from dpol.studies.league.systems import (
+    IN_HINDSIGHT,
     SystemLine,
     first_level,
     groups_of,
     lines_of,
-    named,
+    name_system,
     share_text,
 )
 from dpol.studies.study import Facts, Frames
@@ -44,7 +44,7 @@ def answer_widget(frames: Frames, facts: Facts) -> Widget:
     standings, levels = frames["standings"], ordered_levels(facts.levels)
     lines = lines_of(standings)
     data = {
-        "start": first_level(standings, facts),
+        "start": first_level(facts),
         "levels": [
             {
                 "mu": f"{mu:g}",
@@ -79,7 +79,7 @@ def _panel(
                 "dashes": " ".join(f"{line.look.width * dash:g}" for dash in line.look.dashes),
                 "width": line.look.width,
                 "points": [
-                    _point(of_level[mu], told=line.name in CHOSEN) if mu in of_level else None
+                    _point(of_level[mu], told=line.name in IN_HINDSIGHT) if mu in of_level else None
                     for mu in levels
                 ],
             }
@@ -92,7 +92,7 @@ def _panel(
 def _point(row: Any, *, told: bool) -> list[float | str | None]:
     """Return a share, its half-width, both in words, and the system if the level chooses it."""
     share, half = row["gain_share"], row["gain_share_half_width"]
-    system = named(row) if told else ""
+    system = name_system(row) if told else ""
     known = round(float(half), 6) if math.isfinite(half) else None
     return [round(float(share), 6), known, share_text(share, half), system]
 

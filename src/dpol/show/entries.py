@@ -58,20 +58,20 @@ class Entry:
         short: its name in tables and on axes.
         long: its name in legends and sentences.
         paper1: the first paper's name for it, if it is a column of Table 2.
-        ours: whether it is ours, not in the papers, and bears a mark.
+        beyond: whether it is not in the papers, and bears a mark.
         look: look of its line, if it has one of its own.
     """
 
     short: str
     long: str
     paper1: str = ""
-    ours: bool = False
+    beyond: bool = False
     look: Look | None = None
 
     @property
     def marked(self) -> str:
-        """Short name, with the mark † if it is ours."""
-        return marked(self.short, self.ours)
+        """Short name, with the mark † if it is not in the papers."""
+        return marked(self.short, self.beyond)
 
 
 _FILE: Any = read_yaml(Path(__file__).with_suffix(".yaml"))
@@ -85,7 +85,7 @@ def _look(block: Mapping[str, Any]) -> Look:
 
 
 def _entry(name: str, block: Mapping[str, Any], noun: str) -> Entry:
-    names = {key: block[key] for key in ("short", "long", "paper1", "ours") if key in block}
+    names = {key: block[key] for key in ("short", "long", "paper1", "beyond") if key in block}
     look = {key: value for key, value in block.items() if key not in names}
     usual = {"short": name, "long": f"{names.get('short', name)}{noun}"}
     return Entry(**usual | names, look=_look(look) if look else None)
@@ -109,8 +109,8 @@ BATCHES = ENTRIES["batches"]
 """Entries of the bounds on switches of RW-AdaBatch and of the kinds of its curves; no others."""
 PAPER_1 = {name: entry.paper1 for name, entry in ENTRIES["algorithms"].items() if entry.paper1}
 """The first paper's names for single algorithms, by label."""
-OUR_MARK = "†: ours, not in the paper"
-"""The mark of our own work, and its meaning."""
+BEYOND_MARK = "†: not in the papers"
+"""The mark of what the papers lack, and its meaning."""
 NOT_PAPERS = "not in the paper"
 """What is said behind the name of a system in an exhibit of a paper that lacks it."""
 _PAIRS = product(_FILE["others"]["dashes"], _FILE["others"]["colours"])
@@ -164,7 +164,7 @@ def noise_entry(name: str) -> Entry:
     >>> noise_entry("capacity").marked, noise_entry("steady").long
     ('capacity †', 'steady noise')
     """
-    return ENTRIES["noises"].get(name, Entry(short=name, long=f"{name} noise"))
+    return ENTRIES["noises"].get(name, Entry(short=name, long=f"{name} noise", beyond=True))
 
 
 def reference(label: str) -> str:
@@ -172,6 +172,6 @@ def reference(label: str) -> str:
     return ENTRIES["references"][label].short
 
 
-def marked(title: str, ours: bool) -> str:
-    """Add the mark † to a title if it is ours."""
-    return f"{title} †" if ours else title
+def marked(title: str, beyond: bool) -> str:
+    """Add the mark † to a title if its subject is not in the papers."""
+    return f"{title} †" if beyond else title

@@ -8,12 +8,11 @@ from dpol.studies.study import Study
 
 PACKAGES = {
     "games": "dpol.studies.games",
-    "comparison": "dpol.studies.comparison",
+    "league": "dpol.studies.league",
     "batching": "dpol.studies.paper1.batching",
     "lazy": "dpol.studies.paper2.lazy",
     "convex": "dpol.studies.paper2.convex",
     "labels": "dpol.studies.paper3",
-    "robustness": "dpol.studies.robustness",
     "audits": "dpol.studies.ledger.audits",
     "claims": "dpol.studies.ledger.claims",
 }

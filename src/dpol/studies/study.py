@@ -142,11 +142,6 @@ class SomeFacts(Facts):
         return super().__getattribute__(name)
 
 
-def reading_label(stream: str, reading: str) -> str:
-    """Return the label of a stream at a reading, which no stream of a config can have."""
-    return f"{stream}@{reading}"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Exhibit:
     """A figure or a table of a study: its words, and the function that makes it.

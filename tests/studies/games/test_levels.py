@@ -17,12 +17,12 @@ from matplotlib.collections import Collection
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from dpol.report.lead import answer_of
-from dpol.studies.comparison.compute import rank
-from dpol.studies.comparison.settings import ComparisonSettings
-from dpol.studies.comparison.study import STUDY as STANDINGS
 from dpol.studies.games.scores import Played
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.games.study import STUDY as GAMES
+from dpol.studies.league.compute import rank
+from dpol.studies.league.settings import LeagueSettings
+from dpol.studies.league.study import STUDY as STANDINGS
 from dpol.studies.study import Facts, Section
 from game_tables import suite
 from replays import stream_of
@@ -66,7 +66,7 @@ def run_of(
     main = GamesSettings(suites=suites, report=report)
     facts = replace(CONFIG.facts, streams={"a": "A"}, levels=levels, replayed=False)
     frames = rank(games, [STREAM], main, facts)
-    asking = ((GAMES, main), (STANDINGS, ComparisonSettings()))
+    asking = ((GAMES, main), (STANDINGS, LeagueSettings()))
     return frames, facts, [it for study, own in asking for it in study.sections_of(own, facts)]
 
 

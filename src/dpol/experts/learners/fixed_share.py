@@ -22,7 +22,7 @@ class FixedShareBank(LearnerBank[FixedShareState]):
     After a round, w becomes w exp(rate g / G), normalised, and then (1 - share) w + share / n, for
     noisy gains g and their typical level G (`TypicalLevel`). The expert with the largest weight is
     played, expert 0 in round 1. Source: Herbster and Warmuth, "Tracking the best expert" (1998):
-    they draw from w, and give their share, (n - 1) / n of ours, to the other experts.
+    they draw from w, and give their share, (n - 1) / n of the share here, to the other experts.
 
     We chose the defaults on the simulated worlds, on simulated hospitals, and on the first 20 weeks
     of New Mexico, Pennsylvania and California, as one of two pairs of 9 rates from 0.01 to 100 and

@@ -1,7 +1,7 @@
 """Rolling ridge regressions of every expert's noisy gains on time.
 
 The paper ("Prediction with Expert Advice under Local Differential Privacy", section 4)
-names windows and regularisation but not the regressors. The regressors are ours: an intercept
+names windows and regularisation but not the regressors. The regressors are a reading: an intercept
 without penalty, and the age of a round, scaled by the window, with penalty.
 """
 

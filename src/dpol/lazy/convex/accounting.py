@@ -1,6 +1,7 @@
 """Guarantee and parameters of L2P over regularised multiplicative weights.
 
-They are ours. The preset of the paper's Theorem 3.12 is here too, with its actual guarantee.
+They are not in the papers. The preset of the paper's Theorem 3.12 is here too, with its actual
+guarantee.
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 PAPER_NOISE = "isotropic"
 """Noise behind the first paper's numbers."""
+FTPL = "rw-ftpl"
+"""The first paper's RW-FTPL."""
 META, MIN_NOISE, MIN_REGRET = "rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"
 PAPERS = META, MIN_NOISE, MIN_REGRET
 """The single algorithms of the paper, by label; `dpol.show.entries` has the paper's names."""

@@ -17,8 +17,6 @@ import pyarrow as pa
 from dpol.core.columns import column
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions
-from dpol.experts.registry import simplicity_of
-from dpol.noise import is_ours
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.studies.games.names import CELL, TABLE_2
 
@@ -33,7 +31,7 @@ class Played:
         mu: requested privacy level.
         label: name of the algorithm in tables and figures.
         family: registered name of the algorithm.
-        origin: `paper`, `standard`, `ours` or `other`.
+        origin: `paper`, `standard`, `dpol` or `other`.
         guarantee: privacy of the actions.
         replicates: numbers of the R replicates.
         actions: (R, T) experts, counted from 0.
@@ -74,11 +72,9 @@ class Played:
             "algorithm": self.label,
             "family": self.family,
             "origin": self.origin,
-            "ours": self.origin == "ours" or is_ours(self.noise),
             "exhibit": TABLE_2 if self.column else "",
             "column": self.column,
             "variant": self.variant,
-            "simplicity": simplicity_of(self.family),
             "noise": self.noise,
             "mu": self.mu,
             "sees": "noisy" if self.guarantee.model == "local" else "raw",

@@ -9,7 +9,7 @@ SECTIONS = (
         title="Table 2 and Figure 2: gains of the algorithms",
         about="The paper’s algorithms on the data of this run. Numbers in grey are the paper’s"
         " own, for the same question.",
-        results=("summary", "cumulative", "standings", "totals"),
+        results=("summary", "cumulative", "totals"),
         figures=(
             Exhibit(
                 name="figure-2",
@@ -41,7 +41,7 @@ SECTIONS = (
         figures=(
             Exhibit(
                 name="switches",
-                made_by="dpol.studies.answer.switches:draw_switches",
+                made_by="dpol.studies.league.switches:draw_switches",
                 title="Regret against the best sequence with at most S switches",
                 description="One panel per stream, at one privacy level. In hindsight, one sequence"
                 " of experts gains most with at most S switches. The vertical axis is the regret"

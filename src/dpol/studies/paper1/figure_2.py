@@ -14,12 +14,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from dpol.data.stream import MANY_UNMEASURED, UNMEASURED_SHARES
+from dpol.data.stream import MANY_UNMEASURED
 from dpol.privacy.settings import ordered_levels
 from dpol.show import panels
 from dpol.show.entries import ENVELOPE, GREY, PAPER_1, REFERENCES, Look, looks_of, reference
 from dpol.show.words import privacy_title
-from dpol.studies.answer.systems import sized_titles
 from dpol.studies.games.names import (
     BEST_FIXED,
     BEST_LINEAR,
@@ -27,6 +26,7 @@ from dpol.studies.games.names import (
     PAPER_NOISE,
     TABLE_2,
 )
+from dpol.studies.league.systems import sized_titles
 from dpol.studies.paper1.table_2 import variants_of
 from dpol.studies.study import Facts, Frames
 from dpol.studies.verdicts import ABOVE, BELOW, verdict_on
@@ -96,7 +96,7 @@ def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
             f"{PAPER_NOISE} noise",
             f"joint {100 * facts.confidence:g}% intervals for the noise",
         )
-        depends = bool((frames["summary"][UNMEASURED_SHARES] > MANY_UNMEASURED).any(axis=None))
+        depends = bool((frames["summary"]["unmeasured_share"] > MANY_UNMEASURED).any())
         drawn.find(_finding(rows, facts) + " This depends on unmeasured numbers." * depends)
     return drawn.figure
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import half_width
-from dpol.core.words import fixed, listed
+from dpol.core.words import listed
 from dpol.data.stream import unmeasured_in_words
 from dpol.show.entries import NOT_PAPERS, PAPER_1, reference
 from dpol.show.reported import (
@@ -18,7 +18,6 @@ from dpol.show.reported import (
     PAPER_LAST,
     PAPER_STATES,
     PAPER_WEEKS,
-    describe_fillings,
     has_papers_periods,
     load_reported,
 )
@@ -30,11 +29,11 @@ from dpol.show.words import (
     describe_data,
     describe_interval,
     mu_title,
-    plus_minus,
 )
 from dpol.studies.games.names import (
     BEST_LINEAR,
     CELL,
+    FTPL,
     LINEAR,
     META,
     MIN_NOISE,
@@ -49,14 +48,12 @@ from dpol.studies.verdicts import ABOVE, BELOW, EQUAL, UNDECIDED, verdict_betwee
 
 COLUMNS = [
     "source", "stream", "stream_title", "n_experts", "n_rounds", "first_period", "last_period",
-    "mu", "column", "algorithm", "noise", "model", "ours", "mean_gain", "ci_half_width",
+    "mu", "column", "algorithm", "noise", "model", "origin", "mean_gain", "ci_half_width",
     "confidence", "ci_comparisons", "replicates", "uniform_gain", "best_fixed_gain", "oracle_gain",
     "gain_share", "simulated",
 ]  # fmt: skip
 """Columns of the numbers, named as in the summary, with a row per mean: `source` is the run or the
 paper, and `algorithm` of the best linear model is the label of the best."""
-_TO_META = ["to_baseline", "to_baseline_half_width"]
-"""Columns of the standings: how far a variant is from RW-Meta, in shares of the possible gain."""
 HEADERS = {**PAPER_1, BEST_LINEAR: "best linear model"}
 """Headers by column."""
 ORDER = (BEST_LINEAR, META, MIN_NOISE, MIN_REGRET)
@@ -201,14 +198,12 @@ def table_2(frames: Frames, facts: Facts) -> Table:
     levels of the run, if it asks the paper's question. The numbers have `COLUMNS`.
 
     Args:
-        frames: the summary, the standings, and the total gains.
+        frames: the summary, and the total gains.
         facts: streams, levels, and the states of the paper among the streams.
     """
     summary = frames["summary"]
     titles = {**HEADERS, **variants_of(summary)}
     run, paper = _of_run(summary, titles, facts), _of_paper(facts)
-    ahead = frames["standings"].query("variant")[["stream", "algorithm", "noise", "mu", *_TO_META]]
-    run = run.merge(ahead, how="left")
     sections = [
         one_section(_lines(rows, titles), title, _size_and_references(rows.iloc[0]))
         for stream, title in facts.streams.items()
@@ -298,11 +293,25 @@ def _mean(row: Mapping[Any, Any]) -> TableCell:
     gain, notes = row["mean_gain"], tuple[str, ...]()
     if row["column"] == BEST_LINEAR and row["algorithm"]:
         notes = (row["algorithm"].removeprefix(f"{LINEAR}-"),)
-    if not math.isnan(row.get("to_baseline", math.nan)):
-        possible = row["oracle_gain"] - row["uniform_gain"]
-        ahead, half = (possible * row[name] for name in _TO_META)
-        notes = (f"{fixed(ahead, 2, '+')}{plus_minus(half, 2)} to {HEADERS[META]}",)
     return TableCell(amount(gain, row["ci_half_width"]), notes, order=gain)
+
+
+def _ratios(summary: pd.DataFrame, facts: Facts) -> Iterator[str]:
+    """Say what RW-Meta gains beside RW-FTPL, which it extends, and beside the best linear model."""
+    own = summary[summary["noise"].eq(PAPER_NOISE) & summary["stream"].isin(facts.streams)]
+    linear = own[own["column"] == BEST_LINEAR]
+    cells = {
+        name: rows.groupby(["stream", "mu"])["mean_gain"].max()
+        for name, rows in (("best", linear), *own.groupby("algorithm"))
+    }
+    for name, said in {FTPL: "RW-FTPL, which it extends", "best": "the best linear model"}.items():
+        if name in cells and META in cells:
+            both = (cells[META] / cells[name]).dropna().groupby("mu").agg(["min", "max"])
+            texts = [
+                " to ".join(dict.fromkeys(f"{it:.2f}" for it in ends)) + f" ({mu_title(mu)})"
+                for mu, ends in both.sort_index(ascending=False).iterrows()
+            ]
+            yield f"Gain of {HEADERS[META]} divided by that of {said}: {', '.join(texts)}."
 
 
 def _how_data_differ(summary: pd.DataFrame, facts: Facts, state: str) -> str:
@@ -336,8 +345,7 @@ def _footers(summary: pd.DataFrame, facts: Facts, found: Verdict | None) -> Iter
             f"{found.heading}. {found.said} A pair is decided by its paired differences, whose"
             f" {facts.confidence:.0%} intervals hold jointly."
         )
-    if facts.asks_the_papers and not facts.simulated:
-        yield describe_fillings()
+        yield from _ratios(summary, facts)
     linear = summary.loc[summary["column"] == BEST_LINEAR, "algorithm"].nunique()
     yield (
         f"{HEADERS[BEST_LINEAR]}: of {linear} linear models, the one with the largest mean, chosen"

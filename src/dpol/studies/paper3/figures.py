@@ -17,9 +17,9 @@ from matplotlib.figure import Figure
 from dpol.show import panels
 from dpol.show.entries import (
     BAND,
+    BEYOND_MARK,
     BLACK,
     LABEL_LEARNERS,
-    OUR_MARK,
     REFERENCES,
     SHORT,
     Look,
@@ -57,7 +57,7 @@ def risk(frames: Frames, facts: Facts) -> Figure:
             scale = exp3[_RISK].iloc[0] / exp3["upper_bound"].iloc[0]
             ax.plot(exp3[sweep.x], scale * exp3["upper_bound"], **_RATE.line)
         marks = [
-            panels.key("mean, exact sensitivity (ours)", color=BLACK, marker="o", **_MAIN),
+            panels.key("mean, exact sensitivity †", color=BLACK, marker="o", **_MAIN),
             panels.key("mean, published sensitivity", color=BLACK, **_PALE),
             panels.key("one run; dots are not an interval", color=BLACK, **_DOTS | {"ms": 5.0}),
             panels.key("bound of the paper", **_THEOREM.line),
@@ -65,7 +65,7 @@ def risk(frames: Frames, facts: Facts) -> Figure:
         ]
         drawn.legend(marks)
         what = "KL risk over all T rounds of learning from locally private labels."
-        how = "Solid: exact sensitivity (ours); dashed, pale: published sensitivity."
+        how = "Solid: exact sensitivity †; dashed, pale: published sensitivity."
         caption = _title(sweeps[0].rows, what, how)
         if sweeps[-1].sweep == HOSPITALS:
             caption += f" Patients: {panels.data_title(facts.simulated).lower()}."
@@ -95,7 +95,7 @@ def selection(frames: Frames, facts: Facts) -> Figure:
             _draw_slopes(drawn, ax, sweep)
         what = "Selecting the true hypothesis from locally private labels: total variation (TV)"
         what += " between estimate and truth."
-        how = "Exact sensitivity (ours). Black lines show slopes, not bounds."
+        how = "Exact sensitivity †. Black lines show slopes, not bounds."
         drawn.caption(_title(sweeps[0].rows, what, how))
         rows = sweeps[0].rows
         private = (rows["sensitivity_rule"] == "exact") & (rows["model"] != "none")
@@ -112,7 +112,7 @@ def _title(rows: pd.DataFrame, what: str, how: str) -> str:
     runs = rows["replicates"].iloc[0]
     means = f"Large markers: means over {runs} runs; dots: single runs, not an interval."
     features = "" if rows["sweep"].iloc[0] == HOSPITALS else " The same feature in all rounds."
-    return f"{what}{features} {means} {how} {OUR_MARK}."
+    return f"{what}{features} {means} {how} {BEYOND_MARK}."
 
 
 def _fixed(row: pd.Series, swept: str) -> str:
@@ -162,7 +162,7 @@ def _drawn_sweeps(sweeps: Sequence[_Sweep], facts: Facts) -> Iterator[panels.Pan
     """Draw a panel for each sweep; the caller adds bounds and guides."""
     played = pd.concat([sweep.rows for sweep in sweeps])
     named = played[["algorithm", "title", "origin"]].drop_duplicates().to_numpy().tolist()
-    titles = {name: marked(title, origin == "ours") for name, title, origin in named}
+    titles = {name: marked(title, origin != "paper") for name, title, origin in named}
     looks = looks_of(played["algorithm"], LABEL_LEARNERS)
     with panels.panels(len(sweeps), 2, (3.7, 2.45), form=facts.form) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
@@ -199,19 +199,21 @@ def _draw_sweep(
     spread = _SPREAD_OF_FEW if few else _SPREAD
     steps = (ax.get_xlim()[1] / ax.get_xlim()[0]) ** np.linspace(-spread, spread, len(names))
     for name, step in zip(names, steps.tolist(), strict=True):
-        ours, published, look = sweep.of(name), sweep.of(name, "published"), looks[name]
+        exact, published, look = sweep.of(name), sweep.of(name, "published"), looks[name]
         colour = look.colour
         if few:
-            ours, published = (means.assign(**{x: step * means[x]}) for means in (ours, published))
+            exact, published = (
+                means.assign(**{x: step * means[x]}) for means in (exact, published)
+            )
         if y == _RISK:
             pale = _PALE | few | {"marker": look.marker if few else ""}
             ax.plot(published[x], published[y], color=colour, **pale)
-        ax.plot(ours[x], ours[y], color=colour, marker=look.marker, **_MAIN | few)
-        runs = ours.explode(_RUNS[y])
+        ax.plot(exact[x], exact[y], color=colour, marker=look.marker, **_MAIN | few)
+        runs = exact.explode(_RUNS[y])
         runs = runs[runs[_RUNS[y]] > 0]
         ax.plot(runs[x] * (1 if few else step), runs[_RUNS[y]], color=colour, zorder=1.9, **_DOTS)
         title = "\n".join(textwrap.wrap(titles[name], 17))
-        for end in ours[[x, y]].tail(1).to_numpy():
+        for end in exact[[x, y]].tail(1).to_numpy():
             drawn.name_line(ax, end, title, colour)
     if y == _RISK:
         exact = rows[rows["sensitivity_rule"] == "exact"]

@@ -20,7 +20,6 @@ from dpol.experts.play import RawGains, guarantee_of, play_rounds, rounds
 from dpol.experts.released_sums import ReleasedSums
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CAPACITY, ISOTROPIC, MEMORY, NOISES, NoisyGains, privatize
-from dpol.privacy.auditing import with_fitted_direction
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.tree_noise import tree_nodes
 from dpol.studies.ledger.audits.actions import Setting

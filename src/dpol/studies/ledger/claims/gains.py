@@ -28,8 +28,8 @@ def gains_over_tree(summary: pd.DataFrame) -> Findings:
     Args:
         summary: table of `dpol.studies.games.collect.conclude`.
     """
-    ours, tree = (_of(summary, name).set_index(_KEY) for name in (META, MIN_NOISE))
-    both = ours.join(tree.add_suffix("_tree"), how="inner").reset_index()
+    meta, tree = (_of(summary, name).set_index(_KEY) for name in (META, MIN_NOISE))
+    both = meta.join(tree.add_suffix("_tree"), how="inner").reset_index()
     both = both.assign(ratio=both["mean_gain"] / both["mean_gain_tree"]).sort_values("ratio")
     reported = reported_ratios(META, MIN_NOISE)
     settings = both.to_dict("records")

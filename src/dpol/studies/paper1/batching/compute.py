@@ -152,7 +152,7 @@ def amplified_curves(
             "analytic": containing_batch(t, rule, mu),
             "monte-carlo": observed_batches(games["middle_batch"], mu),
         }
-        if not rule.switching.ours:  # The heuristic exists for the paper's bound only.
+        if not rule.switching.beyond:  # The heuristic exists for the paper's bound only.
             kinds["heuristic"] = heuristic_batch(t, rule, mu)
         for kind, mixture in kinds.items():
             threshold = _THRESHOLDS * mixture.mu

@@ -1,4 +1,4 @@
-"""Exhibits of RW-AdaBatch: Figure 1 and Table 1 of the first paper, and two tables of ours."""
+"""Exhibits of RW-AdaBatch: Figure 1 and Table 1 of the first paper, and two tables beside them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from dpol.core.words import at_most, fixed
 from dpol.show import panels
-from dpol.show.entries import ALGORITHMS, BATCHES, DASHED, OUR_MARK, REFERENCES, Look
+from dpol.show.entries import ALGORITHMS, BATCHES, BEYOND_MARK, DASHED, REFERENCES, Look
 from dpol.show.table import Column, Group, Line, Table, TableCell, TableSection, one_section
 from dpol.show.words import EXPERTS, LAZY, describe_interval, mu_title, plus_minus
 from dpol.studies.study import Facts, Frames
@@ -54,7 +54,7 @@ def draw_figure_1(frames: Frames, facts: Facts) -> Figure:
             f"Tests for the gains of round t = {first['t']:,} of T = {first['T']:,}",
             f"α = {first['alpha']:g}",
             "all-zero gains (the worst case)",
-            f"{bound.long} ({'ours' if bound.ours else 'paper'})",
+            f"{bound.long} ({'not in the paper' if bound.beyond else 'paper'})",
             f"Monte Carlo: {frames['batching']['replicates'].iloc[0]:,} runs",
             "higher is more private",
         )
@@ -181,9 +181,9 @@ def table_1(frames: Frames, facts: Facts) -> Table:
 
 def _line(entry: RegretRate, games: pd.DataFrame, bounds: Mapping[str, str]) -> Line:
     bound = bounds[entry.family] if entry.family else ""
-    ours = (f"the tree that we play: {bound}",) if entry.regret and bound else ()
+    played = (f"the tree that dpol plays: {bound}",) if entry.regret and bound else ()
     rest = entry.against, entry.ground, "; ".join(_checks(entry, games))
-    rate = TableCell(entry.regret or bound, ours)
+    rate = TableCell(entry.regret or bound, played)
     return entry.algorithm, (TableCell(entry.privacy), rate, *map(TableCell, rest))
 
 
@@ -236,7 +236,7 @@ def amplification(frames: Frames, facts: Facts) -> Table:
             " batch sizes of simulated runs; an estimate, not a guarantee.",
             "Heuristic: section A.11 of the paper, with constants that we derived again. It is not"
             " proved and may promise too much; never use it as a bound.",
-            f"Method: {PAPER}, section 3.1. {OUR_MARK}.",
+            f"Method: {PAPER}, section 3.1. {BEYOND_MARK}.",
         ),
         numbers=curves,
     )
@@ -274,7 +274,7 @@ def batching(frames: Frames, facts: Facts) -> Table:
             " difference is for paired runs.",
             describe_interval(first["confidence"], first["ci_comparisons"], "regrets", _COVERS),
             f"Bound on regret: {proved['rw-ftpl']} for RW-FTPL, {proved['rw-adabatch']} for"
-            f" RW-AdaBatch. {PAPER}, Corollary 2. {OUR_MARK}.",
+            f" RW-AdaBatch. {PAPER}, Corollary 2. {BEYOND_MARK}.",
         ),
         numbers=costs,
     )

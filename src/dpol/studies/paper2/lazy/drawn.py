@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from dpol.core.randomness import Floats
 from dpol.show import panels
-from dpol.show.entries import BAND, GREY, OUR_MARK, REFERENCES, algorithm_entry, looks_of
+from dpol.show.entries import BAND, BEYOND_MARK, GREY, REFERENCES, algorithm_entry, looks_of
 from dpol.show.table import Column, Group, Line, Table, TableCell, TableSection
 from dpol.show.words import LAZY
 from dpol.studies.study import Facts, Frames
@@ -62,7 +62,7 @@ def draw_learned(frames: Frames, facts: Facts) -> Figure:
             f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}%"
             f" intervals, all {first['ci_comparisons']} together",
             f"0%: {_IDLE[first['idle']]}; 100%: the best without privacy, {' or '.join(free)}",
-            OUR_MARK,
+            BEYOND_MARK,
         )
         best = learned.loc[learned.groupby(_GAME)["share"].idxmax()]
         (best_one, most), *others = Counter(map(_inline, best["algorithm"])).most_common()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
@@ -18,7 +17,7 @@ from dpol.privacy.stays import STAYS
 from dpol.show.entries import noise_entry
 from dpol.show.table import Table, TableCell, one_section
 from dpol.show.words import each, mu_title
-from dpol.studies.answer.systems import lines_of
+from dpol.studies.league.systems import Row, lines_of
 from dpol.studies.study import Facts, Frames
 
 COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta", "count_noise"]
@@ -26,35 +25,31 @@ COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta", "count
 standard deviation of the noise on a count."""
 
 
-_ON_EXACT_COUNTS = {
-    "local": " if each site adds noise to its exact counts",
-    "central": " if a curator, whom all trust, adds noise to the exact counts",
-}
+def attacked(records: pd.DataFrame, period: str = "round") -> str:
+    """Say how often an attacker is right about whom, at most: one percentage, and its condition.
 
-
-def attacked(record: pd.DataFrame, period: str = "round") -> str:
-    """Say how often an attacker is right about whom, at most, and under which condition.
+    It is the largest of the bounds that hold: on exact counts, on the cleaned counts that play,
+    and about somebody whom a missing count repeats.
 
     Args:
-        record: rows of the summary, of one system at one level; the largest bound counts.
+        records: rows of the summary, of one system at one level.
         period: what a round is called.
     """
-    whom, mu = record["unit"].iloc[0], record["guaranteed_mu"].max()
-    about = f"right about {whom.replace('round', period)}"
+    whom, mu = records["unit"].iloc[0].replace("round", period), records["guaranteed_mu"].max()
     if mu == math.inf:
-        return f"Without privacy an attacker may be {about} every time."
-    said = f"An attacker is {about} at most {_times(mu)} times in 100 (a coin: 50)"
-    said += _ON_EXACT_COUNTS[record["model"].iloc[0]] * ("person" in whom)
-    if (more := record["taken_as_public"].map(times_of).max()) > 1:
-        said += f", {_times(more * mu)} on these cleaned counts (μ up to {more:g} times as large)"
-    if (carried := more * record["mu_carried"].max()) > mu:
-        factor = f"{at_most(carried / mu)} times"
-        said += f", and {_times(carried)} where they repeat a missing one ({factor})"
-    return f"{said}."
-
-
-def _times(mu: float) -> str:
-    return at_most(100 * best_guess(mu))
+        return f"Without noise an attacker may be right about {whom} every time."
+    factor = records["taken_as_public"].map(times_of).max()
+    bounds = {"": mu}
+    if factor > 1:
+        bounds[" on these cleaned counts"] = factor * mu
+    if records["mu_carried"].notna().any():
+        bounds[" where a missing count repeats an older one"] = factor * records["mu_carried"].max()
+    condition = max(bounds, key=lambda condition: bounds[condition])
+    guesses = at_most(100 * best_guess(bounds[condition]))
+    return (
+        f"An attacker who knows all else is right about {whom} at most {guesses}% of the"
+        f" time{condition} (a coin: 50%)."
+    )
 
 
 def guesses_title(standings: pd.DataFrame) -> str:
@@ -64,7 +59,7 @@ def guesses_title(standings: pd.DataFrame) -> str:
     return f"right guesses about {unit}{exact}, at most (a coin: 50%)"
 
 
-def record_of(row: Mapping[Any, Any] | pd.Series, summary: pd.DataFrame) -> pd.DataFrame:
+def record_of(row: Row, summary: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the summary that a row of the standings is made of."""
     key = ["algorithm", "noise", "mu"]
     own = summary if row["stream"] == "" else summary[summary["stream"] == row["stream"]]

@@ -9,8 +9,7 @@ from dpol.privacy.settings import headline_level
 from dpol.show import panels
 from dpol.show.entries import GREY
 from dpol.show.words import mu_title
-from dpol.studies.answer.systems import SystemLine, lines_of
-from dpol.studies.comparison.standings import OUR_METHOD
+from dpol.studies.league.systems import BEST, SystemLine, lines_of
 from dpol.studies.study import Facts, Frames
 
 
@@ -47,7 +46,7 @@ def draw_switches(frames: Frames, facts: Facts) -> Figure:
         data, bars = panels.describe_runs(standings.iloc[0], facts.simulated)
         drawn.caption(data, mu_title(mu), bars)
         stream, title = next(iter(facts.streams.items()))
-        for line in [line for line in lines if line.name == OUR_METHOD] or lines:
+        for line in [line for line in lines if line.name == BEST] or lines:
             regrets = regrets_of(line, best[best["stream"] == stream], mu)
             if len(regrets):
                 drawn.find(f"{title}, {mu_title(mu)}: {finding(line.name, regrets)}")

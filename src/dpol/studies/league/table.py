@@ -8,14 +8,19 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.words import at_most, fixed, listed
+from dpol.core.words import at_most, listed
 from dpol.privacy.settings import ordered_levels
-from dpol.show.entries import OUR_MARK
+from dpol.show.entries import BEYOND_MARK
 from dpol.show.table import Group, Table, TableCell, TableSection
-from dpol.show.words import describe_data, mu_title, plus_minus
-from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title
-from dpol.studies.bounds import with_bounds
-from dpol.studies.comparison.standings import ONE_WEEK, RAW, THE_LEVEL
+from dpol.show.words import describe_data, mu_title
+from dpol.studies.league.standings import ONE_WEEK, RAW, SYSTEM, THE_LEVEL
+from dpol.studies.league.systems import (
+    NOT_TOLD_APART,
+    apart_in_words,
+    groups_of,
+    name_system,
+    share_text,
+)
 from dpol.studies.study import Facts, Frames
 
 GUARANTEES = {
@@ -30,12 +35,10 @@ def league_table(frames: Frames, facts: Facts) -> Table:
     """Build the table: a section per question or stream, a group per guarantee, a line per system.
 
     Args:
-        frames: the standings; the summary, which says what they leave out; and the curves of all
-            systems if the run makes them.
+        frames: the standings, and the summary, which says what they leave out.
         facts: titles of the streams and questions, and the levels.
     """
-    standings, mus = with_bounds(frames), ordered_levels(facts.levels)
-    beside = "ours" if names_ours(standings) else "strongest"
+    standings, mus = frames["standings"], ordered_levels(facts.levels)
     longest = standings["mu_8_weeks"].notna().any()
     last = (f"μ of 8 weeks, {mu_title(mus[-1])}",) if longest else ()
     return Table(
@@ -43,61 +46,54 @@ def league_table(frames: Frames, facts: Facts) -> Table:
         corner=("data", "guarantee", "system"),
         headers=(*map(mu_title, mus), *last),
         sections=tuple(
-            TableSection(
-                title, "", tuple(_groups(rows.dropna(subset="gain_share"), mus, beside, last))
-            )
+            TableSection(title, "", tuple(_groups(rows.dropna(subset="gain_share"), mus, last)))
             for title, rows in groups_of(standings, facts).items()
         ),
-        footers=tuple(_footers(standings, frames["summary"], beside, facts)),
+        footers=tuple(_footers(standings, frames["summary"], facts)),
         numbers=standings,
     )
 
 
-def _groups(
-    rows: pd.DataFrame, mus: Sequence[float], beside: str, last: Sequence[str]
-) -> Iterator[Group]:
+def _groups(rows: pd.DataFrame, mus: Sequence[float], last: Sequence[str]) -> Iterator[Group]:
     """Yield the systems of each guarantee, the best at the strictest level first."""
     for guarantee in sorted(set(rows["guarantee"]), key=[*GUARANTEES].index):
-        own = rows[rows["guarantee"] == guarantee].sort_values(
+        alike = rows[rows["guarantee"] == guarantee].sort_values(
             ["mu", "gain_share"], ascending=[True, False], kind="stable"
         )
         lines = []
-        for (algorithm, noise), system in own.groupby(["algorithm", "noise"], sort=False):
-            at = {row["mu"]: row for row in system.to_dict("records")}
-            cells = [_cell(at.get(mu), beside) for mu in mus]
-            stay = at.get(mus[-1], {}).get("mu_8_weeks", math.nan)
+        for _, system in alike.groupby(SYSTEM, sort=False):
+            strictest, *_ = of_levels = system.to_dict("records")
+            row_at = {row["mu"]: row for row in of_levels}
+            cells = [_cell(row_at.get(mu)) for mu in mus]
+            stay = row_at.get(mus[-1], {}).get("mu_8_weeks", math.nan)
             cells += [TableCell("—" if math.isnan(stay) else at_most(stay)) for _ in last]
-            title = system_title(str(algorithm), str(noise))
-            title += ", numerical μ" * bool(system["numerical"].any())
+            title = name_system(strictest)
+            if system["numerical"].any():
+                title += ", numerical μ"
             lines.append((title, tuple(cells)))
         yield Group(GUARANTEES[guarantee], tuple(lines))
 
 
-def _cell(row: Any, beside: str) -> TableCell:
+def _cell(row: Any) -> TableCell:
     if row is None:
         return TableCell("—")
-    gap, half = row[f"to_{beside}"], row[f"to_{beside}_half_width"]
     notes = [f"rank {row['rank']}"]
-    if not (math.isnan(gap) or gap == half == 0):
-        difference = f"{fixed(100 * gap, 1, '+')}{plus_minus(100 * half, 1)}"
-        notes.append(f"{difference}, {row[f'to_{beside}_verdict']}")
+    if row["best"]:
+        notes.append("the best")
+    elif row["not_told_apart"]:
+        notes.append(NOT_TOLD_APART)
     share = row["gain_share"]
     return TableCell(share_text(share, row["gain_share_half_width"]), tuple(notes), order=share)
 
 
-def _footers(
-    standings: pd.DataFrame, summary: pd.DataFrame, beside: str, facts: Facts
-) -> Iterator[str]:
+def _footers(standings: pd.DataFrame, summary: pd.DataFrame, facts: Facts) -> Iterator[str]:
     row = standings.iloc[0]
-    other = "our method’s" if beside == "ours" else "that of the strongest, in hindsight"
     yield (
-        f"Shares of the possible gain, mean over {row['replicates']} runs. Below each: its rank,"
-        " which is 1 and the number of systems with the same guarantee that are above it by"
-        " their whole interval, so several may share it; and its difference to"
-        f" {other}, in points of 100, taken replicate by replicate. Undecided: the interval of the"
-        " difference contains 0. In these weeks (or streams): so does a wider one, which takes"
-        " blocks of 13 weeks (or the streams) as a sample. At this reading: unmeasured numbers may"
-        " decide it otherwise."
+        f"Shares of the possible gain, mean over {row['replicates']} runs: 0% is a uniform random"
+        " choice, 100% the best of every round. The best is the one that keeps most of those that"
+        f" see noisy gains only and guarantee the level, in hindsight. {apart_in_words(row)} A rank"
+        " is 1 and the number of systems with the same guarantee that are above a system by their"
+        " whole interval, replicate by replicate, so several may share it."
     )
     yield (
         f"±: {100 * row['confidence']:g}% intervals, which hold jointly for all shares and for all"
@@ -109,9 +105,9 @@ def _footers(
             "A system that keeps the level for one week only has correlated noise, and a larger μ"
             " for somebody who is counted in several weeks than independent noise gives."
         )
-    if len(left := summary[~summary["keeps_level"]]):
-        cells = left[["algorithm", "noise", "level"]].drop_duplicates().to_numpy().tolist()
-        titles = [f"{system_title(*system)} at {level}" for *system, level in cells]
+    left_out = summary[~summary["keeps_level"]].drop_duplicates([*SYSTEM, "level"])
+    if len(left_out):
+        titles = [f"{name_system(row)} at {row['level']}" for row in left_out.to_dict("records")]
         yield f"Left out, since no μ is proved that keeps the level: {listed(titles)}."
     if standings["numerical"].any():
         yield (
@@ -119,5 +115,4 @@ def _footers(
             " worst test that a search found; nobody has proved that there is no worse one."
         )
     yield describe_data(facts.simulated)
-    if standings["ours"].any():
-        yield f"{OUR_MARK}."
+    yield f"{BEYOND_MARK}."

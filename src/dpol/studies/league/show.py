@@ -9,31 +9,22 @@ SECTIONS = (
         title="What privacy costs",
         about="The share of the possible gain that each system keeps: 0% for random choices, 100%"
         " for the best of every round. An attacker guesses whether a person was counted.",
-        results=("standings", "summary"),
-        if_made=("cumulative",),
+        results=("standings",),
         figures=(
             Exhibit(
                 name="privacy-utility",
-                made_by="dpol.studies.answer.privacy_utility:draw_privacy_utility",
+                made_by="dpol.studies.league.figure:draw_privacy_utility",
                 title="What privacy costs",
                 description="There is a panel per stream, or per question with means over streams."
                 " The vertical axis is the share of the possible gain: 0% is an expert drawn"
                 " uniformly at random in every round, 100% is the oracle, which picks the best"
                 " expert of every round. The horizontal axis is how often, at most, an attacker"
                 " who knows everybody else’s data guesses correctly whether a person was counted."
-                " Lines are RW-Meta, the paper’s method, the strongest rival of each level, our"
-                " method, and the best curator, who sees raw numbers. If nothing is compared, every"
-                " algorithm has a line, with its best noise at the strictest level. Dotted: the"
-                " best fixed expert. The strongest and the best are chosen in hindsight. Bars are"
-                " joint intervals for the noise; they do not cover other places or years.",
-            ),
-        ),
-        tables=(
-            Exhibit(
-                name="answer",
-                made_by="dpol.studies.answer.privacy_utility:answer_table",
-                title="Share of the possible gain kept",
-                place="seen",
+                " Lines are the paper’s RW-Meta and RW-FTPL, the system that keeps most at each"
+                " level, the best curator of each, who sees raw numbers, and dotted the best fixed"
+                " expert. The last three are picked in hindsight. An algorithm that the config"
+                " names takes the place of RW-FTPL. Bars are joint intervals for the noise; they"
+                " do not cover other places or years.",
             ),
         ),
     ),
@@ -47,7 +38,7 @@ SECTIONS = (
         tables=(
             Exhibit(
                 name="privacy",
-                made_by="dpol.studies.answer.privacy:privacy_table",
+                made_by="dpol.studies.league.privacy:privacy_table",
                 title="How private is it?",
                 place="folded",
             ),
@@ -58,11 +49,10 @@ SECTIONS = (
         title="Every system at every level",
         about="Systems are ranked among those with the same guarantee.",
         results=("standings", "summary"),
-        if_made=("cumulative",),
         tables=(
             Exhibit(
                 name="league",
-                made_by="dpol.studies.answer.league:league_table",
+                made_by="dpol.studies.league.table:league_table",
                 title="The league",
                 place="folded",
             ),

@@ -13,9 +13,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.data.stream import UNMEASURED_SHARES
-from dpol.studies.comparison.settings import StandingsPoint
-from dpol.studies.comparison.standings import standings
+from dpol.studies.league.settings import StandingsPoint
+from dpol.studies.league.standings import standings
 from dpol.studies.study import schemas_in
 from standings_by_hand import standings_of, tables
 from tables_by_hand import INF, run
@@ -44,8 +43,7 @@ def plainly(
         most = row["oracle_gain"] - row["uniform_gain"]
         shares = [(gains[it] - row["uniform_gain"]) / most for it in sorted(gains)]
         key = point.questions[row["stream"]], row["stream"], row["algorithm"], row["noise"]
-        each = [gain / row["n_rounds"] for gain in gains.values()]
-        cells[*key, row["mu"]] = row | {"shares": shares, "each": sum(each) / len(each)}
+        cells[*key, row["mu"]] = row | {"shares": shares}
         if row["mu_8_weeks"] > row["mu"] * 8**0.5 * (1 + 1e-9):
             longer.add((row["algorithm"], row["noise"]))
     if point.apart:
@@ -58,8 +56,7 @@ def plainly(
                     columns = zip(*(it["shares"] for it in its), strict=True)
                     cells[question, "", *system] = its[0] | {
                         "shares": [sum(column) / len(its) for column in columns],
-                        "each": sum(it["each"] for it in its) / len(its),
-                        **{name: max(it[name] for it in its) for name in UNMEASURED_SHARES},
+                        "unmeasured_share": max(it["unmeasured_share"] for it in its),
                     }
     for key, it in cells.items():
         kept = "one week" if key[2:4] in longer else "the level"
@@ -84,28 +81,15 @@ def one_level(
     def interval(values: Sequence[float]) -> tuple[float, float]:
         return float(np.mean(values)), quantile * np.std(values, ddof=1) / replicates**0.5
 
-    def apart(one: Plain, other: Plain) -> tuple[float, float, str]:
-        middle, half = interval(
-            [a - b for a, b in zip(one["shares"], other["shares"], strict=True)]
-        )
-        if abs(middle) > half:
-            reads = any(one[name] > 0.05 for name in UNMEASURED_SHARES)
-            words = ("ahead", "behind") if reads else ("above", "below")
-            at = " at this reading" * reads
-            return middle, half, words[middle < 0] + at
-        return middle, half, "equal" if middle == half == 0 else "undecided"
+    def apart(one: Plain, other: Plain) -> tuple[float, float]:
+        return interval([a - b for a, b in zip(one["shares"], other["shares"], strict=True)])
 
-    papers = {"exhibit": "paper 1, Table 2", "column": "rw-meta", "variant": False}
-    baseline = [key for key, it in own.items() if papers.items() <= it.items()]
-    ours = [key for key in own if key[2:4] == point.ours]
-    families = {own[key]["family"] for key in ours}
-    others = [key for key, it in own.items() if it["family"] not in families]
-    rivals = [key for key in others if own[key]["guarantee"] == "the level"]
+    local = [key for key in own if own[key]["guarantee"] == "the level"]
     # A curator, who sees raw gains, can also play what sees noisy ones.
-    playable = [key for key in others if key in rivals or own[key]["model"] == "central"]
-    strongest, curator = (
+    playable = [key for key in own if key in local or own[key]["model"] == "central"]
+    most, curator = (
         sorted(those, key=lambda key: -interval(own[key]["shares"])[0])[:1]
-        for those in (rivals, playable)
+        for those in (local, playable)
     )
     for key, it in own.items():
         ahead = {
@@ -120,18 +104,13 @@ def one_level(
             "guarantee": it["guarantee"],
             "rank": 1 + len(ahead),
             "gain_share": share,
-            "gain_per_round": it["each"],
             "gain_share_half_width": half,
-            "strongest": [key] == strongest,
+            "most": [key] == most,
             "curator": [key] == curator,
             "ci_comparisons": intervals,
-            "role": "our method" if key in ours else "the baseline" if key in baseline else "",
         }
-        compared = {"strongest": strongest, "ours": ours, "baseline": baseline}
-        for name, other in compared.items():
-            told = apart(it, own[other[0]]) if other else (math.nan, math.nan, "")
-            names = f"to_{name}", f"to_{name}_half_width", f"to_{name}_verdict"
-            found[key] |= dict(zip(names, told, strict=True))
+        told = apart(it, own[most[0]]) if most else (math.nan, math.nan)
+        found[key] |= dict(zip(("to_most", "to_most_half_width"), told, strict=True))
 
 
 KINDS = (
@@ -158,7 +137,7 @@ def drawn(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame, StandingsPoint]:
     for stream in questions:
         possible = draw(st.sampled_from([16.0, 64.0]))
         fields = {"stream": stream, "uniform_gain": 4.0, "oracle_gain": 4 + possible}
-        fields |= {it: draw(st.sampled_from([0.0, 0.05, 0.06])) for it in UNMEASURED_SHARES}
+        fields["unmeasured_share"] = draw(st.sampled_from([0.0, 0.05, 0.06]))
         for kind in KINDS:
             if draw(st.integers(0, 9)) == 0:
                 continue  # not played in every stream
@@ -172,12 +151,9 @@ def drawn(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame, StandingsPoint]:
                 if "weak" in kind:
                     row["guaranteed_mu"] = 2 * mu
                 rows.append(row)
-    ours = draw(st.sampled_from([None, ("rw-ftpl", "capacity"), ("rw-meta", "isotropic")]))
     confidence = draw(st.sampled_from([0.5, 0.95]))
     rows = rows or [run("rw-meta", 0.5, 5.0, stream="s0")]
-    point = StandingsPoint(
-        ours=ours, questions=questions, apart=draw(st.booleans()), confidence=confidence
-    )
+    point = StandingsPoint(questions=questions, apart=draw(st.booleans()), confidence=confidence)
     return *tables(rows), point
 
 
@@ -195,7 +171,7 @@ def test_a_plain_program_finds_the_same(
     made: tuple[pd.DataFrame, pd.DataFrame, StandingsPoint], mixed: Any
 ) -> None:
     summary, totals, point = made
-    assert {*standings(*made)} == {*schemas_in("dpol.studies.comparison")["standings"].columns}
+    assert {*standings(*made)} == {*schemas_in("dpol.studies.league")["standings"].columns}
     order = mixed.sample(range(len(totals)), len(totals))
     found = by_cell(standings(summary, totals.iloc[order], point))
     expected = plainly(summary, totals, point)
@@ -224,7 +200,6 @@ def test_a_mean_has_the_weakest_guarantee_and_the_experts_of_all_streams() -> No
 def test_one_replicate_decides_nothing_and_different_numbers_are_refused() -> None:
     one = [run("rw-meta", 1.0, 0, totals=[9]), run("rw-ftpl", 1.0, 0, totals=[30])]
     rows = standings_of(one)
-    assert {*rows["to_baseline_verdict"]} == {"undecided"}
     assert {*rows["rank"]} == {1}
     with pytest.raises(ValueError, match="shape"):
         standings_of([*one, run("persistence", 1.0, 0, totals=[1, 2])])
@@ -234,5 +209,5 @@ def test_where_nothing_can_be_gained_nobody_is_ahead() -> None:
     same = dict.fromkeys(("uniform_gain", "best_fixed_gain", "oracle_gain"), 9.0)
     rows = standings_of([run(name, 1.0, 9.0, **same) for name in ("rw-meta", "rw-ftpl")])
     assert rows["gain_share"].isna().all()
-    assert not rows["strongest"].any()
+    assert not rows["most"].any()
     assert {*rows["rank"]} == {1}

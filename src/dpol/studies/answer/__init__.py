@@ -1,1 +1,0 @@
-"""What a run answers: its first figure, and the tables of systems, promises and questions."""

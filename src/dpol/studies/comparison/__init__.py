@@ -1,1 +1,0 @@
-"""Standings: every system beside the strongest rival, the baseline and our method."""

@@ -1,0 +1,1 @@
+"""The league: what every system keeps at every level, with its guarantee, rank and interval."""
