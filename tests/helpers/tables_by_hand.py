@@ -62,7 +62,7 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         **{f"mu_{v}_week" + "s" * (v > 1): mu * v**0.5 for v in (1, 2, 4, 8)},
         "carried_weeks": 4.0,
         "mu_carried": mu * 5**0.5,
-        "noise_memory": "",
+        "memory": "",
         "sampler": "seeded",
         "sensitivity": 0.07,
         "sensitivity_unit": "L2, gain",

@@ -217,7 +217,7 @@ def test_the_scale_that_learners_see_is_that_of_the_noise(stream, checks):
 
 def test_the_record_names_the_memory(stream):
     told = privatize(stream, "capacity-memory", MU, seed=1, replicates=1, memory=PAIR).guarantee
-    assert told.as_row()["noise_memory"] == "a = 0.2, b = 0.6"
+    assert told.as_row()["memory"] == "a = 0.2, b = 0.6"
     assert told.mu == pytest.approx(MU, rel=0.01)
     designed = privatize(stream, "capacity-memory", MU, seed=1, replicates=1).guarantee
     assert designed.memory.startswith("a = 0, b = 0.")

@@ -39,11 +39,11 @@ def test_a_guarantee_is_written_into_a_table_whole():
     assert Loss.of_data(json.loads(known.pop("loss"))) == gaussian(0.4)
     weeks = dict(zip(MU_OF_STAYS, mus, strict=True)) | {"carried_weeks": 4, "mu_carried": 2.0}
     facts = {**same, "sampler": "seeded", "numerical": False}
-    assert known == {**facts, "guaranteed_mu": 0.4, **weeks, "noise_memory": "b of 0.8"}
+    assert known == {**facts, "guaranteed_mu": 0.4, **weeks, "memory": "b of 0.8"}
     other = Guarantee(**same, loss=Loss(zcdp=0.1)).as_row()
     assert other.pop("loss")
     nothing = dict.fromkeys(weeks, math.nan)
-    facts |= {"numerical": True, "guaranteed_mu": Loss(zcdp=0.1).mu, "noise_memory": ""}
+    facts |= {"numerical": True, "guaranteed_mu": Loss(zcdp=0.1).mu, "memory": ""}
     assert other == pytest.approx({**nothing, **facts}, nan_ok=True)
 
 

@@ -141,7 +141,7 @@ class Guarantee:
         weeks, mu = (self.carried[0], self.carried[1].mu) if self.carried else (math.nan, math.nan)
         columns = dict(zip(MU_OF_STAYS, stays, strict=True))
         carried = {"carried_weeks": float(weeks), "mu_carried": mu}
-        return {**columns, **carried, "noise_memory": self.memory}
+        return {**columns, **carried, "memory": self.memory}
 
     def as_row(self) -> dict[str, Any]:
         """Return the whole record as columns; missing fields are NaN."""

@@ -39,7 +39,7 @@ def run(game: GamePoint, inputs: Inputs) -> dict[str, pa.Table]:
         mu=game.mu,
         seed=inputs.seed,
         replicates=range(game.block[0], game.block[1] + 1),
-        noise_memory=game.memory,
+        memory=game.memory,
     )
     tables = score_tables(played, game.suite)
     if game.keep_rounds:
@@ -55,12 +55,12 @@ def play_suite(
     mu: float,
     seed: int,
     replicates: Sequence[int],
-    noise_memory: MemoryChoice = "designed",
+    memory: MemoryChoice = "designed",
 ) -> list[Played]:
     """Play all algorithms of a suite on the same data and score them on the raw gains.
 
     Local algorithms share one draw of noisy gains; other algorithms get the raw stream.
-    For `noise_memory` see `privatize`.
+    For `memory` see `privatize`.
 
     Raises:
         DpolError: an algorithm of another package fails.
@@ -74,7 +74,7 @@ def play_suite(
         """Play some replicates; their data are freed before the next part is played."""
         source: Source
         if model == "local":
-            source = privatize(stream, noise, mu, seed=seed, replicates=part, memory=noise_memory)
+            source = privatize(stream, noise, mu, seed=seed, replicates=part, memory=memory)
         else:
             source = RawGains(stream, mu, part, seed=seed)
             if model == "central":

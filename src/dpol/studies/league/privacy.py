@@ -82,7 +82,7 @@ def privacy_table(frames: Frames, facts: Facts) -> Table:
         line.name: summary[key.isin([*zip(*(line.rows[it] for it in key.names), strict=True)])]
         for line in lines_of(frames["standings"])
     }
-    for noise, rows in summary[summary["noise_memory"] != ""].groupby("noise"):
+    for noise, rows in summary[summary["memory"] != ""].groupby("noise"):
         systems[noise_entry(str(noise)).long] = rows
     private = {
         name: rows[(rows["model"] != "none") & (rows["epsilon"] < math.inf)]
