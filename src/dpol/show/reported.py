@@ -34,6 +34,13 @@ def load_reported() -> pd.DataFrame:
     return pd.read_csv(REPORTED)
 
 
+def reported_ratios(algorithm: str, other: str) -> pd.Series:
+    """Return the ratios of two columns of the paper's table, by stream and mu."""
+    rows = load_reported()
+    gains = rows.pivot(index=["stream", "mu"], columns="algorithm", values="mean_gain")
+    return gains[algorithm] / gains[other]
+
+
 def has_papers_periods(summary: pd.DataFrame) -> pd.Series:
     """Return a mask of the rows of a summary that cover the paper's periods."""
     ends = (summary["first_period"] == PAPER_FIRST) & (summary["last_period"] == PAPER_LAST)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import half_width
-from dpol.core.words import listed
+from dpol.core.words import counted, listed
 from dpol.data.stream import unmeasured_in_words
 from dpol.show.entries import NOT_PAPERS, PAPER_1, reference
 from dpol.show.reported import (
@@ -20,6 +20,7 @@ from dpol.show.reported import (
     PAPER_WEEKS,
     has_papers_periods,
     load_reported,
+    reported_ratios,
 )
 from dpol.show.table import Line, Table, TableCell, one_section
 from dpol.show.words import (
@@ -90,7 +91,7 @@ def verdict(frames: Frames, facts: Facts) -> Verdict | None:
     pairs = column_pairs(frames["summary"], frames["totals"])
     pairs = pairs[pairs["mu"].isin(paper["mu"]) & pairs["stream"].isin(facts.streams)]
     apart = dict(iter(pairs.groupby("verdict")))
-    heading, found = order_in_words(pairs["verdict"]), ""
+    heading, found = order_in_words(pairs), ""
     for it, said in {BELOW: "Reversed", EQUAL: "Equal", UNDECIDED: "Undecided"}.items():
         found += f" {said}: {_places(apart[it], pairs, facts)}." if it in apart else ""
     meant = {META: " (the paper’s method)", BEST_LINEAR: " (picked afterwards)"}
@@ -149,16 +150,24 @@ def column_pairs(summary: pd.DataFrame, totals: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(compared, columns=columns)
 
 
-def order_in_words(verdicts: pd.Series) -> str:
+def order_in_words(pairs: pd.DataFrame) -> str:
     """Say in how many of the decided pairs of columns the order is the paper's.
 
-    >>> order_in_words(pd.Series(["above", "above", "undecided"]))
-    'Reproduced: the order of the columns in 2 of 2 decided pairs (1 undecided)'
+    Args:
+        pairs: some rows of `column_pairs`.
+
+    >>> pairs = {"column": "a", "other": ["b", "c"], "mu": 1.0, "verdict": ["above", "undecided"]}
+    >>> order_in_words(pd.DataFrame(pairs))
+    'Reproduced: the order of 3 columns at 1 level in 1 of 1 decided pair (1 undecided)'
     """
+    verdicts = pairs["verdict"]
     right, open_ = (int((verdicts == it).sum()) for it in (ABOVE, UNDECIDED))
     decided = len(verdicts) - open_
     word = "Reproduced" if right == decided > 0 else "Not reproduced"
-    said = f"{word}: the order of the columns in {right} of {decided} decided pairs"
+    columns = counted(pd.concat([pairs["column"], pairs["other"]]).nunique(), "column")
+    levels = counted(pairs["mu"].nunique(), "level")
+    said = f"{word}: the order of {columns} at {levels} in {right} of"
+    said += f" {counted(decided, 'decided pair')}"
     return said + f" ({open_} undecided)" * (open_ > 0)
 
 
@@ -298,20 +307,33 @@ def _mean(row: Mapping[Any, Any]) -> TableCell:
 
 def _ratios(summary: pd.DataFrame, facts: Facts) -> Iterator[str]:
     """Say what RW-Meta gains beside RW-FTPL, which it extends, and beside the best linear model."""
-    own = summary[summary["noise"].eq(PAPER_NOISE) & summary["stream"].isin(facts.streams)]
-    linear = own[own["column"] == BEST_LINEAR]
-    cells = {
-        name: rows.groupby(["stream", "mu"])["mean_gain"].max()
-        for name, rows in (("best", linear), *own.groupby("algorithm"))
-    }
-    for name, said in {FTPL: "RW-FTPL, which it extends", "best": "the best linear model"}.items():
-        if name in cells and META in cells:
-            both = (cells[META] / cells[name]).dropna().groupby("mu").agg(["min", "max"])
-            texts = [
-                " to ".join(dict.fromkeys(f"{it:.2f}" for it in ends)) + f" ({mu_title(mu)})"
-                for mu, ends in both.sort_index(ascending=False).iterrows()
-            ]
-            yield f"Gain of {HEADERS[META]} divided by that of {said}: {', '.join(texts)}."
+    key = ["stream", "mu"]
+    rows = _of_run(summary, (META, BEST_LINEAR), facts).set_index(key)
+    meta, best = (rows[rows["column"] == it] for it in (META, BEST_LINEAR))
+    classical = summary[(summary["algorithm"] == FTPL) & (summary["noise"] == PAPER_NOISE)]
+    ratio = (meta["mean_gain"] / classical.set_index(key)["mean_gain"]).dropna()
+    if len(ratio):
+        texts = _by_level(ratio, ".2f")
+        yield f"Gain of {HEADERS[META]} divided by that of RW-FTPL, which it extends: {texts}."
+    share = meta["mean_gain"] / best["mean_gain"]
+    theirs = reported_ratios(META, BEST_LINEAR)
+    models = best["algorithm"].str.removeprefix(f"{LINEAR}-").groupby("mu").unique()[::-1]
+    named = [
+        f"{listed(own)} at {mu_title(mu)}" for mu, own in zip(models.index, models, strict=True)
+    ]
+    yield (
+        f"Gain of {HEADERS[META]} as a share of that of the {HEADERS[BEST_LINEAR]}:"
+        f" {_by_level(share, '.1%')}. The paper says about 90%, and its table has"
+        f" {theirs.min():.1%} to {theirs.max():.1%}. The {HEADERS[BEST_LINEAR]} is"
+        f" {'; '.join(named)}."
+    )
+
+
+def _by_level(ratios: pd.Series, form: str) -> str:
+    """Return the smallest and the largest ratio of each level in words, the weakest level first."""
+    by_mu = ratios.groupby("mu").agg(["min", "max"])[::-1]
+    ends = [" to ".join(dict.fromkeys(f"{it:{form}}" for it in row)) for row in by_mu.to_numpy()]
+    return ", ".join(f"{text} ({mu_title(mu)})" for text, mu in zip(ends, by_mu.index, strict=True))
 
 
 def _how_data_differ(summary: pd.DataFrame, facts: Facts, state: str) -> str:

@@ -71,6 +71,25 @@ def test_another_gain_turns_the_verdict(
     assert claims(summary(changes))[name].verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("gain", "verdict"),
+    [
+        (10.0, ClaimVerdict.SEEN),
+        (12.0, ClaimVerdict.NOT_SEEN),  # 17 are 1.42 times as much
+        (11.33, ClaimVerdict.UNDECIDED),
+    ],
+)
+def test_the_classical_baseline_has_a_row_where_it_is_played(
+    gain: float, verdict: ClaimVerdict
+) -> None:
+    table = summary()
+    classical = table[table["algorithm"] == "rw-meta"].assign(algorithm="rw-ftpl", mean_gain=gain)
+    claim = claims(pd.concat([table, classical], ignore_index=True))["headline-classical"]
+    assert claim.verdict == verdict
+    assert claim.finding.measured == pytest.approx(17.0 / gain)
+    assert "NM, μ = 0.25: rw-meta 17.00, rw-ftpl" in str(claim.as_row()["note"])
+
+
 def test_other_noises_single_runs_and_other_algorithms_have_no_rows() -> None:
     assert claims(summary(noise="capacity")) == claims(summary(ci_half_width=float("inf"))) == {}
     assert claims(summary().iloc[:0]) == {}
