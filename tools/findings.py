@@ -16,9 +16,9 @@ from tables import read, table
 
 from dpol.core.words import at_most
 from dpol.privacy.account import account, best_guess
+from dpol.show.reported import reported_ratios
 from dpol.studies.games.names import FTPL, META, MIN_NOISE, PAPER_NOISE
 from dpol.studies.ledger.claims.core import OF_SUBSTANCE, Kind
-from dpol.studies.ledger.claims.gains import reported_ratios
 from dpol.studies.paper1.table_2 import HEADERS, order_in_words
 
 
@@ -77,7 +77,7 @@ def found() -> str:
     lines.append(
         ("always the best hospital", *[f"{100 * own['best_fixed_share'].iloc[0]:.1f}"] * 2)
     )
-    order = order_in_words(recorded("central-texas", "order")["verdict"])
+    order = order_in_words(recorded("central-texas", "order"))
     heads = "points kept of 100, mean of fifteen states", *(f"μ = {level(mu)}" for mu in mus)
     return f"{order}.\n\n{table(heads, lines)}"
 

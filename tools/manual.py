@@ -83,8 +83,8 @@ def _sections() -> Iterator[Mapping[str, object]]:
 def _outer(places: Sequence[str]) -> list[str]:
     """Return the places of a block without those that lie inside another block of the same keys.
 
-    >>> _outer(["dataset", "robustness.zeros.tables.LABEL.dataset", "robustness.ours"])
-    ['dataset', 'robustness.ours']
+    >>> _outer(["dataset", "suites.LABEL.dataset", "suites.LABEL.noises"])
+    ['dataset', 'suites.LABEL.noises']
     """
     return [it for it in places if not any(it.endswith(f".{other}") for other in places)]
 

@@ -182,7 +182,7 @@ class Algorithm(ABC, Generic[AnySetup, State]):
 
     @property
     def origin(self) -> Origin:
-        """`paper`, `standard` (textbook baselines), `dpol`, or `other` (another package)."""
+        """`paper`, `standard` (textbooks), `dpol`, or `other` (another package)."""
         return "other"
 
     @property

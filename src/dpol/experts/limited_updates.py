@@ -1,4 +1,4 @@
-"""A pure-DP rival for stochastic losses: one expert per block, with blocks of doubling length."""
+"""A pure-DP algorithm for stochastic losses: one expert per block, with blocks of doubling length."""
 
 from __future__ import annotations
 

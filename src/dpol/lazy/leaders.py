@@ -1,4 +1,4 @@
-"""Rivals of L2P on synthetic losses: followers of the noisy leader, and limited updates."""
+"""Algorithms beside L2P on synthetic losses: followers of the noisy leader, and limited updates."""
 
 from __future__ import annotations
 

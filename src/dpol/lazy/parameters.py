@@ -109,8 +109,8 @@ def choose_parameters(
 ) -> AccountedParameters:
     """Return the (B, eta, p) with the smallest objective and an accounted epsilon up to `epsilon`.
 
-    epsilon = inf gives multiplicative weights without privacy (B = 1, p = 0). Ours, not in the
-    paper.
+    epsilon = inf gives multiplicative weights without privacy (B = 1, p = 0). Not in the
+    papers.
 
     Args:
         game: T, delta and the largest change that one person can cause.

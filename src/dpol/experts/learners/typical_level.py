@@ -1,4 +1,4 @@
-"""The typical level of the gains: the unit in which our filters measure gains.
+"""The typical level of the gains: the unit in which filters measure gains.
 
 A filter needs to know which differences between experts are large. Shares of beds lie near 0.1,
 admissions per inhabitant near 0.00001; the noisy gains themselves say which. The estimate is a

@@ -97,13 +97,13 @@ def verdict(frames: Frames, facts: Facts) -> Verdict | None:
     meant = {META: " (the paper’s method)", BEST_LINEAR: " (picked afterwards)"}
     names = [HEADERS[it] + meant.get(it, "") for it in ORDER]
     ranked = f"Table 2 ranks four algorithms by total gain: {', '.join(names)}."
-    ahead = pairs[(pairs["column"] == META) & (pairs["other"] == MIN_NOISE)]
+    of_meta = pairs[(pairs["column"] == META) & (pairs["other"] == MIN_NOISE)]
     why = (
         f"{HEADERS[MIN_NOISE]} and {HEADERS[MIN_REGRET]} are curators, who see all numbers without"
         f" noise. They lose because they follow sums since the first round; {HEADERS[META]}"
         " forecasts the next."
     )
-    why *= bool((ahead["verdict"] == ABOVE).all())
+    why *= bool((of_meta["verdict"] == ABOVE).all())
     return Verdict(heading, f"{ranked}{found} {_totals(rows, paper, facts)}", why)
 
 

@@ -14,7 +14,7 @@ LossName = Literal["linear", "logistic"]
 
 
 class Convex(Settings):
-    """Regret of L2P for convex losses on a ball, and of its rivals."""
+    """Regret of L2P and of other algorithms for convex losses on a ball."""
 
     n_rounds: Several[Annotated[int, Field(ge=2, le=1_000_000)]]
     """Numbers of rounds T."""

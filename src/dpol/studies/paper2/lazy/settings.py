@@ -25,7 +25,7 @@ Epsilons = Several[Annotated[float, Field(gt=0, le=100)]]
 
 
 class Lazy(Settings):
-    """Regret of L2P for experts and of its rivals on synthetic losses."""
+    """Regret of L2P and of other algorithms for experts on synthetic losses."""
 
     n_rounds: Several[Annotated[int, Field(ge=2, le=10_000_000)]]
     """Numbers of rounds T."""
