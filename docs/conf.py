@@ -92,7 +92,7 @@ reference/glossary
 :hidden:
 :caption: Understand
 explanation/papers
-explanation/ours
+explanation/beyond
 explanation/privacy
 explanation/workflow
 ```

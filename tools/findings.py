@@ -119,7 +119,7 @@ def roots(ledger: pd.DataFrame) -> pd.DataFrame:
 
 
 def slips() -> str:
-    """verify/runs/README.md: roots of the statements that do not hold as printed."""
+    """docs/explanation/papers.md: roots of the statements that do not hold as printed."""
     found = roots(recorded("ledger", "claims"))
     of_substance = found["kind"].isin(OF_SUBSTANCE)
     counts = found[~of_substance]["kind"].value_counts()

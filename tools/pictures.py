@@ -14,7 +14,6 @@ IMAGES = Path(__file__).parents[1] / "docs/images"
 FIGURES = {
     "central-texas": ("figure-1", "figure-2", "labels-risk"),
     "mine": ("figure-2",),
-    "states": ("privacy-utility",),
 }
 """Figures that the documentation shows, by run."""
 WIDEST = 1470  # pixels: twice the column of text
