@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import tables
 
 from dpol.config.models import WHOLE
 from dpol.core.plugins import OF_ANOTHER
 from dpol.core.schemas import ResultColumn
+from dpol.data import tidy
 from dpol.data.panel import DATA_SCHEMAS
 from dpol.experts.interface import LearnerBank
 from dpol.experts.registry import LEARNERS, REGISTRY, Registration, make_members, registered_name
@@ -209,6 +211,30 @@ def _shown(value: object) -> str:
     if isinstance(value, LearnerBank):
         return f"`{registered_name(value, LEARNERS)}`"
     return json.dumps(value) if isinstance(value, bool | int | float) else ""
+
+
+TIDY = {
+    "a column for each place or date": "long",
+    "a row for each event": "events",
+    "year and week in two columns": "weeks",
+    "ranges of dates, times of day": "cut",
+    "days of Excel": "excel",
+    "capacities in another table": "table",
+    "totals to date": "steps",
+    "several measures in one column": "measures",
+    "a name only in its first row": "names",
+    "signs in numbers": "signs",
+    "units in the first row": "units",
+    "a sheet for each place": "sheets",
+}
+"""What a table may have, and the line of `dpol.data.tidy` that mends it."""
+
+
+def tidy_lines() -> str:
+    """docs/how-to/add-dataset.md: a table of lines of pandas that make a table tidy."""
+    names = {"measure": "measure", "value": "value"}
+    lines = [(has, f"`{_cell(tidy.line(line, **names))}`") for has, line in TIDY.items()]
+    return tables.table(("the table has", "line, with your names of the columns"), lines, words=2)
 
 
 def results() -> str:
