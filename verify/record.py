@@ -29,7 +29,6 @@ from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.reruns.notes import read_notes
 from dpol.studies.games.names import CELL, LINEAR
-from dpol.studies.league.promises import shares_kept
 from dpol.studies.paper1.batching.compute import noisy_game
 from dpol.studies.paper1.batching.settings import Batching
 from dpol.studies.paper1.table_2 import column_pairs
@@ -43,17 +42,9 @@ RECORDED = {
         "oracle_gain", "best_fixed_gain", "simulated", "guaranteed_mu",
     ],
     "standings": [
-        *("question", "stream", "algorithm", "family", "noise", "mu", "most", "guarantee"),
+        *("question", "stream", "algorithm", "family", "noise", "mu", "best", "guarantee"),
         *("model", "rank", "gain_share", "gain_share_half_width", "best_fixed_share"),
-        *("unmeasured_share", "to_most", "to_most_half_width"),
-    ],
-    "memory": [
-        "stream", "weeks", "level", "same", "noise", "algorithm", "best_guess",
-        "mean_gain", "ci_half_width", "difference", "difference_half_width",
-        "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks",
-    ],
-    "promises": [
-        *("level", "same", "weeks", "noise", "algorithm", "share", "half", "streams"),
+        *("unmeasured_share", "to_best", "to_best_half_width"),
     ],
     "amplification": [
         *("n", "T", "t", "mu", "alpha", "bound", "kind", "false_positive", "false_negative"),
@@ -104,7 +95,7 @@ KEPT = {
 """Queries for the rows to keep."""
 _MEANS = "stream == ''"
 OF_RUN = {
-    "flu": {"standings": EVERY, "promises": EVERY},
+    "flu": {"standings": EVERY},
     "intensive-care": {"standings": EVERY},
     "states": {
         "standings": _MEANS,
@@ -117,7 +108,6 @@ OF_RUN = {
         "labels": "sweep == 'hospitals'",
         "order": EVERY,
     },
-    "promises": {"promises": EVERY},
     "ledger": {"claims": EVERY},
     "held-out": {"standings": _MEANS},
 }
@@ -138,13 +128,6 @@ def order(base: Path) -> pd.DataFrame:
     """Return the differences of the columns of Table 2, paired by replicate."""
     return column_pairs(
         *(pd.read_parquet(base / f"{name}.parquet") for name in ("summary", "totals"))
-    )
-
-
-def promises(base: Path) -> pd.DataFrame:
-    """Return the share of the possible gain of each noise for each promise."""
-    return shares_kept(
-        *(pd.read_parquet(base / f"{name}.parquet") for name in ("memory", "summary"))
     )
 
 
@@ -186,7 +169,6 @@ def record_size(base: Path) -> None:
 MADE = {
     "summary": summary,
     "order": order,
-    "promises": promises,
     "amplification": amplification,
 }
 """Tables that are made for the record."""

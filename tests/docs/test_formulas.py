@@ -106,13 +106,13 @@ def noise(name: str, mu: float = MU) -> float:
 
 BED: Mapping[str, float] = {"s": S, "μ": MU, "c": BEDS}
 COMPOSED: Mapping[str, float] = {"ε": 0.5, "δ": 0.01, "λ": 0.2}
-OURS, PRIVACY, PAPERS = (f"docs/explanation/{it}.md" for it in ("ours", "privacy", "papers"))
+BEYOND, PRIVACY, PAPERS = (f"docs/explanation/{it}.md" for it in ("beyond", "privacy", "papers"))
 CONFIG, GLOSSARY = "config/README.md", "docs/reference/glossary.md"
 FORMULAS: list[tuple[str, str, str, Mapping[str, float], float]] = [
-    (OURS, "the noise √2 s/(μc)", "√2 s/(μ c)", BED, noise("capacity")),
-    (OURS, "N(0, 2s²/μ²)", "2 s²/μ²", BED, (BEDS * noise("capacity")) ** 2),
+    (BEYOND, "the noise √2 s/(μc)", "√2 s/(μ c)", BED, noise("capacity")),
+    (BEYOND, "N(0, 2s²/μ²)", "2 s²/μ²", BED, (BEDS * noise("capacity")) ** 2),
     (
-        OURS,
+        PAPERS,
         "2(n − 1)Φ(−gap/(η√(2B)))",
         "2 (n − 1) p",
         {"n": 7, "p": float(ndtr(-9 / (2 * math.sqrt(10))))},
