@@ -1,4 +1,4 @@
-"""A pure-DP algorithm for stochastic losses: one expert per block, with blocks of doubling length."""
+"""Pure DP on stochastic losses: one expert per block, with blocks of doubling length."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ protected as by independent noise, and an average over weeks has less noise.
 Here C(L) = kappa (1 - a L) / (1 - b L), where L is the shift by a week. A holder remembers one
 number u: with fresh noise d_t, the noise is n_t = d_t + u_t, and u_{t+1} = a u_t + (a - b) d_t from
 u_1 = 0. C is a buffered linear Toeplitz matrix with one buffer (Dvijotham et al., arXiv 2404.16706;
-McMahan et al., arXiv 2408.08868). New here are the design for each holder from public numbers, and the
-use in the local model, where APP and CAPP (arXiv 2504.14993) are closest. For general matrices see
-`dpol.privacy.matrix_mechanism`.
+McMahan et al., arXiv 2408.08868). New here are the design for each holder from public numbers, and
+the use in the local model, where APP and CAPP (arXiv 2504.14993) are closest. For general matrices
+see `dpol.privacy.matrix_mechanism`.
 """
 
 from __future__ import annotations
