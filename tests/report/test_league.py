@@ -50,7 +50,7 @@ def test_a_league_ranks_the_games_of_dpol_play(random_stream) -> None:
         assert rows.loc[(name, "capacity", 0.5), "gain_share"] == pytest.approx(share)
     assert set(rows.loc["rw-adabatch"].index.get_level_values("noise")) == {"isotropic-constant"}
     shown = league._repr_html_()
-    assert all(f"{name}, capacity noise" in shown for name in ("Last", "mine", "rw-ftpl"))
+    assert all(f"{name} with capacity noise" in shown for name in ("Last", "mine", "rw-ftpl"))
     assert league.plot().axes
     own = replace(stream, provenance={"file": "wards.csv"})
     private = dpol.league(["rw-ftpl"], own, levels=[0.5], replicates=2)
@@ -78,7 +78,7 @@ def test_the_command_ranks_the_best_first_and_stars_the_algorithm_that_it_was_gi
     monkeypatch.setattr("dpol.report.league.write_league", lambda *_: "hand")
     monkeypatch.setattr("subprocess.run", lambda words, check: SimpleNamespace(returncode=0))
     code, out, _ = command("league", STARRED, "--on", "shelters")
-    lines = [line.partition(",")[0] for line in out.splitlines() if " noise " in line]
+    lines = [line.partition(" with")[0] for line in out.splitlines() if " noise " in line]
     names = ["ridge-w64-strong", *["* ridge-w8-weak"] * 2, "rw-meta", "tree-ftpl-min-noise"]
     assert (code, lines) == (0, names)
     assert "Share nothing" not in out, "its counts are public"

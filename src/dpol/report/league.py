@@ -33,6 +33,7 @@ from dpol.studies.games.scores import Played
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.league.compute import rank
 from dpol.studies.league.figure import draw_privacy_utility
+from dpol.studies.league.systems import name_system
 from dpol.studies.league.table import league_table
 from dpol.studies.study import Facts
 
@@ -69,12 +70,14 @@ class League:
             mine: labels of the algorithms that get a star.
         """
         table = league_table(vars(self), self.facts)
+        of_mine = self.standings[self.standings["algorithm"].isin(mine)]
+        names_of_mine = {name_system(row) for row in of_mine.to_dict("records")}
         yield "What each system keeps of the possible gain, and its rank among those with the same"
         yield "guarantee: 1 and the number of systems that are above it by a whole paired interval"
         yield "for the noise, so a smaller share may share a rank. A star marks your algorithm."
         for section, group in ((it, own) for it in table.sections for own in it.groups):
             titles = [title for title, _ in group.lines]
-            starred = [title.partition(",")[0] in mine for title in titles]
+            starred = [title.partition(", ")[0] in names_of_mine for title in titles]
             names = ["* " * star + title for star, title in zip(starred, titles, strict=True)]
             lines = [[" ".join([it.text, *it.notes[:1]]) for it in own] for _, own in group.lines]
             rows = pd.DataFrame(lines, names, [*table.headers])
