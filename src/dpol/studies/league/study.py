@@ -22,5 +22,5 @@ STUDY = Study(
     package="dpol.studies.league",
     results=("standings",),
     jobs=jobs,
-    draws=("streams", "questions", "levels", "delta", "simulated", "replayed", "form"),
+    draws=("streams", "questions", "levels", "simulated", "replayed", "form"),
 )
