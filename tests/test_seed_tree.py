@@ -74,16 +74,10 @@ def play(uses, stream, members, noise="isotropic-constant", mu=1.0, seed=1, repl
         play_suite(stream, members, noise=noise, mu=mu, seed=seed, replicates=replicates)
 
 
-SYSTEM = {"algorithm": "rw-meta", "noise": "isotropic"}
-
-
 @pytest.fixture(scope="module")
 def config():
-    """Simulated hospitals, and a comparison."""
-    loaded = load_experiment(CONFIG)
-    more = {"seed": SEED, "replicates": 4}
-    more |= {"league": {"memory": MEMORY}}
-    return changed(loaded, more)
+    """Simulated hospitals."""
+    return changed(load_experiment(CONFIG), {"seed": SEED, "replicates": 4})
 
 
 @pytest.fixture(scope="module")
@@ -93,16 +87,14 @@ def recorded(config, whole_ledger, random_stream, tmp_path_factory):
     uses = defaultdict(list, {seed: list(users) for seed, users in whole_ledger[1].items()})
     for label in config.streams:
         write_stream(random_stream(12, 3, label=label), folder / f"streams/{label}.parquet")
-    main, comparison, *studies = config.studies()
-    for study, block in (main, comparison):
-        for job in study.jobs(block, config.facts).values():
-            if "stream" not in job.inputs:
-                continue  # it only compares games
-            files = {name: folder / path for name, path in job.inputs.items()}
-            inputs = Inputs(seed=config.seed, files=files)
-            with recording(uses, "suites"):
-                for point in job.points:
-                    import_module(study.computing).run(point, inputs)
+    (games, main), (league, _), *studies = config.studies()
+    assert league.name == "league", "it only compares games"
+    for job in games.jobs(main, config.facts).values():
+        files = {name: folder / path for name, path in job.inputs.items()}
+        inputs = Inputs(seed=config.seed, files=files)
+        with recording(uses, "suites"):
+            for point in job.points:
+                import_module(games.computing).run(point, inputs)
     source = config.dataset.source
     with recording(uses, "simulator"):
         simulate_hospitals(source.hospitals, 20, source.first_week, config.seed)
@@ -127,7 +119,6 @@ def test_everything_that_the_config_asks_for_was_recorded(recorded, config):
     assert {study for study, _, _ in uses} == {"suites", "simulator", "claims", *SMALL}
     played = {purpose for study, purpose, _ in uses if study == "suites"}
     labels = {member.label for suite in config.suites.values() for member in suite.members}
-    labels.add(config.block("league").memory.algorithm)
     assert played == {"local noise", *(f"algorithm {label}" for label in labels)}
     streams = {key[0] for study, _, key in uses if study == "suites"}
     assert streams == set(config.streams)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.studies.league.settings import StandingsPoint
+from dpol.studies.league.settings import LeaguePoint
 from dpol.studies.league.standings import standings
 from dpol.studies.study import schemas_in
 from tables_by_hand import summary
@@ -50,6 +50,6 @@ def standings_of(
     """Return the standings as their job writes them; by default all streams ask one question."""
     made, totals = tables(rows)
     asked = questions or dict.fromkeys(made["stream"], "")
-    point = StandingsPoint(questions=asked, apart=apart, confidence=confidence)
+    point = LeaguePoint(questions=asked, apart=apart, confidence=confidence)
     schema = schemas_in("dpol.studies.league")["standings"]
     return schema.check(standings(made, totals, point)[list(schema.columns)], "standings")

@@ -55,7 +55,7 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "ci_comparisons": 12,
         "model": "local",
         "count_noise": 2**0.5 / mu if mu < INF else float("nan"),
-        "ours": False,
+        "origin": "paper",
         "guaranteed_mu": mu,
         "numerical": False,
         "loss": json.dumps(Loss(gaussian=mu).as_data()),
@@ -78,7 +78,7 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
 
 
 def rows() -> list[dict[str, Any]]:
-    leader = {"noise": "none", "model": "none", "ours": True, "ci_half_width": 0.0}
+    leader = {"noise": "none", "model": "none", "origin": "standard", "ci_half_width": 0.0}
     return [
         run("rw-meta", INF, 41.25),
         run("rw-meta", 1.0, 1 / 3),

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import laplace, norm
 
+from checks.scales import named
 from dpol.report.widgets import Widget, replay_intro, replay_widget
 from dpol.studies.games.replay import _experts_drawn
 from replays import games, replay_of, stream_of
@@ -33,9 +34,9 @@ def data_of(frame: pd.DataFrame, **changes: Any) -> Any:
 
 
 def test_the_data_of_the_page_equal_the_table() -> None:
-    """Whiskers are the quantile of the law of their noise; noise that repeats has none."""
-    levels, laws = (math.inf, 1.0, 0.25), {"laplace-uniform": laplace(scale=0.5**0.5)}
-    noises = "isotropic", "capacity", "capacity-memory", *laws, "pegasus"
+    """Whiskers are the quantile of the law of their noise."""
+    levels, theirs = (math.inf, 1.0, 0.25), named("Laplace by pure epsilon")
+    noises = "isotropic", "capacity", "capacity-memory", theirs
     stream = stream_of(6, 3)
     frame = replay_of(stream, games(stream, noises, levels=levels), levels=levels)
     frame["chosen_by"] = frame["chosen_by"].str.replace("rw-ftpl", "rw-meta")
@@ -53,11 +54,8 @@ def test_the_data_of_the_page_equal_the_table() -> None:
             assert (setting["noisy"], setting["halves"]) == (None, None)
             continue
         assert setting["noisy"] == np.rint(1000 * own["noisy_gain"]).tolist()
-        if noise == "pegasus":
-            told = "No bar is drawn: this noise may repeat an older release."
-            assert (setting["halves"], setting["bar"]) == (None, told)
-            continue
-        factor = laws.get(noise, norm).ppf(0.975)
+        law = laplace(scale=0.5**0.5) if noise == theirs else norm
+        factor = law.ppf(0.975)
         half = np.array(setting["halves"]).reshape(6, -1)
         drawn = np.broadcast_to(half, (6, 3)).ravel()
         np.testing.assert_allclose(drawn, 1000 * factor * own["noise_scale"], atol=0.5)

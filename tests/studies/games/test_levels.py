@@ -21,8 +21,7 @@ from dpol.studies.games.scores import Played
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.games.study import STUDY as GAMES
 from dpol.studies.league.compute import rank
-from dpol.studies.league.settings import LeagueSettings
-from dpol.studies.league.study import STUDY as STANDINGS
+from dpol.studies.league.study import STUDY as LEAGUE
 from dpol.studies.study import Facts, Section
 from game_tables import suite
 from replays import stream_of
@@ -66,7 +65,7 @@ def run_of(
     main = GamesSettings(suites=suites, report=report)
     facts = replace(CONFIG.facts, streams={"a": "A"}, levels=levels, replayed=False)
     frames = rank(games, [STREAM], main, facts)
-    asking = ((GAMES, main), (STANDINGS, LeagueSettings()))
+    asking = ((GAMES, main), (LEAGUE, CONFIG.league))
     return frames, facts, [it for study, own in asking for it in study.sections_of(own, facts)]
 
 

@@ -13,7 +13,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.studies.league.settings import StandingsPoint
+from dpol.studies.league.settings import LeaguePoint
 from dpol.studies.league.standings import standings
 from dpol.studies.study import schemas_in
 from standings_by_hand import standings_of, tables
@@ -31,7 +31,7 @@ Plain = dict[str, Any]
 
 
 def plainly(
-    summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
+    summary: pd.DataFrame, totals: pd.DataFrame, point: LeaguePoint
 ) -> dict[Cell, dict[str, Any]]:
     """Return what the standings say of each row."""
     cells: dict[Cell, Plain] = {}
@@ -73,7 +73,7 @@ def plainly(
 
 
 def one_level(
-    point: StandingsPoint, intervals: int, own: dict[Cell, Plain], found: dict[Cell, dict[str, Any]]
+    point: LeaguePoint, intervals: int, own: dict[Cell, Plain], found: dict[Cell, dict[str, Any]]
 ) -> None:
     replicates = len(next(iter(own.values()))["shares"])
     quantile = scipy.stats.t.ppf(1 - (1 - point.confidence) / 2 / intervals, replicates - 1)
@@ -87,7 +87,7 @@ def one_level(
     local = [key for key in own if own[key]["guarantee"] == "the level"]
     # A curator, who sees raw gains, can also play what sees noisy ones.
     playable = [key for key in own if key in local or own[key]["model"] == "central"]
-    most, curator = (
+    best, curator = (
         sorted(those, key=lambda key: -interval(own[key]["shares"])[0])[:1]
         for those in (local, playable)
     )
@@ -105,12 +105,13 @@ def one_level(
             "rank": 1 + len(ahead),
             "gain_share": share,
             "gain_share_half_width": half,
-            "most": [key] == most,
+            "best": [key] == best,
             "curator": [key] == curator,
             "ci_comparisons": intervals,
         }
-        told = apart(it, own[most[0]]) if most else (math.nan, math.nan)
-        found[key] |= dict(zip(("to_most", "to_most_half_width"), told, strict=True))
+        gap, margin = apart(it, own[best[0]]) if best else (math.nan, math.nan)
+        alike = key in local and replicates >= 10 and abs(gap) <= margin
+        found[key] |= {"to_best": gap, "to_best_half_width": margin, "not_told_apart": alike}
 
 
 KINDS = (
@@ -128,11 +129,11 @@ KINDS = (
 
 
 @st.composite
-def drawn(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame, StandingsPoint]:
+def drawn(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame, LeaguePoint]:
     """Draw a table of whole gains, whose possible gain is a power of two: sums are exact."""
     streams = draw(st.integers(1, 3))
     questions = {f"s{k}": draw(st.sampled_from(["", "x"])) for k in range(streams)}
-    replicates = draw(st.integers(2, 4))
+    replicates = draw(st.sampled_from([2, 4, 9, 10]))
     rows = []
     for stream in questions:
         possible = draw(st.sampled_from([16.0, 64.0]))
@@ -153,7 +154,7 @@ def drawn(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame, StandingsPoint]:
                 rows.append(row)
     confidence = draw(st.sampled_from([0.5, 0.95]))
     rows = rows or [run("rw-meta", 0.5, 5.0, stream="s0")]
-    point = StandingsPoint(questions=questions, apart=draw(st.booleans()), confidence=confidence)
+    point = LeaguePoint(questions=questions, apart=draw(st.booleans()), confidence=confidence)
     return *tables(rows), point
 
 
@@ -168,7 +169,7 @@ def by_cell(frame: pd.DataFrame) -> dict[Cell, dict[str, Any]]:
 
 @given(drawn(), st.randoms())
 def test_a_plain_program_finds_the_same(
-    made: tuple[pd.DataFrame, pd.DataFrame, StandingsPoint], mixed: Any
+    made: tuple[pd.DataFrame, pd.DataFrame, LeaguePoint], mixed: Any
 ) -> None:
     summary, totals, point = made
     assert {*standings(*made)} == {*schemas_in("dpol.studies.league")["standings"].columns}
@@ -209,5 +210,5 @@ def test_where_nothing_can_be_gained_nobody_is_ahead() -> None:
     same = dict.fromkeys(("uniform_gain", "best_fixed_gain", "oracle_gain"), 9.0)
     rows = standings_of([run(name, 1.0, 9.0, **same) for name in ("rw-meta", "rw-ftpl")])
     assert rows["gain_share"].isna().all()
-    assert not rows["most"].any()
+    assert not rows["best"].any()
     assert {*rows["rank"]} == {1}

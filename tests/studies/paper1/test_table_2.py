@@ -230,7 +230,7 @@ def test_the_csv_has_the_best_rows_of_the_summary_and_rows_of_the_paper_alone() 
     # 3 levels, 2 streams: Table 2 with the variant, and RW-Meta and ridge with the other noise.
     assert {*run["ci_comparisons"]} == {6 * (3 + 12 + 1) + 6 * (1 + 12)}
     assert {*run["replicates"]} == {REPLICATES}
-    unknown = ["noise", "model", "ours", "ci_comparisons", "uniform_gain", "best_fixed_gain"]
+    unknown = ["noise", "model", "origin", "ci_comparisons", "uniform_gain", "best_fixed_gain"]
     unknown += ["oracle_gain", "gain_share", "simulated"]
     assert [it for it in COLUMNS if paper[it].isna().all()] == unknown
 
