@@ -34,15 +34,16 @@ def legend_texts(figure: Figure) -> list[str]:
 
 
 def names_of_lines(ax: Axes) -> dict[str, Annotation]:
-    """Return the names of lines to the right of a panel."""
+    """Return the names of lines to the right of a panel; those of points are centred above them."""
     names = [text for text in ax.texts if isinstance(text, Annotation)]
-    return {plain(text.get_text()): text for text in names}
+    return {plain(it.get_text()): it for it in names if it.get_horizontalalignment() != "center"}
 
 
 def assert_legible(figure: Figure) -> None:
     """Assert that texts have no formulas, which SVG cuts up.
 
-    Names of lines must lie within the figure, and overlap neither panels nor each other.
+    Names of lines must lie within the figure, and overlap neither panels nor each other; names
+    within a panel must not overlap each other.
     """
     figure.draw_without_rendering()
     texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
@@ -51,10 +52,14 @@ def assert_legible(figure: Figure) -> None:
         assert not (text.get_parse_math() and text.get_text().count("$") > 1), text
     for ax in figure.axes:
         # Only texts count: lines to their points may cross.
-        boxes = [Text.get_window_extent(text) for text in names_of_lines(ax).values()]
+        named = names_of_lines(ax).values()
+        boxes = [Text.get_window_extent(text) for text in named]
         for one, two in itertools.combinations(boxes, 2):
             assert min(one.y1, two.y1) - max(one.y0, two.y0) < 1.0  # pixel
         for box in boxes:
             assert not any(box.overlaps(other.bbox) for other in figure.axes)
             assert box.x1 <= figure.bbox.x1 + 1
             assert box.y0 >= figure.bbox.y0 - 1
+        inside = [Text.get_window_extent(it) for it in ax.texts if it not in named]
+        for one, two in itertools.combinations(inside, 2):
+            assert not one.overlaps(two)

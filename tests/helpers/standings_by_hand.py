@@ -11,7 +11,7 @@ import pandas as pd
 from dpol.studies.league.settings import LeaguePoint
 from dpol.studies.league.standings import standings
 from dpol.studies.study import schemas_in
-from tables_by_hand import summary
+from tables_by_hand import INF, run, summary
 
 Row = dict[str, Any]
 
@@ -22,13 +22,34 @@ def frames_of(frame: pd.DataFrame, **record: Any) -> dict[str, pd.DataFrame]:
     return {"standings": frame, "summary": frame.assign(**nothing | record)}
 
 
+def at_levels(algorithm: str, *gains: float, **changes: Any) -> list[Row]:
+    """Return runs without noise, at mu = 1 and at 0.25; the possible gain is 60."""
+    return [
+        run(algorithm, mu, gain, **changes)
+        for mu, gain in zip((INF, 1.0, 0.25), gains, strict=True)
+    ]
+
+
+def played(stream: str = "nm") -> list[Row]:
+    """The paper's method keeps 20, 30 and 10; persistence 50, 60 and 40; a curator everything."""
+    return [
+        *at_levels("rw-meta", 12.0, 18.0, 6.0, stream=stream),
+        *at_levels("rw-ftpl", 6.0, 6.0, 6.0, stream=stream),
+        *at_levels("persistence", 30.0, 36.0, 24.0, stream=stream, noise="capacity"),
+        *at_levels("ridge-w8-weak", 36.0, 30.0, 24.0, stream=stream, family="ridge"),
+        *at_levels("tree-ftpl-min-noise", 60.0, 60.0, 60.0, model="central", stream=stream),
+        *at_levels("rw-adabatch", 60.0, 60.0, 60.0, guaranteed_mu=2.0, stream=stream),
+        run("follow-the-leader", INF, 60.0, model="none", noise="none", stream=stream),
+    ]
+
+
 def tables(rows: Iterable[Row]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the summary and the totals of rows as `tables_by_hand.run` makes them.
 
-    A row may have `totals`, the gain of each replicate; otherwise two replicates have its mean.
+    A row may have `totals`, the gain of each replicate; otherwise ten replicates have its mean.
     """
     runs = [dict(row) for row in rows]
-    totals = [run.pop("totals", [run["mean_gain"]] * 2) for run in runs]
+    totals = [run.pop("totals", [run["mean_gain"]] * 10) for run in runs]
     parts = [
         {name: run[name] for name in ("stream", "algorithm", "noise", "mu")}
         | {"replicate": replicate, "total_gain": gain}
