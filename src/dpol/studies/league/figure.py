@@ -95,7 +95,7 @@ def _finding(standings: pd.DataFrame, facts: Facts) -> str:
         f"{share_text(row['gain_share'], row['gain_share_half_width'])} at {mu_title(row['mu'])}"
         for row in best.sort_values("mu", ascending=False).to_dict("records")
     ]
-    where = f" in {title}" if len(facts.streams) > 1 else ""
+    where = f" ({title})" if len(facts.streams) > 1 else ""
     return f"The best system without a curator keeps {' and '.join(kept) or 'nothing'}{where}."
 
 
