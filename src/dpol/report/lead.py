@@ -85,7 +85,10 @@ def answer_of(
     texts, led, levels = [], None, ordered_levels(facts.levels)
     for place, mu in enumerate(levels):
         at_level = rows[rows["mu"] == mu]
-        told = _tell_papers(at_level, scale) if verdict else _tell_rule(rows, mu, config, scale)
+        if verdict:
+            told = _tell_papers(at_level, scale)
+        else:
+            told = _tell_rule(at_level, streams, config, scale)
         if told is None:
             texts.append((f"No private system was played at {privacy_title(mu)}.", rest))
             continue
@@ -115,13 +118,12 @@ def _tell_papers(at_level: pd.DataFrame, scale: str) -> tuple[list[str], Row] | 
 
 
 def _tell_rule(
-    rows: pd.DataFrame, mu: float, config: Config, scale: str
+    at_level: pd.DataFrame, streams: pd.DataFrame, config: Config, scale: str
 ) -> tuple[list[str], Row] | None:
     """Say what the simplest rule that is not told apart from the best keeps, and what it costs.
 
     Or say that the runs are too few to tell.
     """
-    at_level = rows[rows["mu"] == mu]
     if not at_level["best"].any():
         return None
     best = at_level[at_level["best"]].iloc[0]
@@ -133,12 +135,12 @@ def _tell_rule(
         runs = counted(rule["replicates"], "run")
         return [f"{runs} cannot tell {name} from a random choice. Raise replicates."], rule
     fixed_name = rule["best_fixed"] or "the best of each stream"
-    kept = f"At {privacy_title(mu)}, {name} keeps {_points(rule)} {scale}"
+    kept = f"At {privacy_title(rule['mu'])}, {name} keeps {_points(rule)} {scale}"
     kept += "".join(f", and always {fixed_name} {share}" for share in _fixed_points(rule))
     simplest = f"It is the simplest rule that is {NOT_TOLD_APART}"
     if others:
         simplest += f" ({counted(others, 'other')} {'is' if others == 1 else 'are'} not either)"
-    cost = _cost(rule, rows, config)
+    cost = _cost(rule, streams, config)
     return [f"{kept}.", f"{simplest}{cost}."], rule
 
 
@@ -155,19 +157,24 @@ def simplest_rule(at_level: pd.DataFrame) -> Row:
     return rule
 
 
-def _cost(rule: Row, rows: pd.DataFrame, config: Config) -> str:
+def _cost(rule: Row, streams: pd.DataFrame, config: Config) -> str:
     """Say what privacy costs a rule, in the table's own unit; empty without a game without noise.
 
-    The cost is the difference between the rule's games; the sum of both half-widths covers it.
+    The cost is the difference between the rule's games, of a mean the mean over its streams. The
+    sum of both half-widths covers it.
     """
-    free = rows[(rows["mu"] == math.inf) & is_system(rows, (rule["algorithm"], rule["noise"]))]
-    if rule["mu"] == math.inf or free.empty:
-        return ""
+    games = streams[is_system(streams, (rule["algorithm"], rule["noise"]))]
+    if rule["stream"]:
+        games = games[games["stream"] == rule["stream"]]
     per, unit = _unit(config)
-    possible = per * (rule["oracle_gain"] - rule["uniform_gain"]) / rule["n_rounds"]
-    without = free.iloc[0]
-    lost = possible * (without["gain_share"] - rule["gain_share"])
-    half = possible * (without["gain_share_half_width"] + rule["gain_share_half_width"])
+    possible = per * (games["oracle_gain"] - games["uniform_gain"]) / games["n_rounds"]
+    gains = games[["gain_share", "gain_share_half_width"]].mul(possible, axis=0)
+    at_level = gains.groupby(games["mu"]).mean()
+    if rule["mu"] == math.inf or math.inf not in at_level.index:
+        return ""
+    free, kept = at_level.loc[math.inf], at_level.loc[rule["mu"]]
+    lost = free["gain_share"] - kept["gain_share"]
+    half = free["gain_share_half_width"] + kept["gain_share_half_width"]
     return f", and privacy costs it {fixed(lost, 1)}{plus_minus(half, 1)} {unit}"
 
 
