@@ -91,6 +91,8 @@ def clean_line(
         else:
             number_shown = last = people
             when, source = day, SOURCES.get(how, "reported")
+            if rules.zeros_hide and people == 0 and source == "reported":
+                source = "zero_or_hidden"
         held = room or held
         of_bed = "sum" if of_room == "summed" else "reported"
         if not room:

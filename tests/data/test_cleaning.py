@@ -36,6 +36,7 @@ from data.drawn import (
 from dpol.data.cleaning import (
     RULES,
     SELECTIONS,
+    ZERO_WOULD_BE_BEST,
     report_as_markdown,
 )
 from dpol.data.question import Gain
@@ -239,6 +240,7 @@ RULES_OF_CELLS = {
     "max_carry": [0, 1, 2, 3],
     "suppressed_value": [2, 0, 1.5],
     "suppressed_sum": [1, 2, 3],
+    "zeros_hide": [False, True],
     "capacity_zero": ["carry", "absent", "absent", "drop"],
     "min_total_cases": [0, 0, 25, 25.00000001],
     "case_factor": [1, 1.5],
@@ -324,6 +326,10 @@ def assert_the_page_tells(panel: SimpleNamespace, dropped: Mapping[str, str]) ->
         "their share of the possible gain, %": f"{100 * report.unmeasured['share']:.3g}",
     }.items():
         assert f"| {text} | {shown} |" in page
+    of_zeros = f"| share of the possible gain with which {ZERO_WOULD_BE_BEST}, % | "
+    zeros = f"{of_zeros}{100 * report.unmeasured.get('zero_share', 0):.3g} |"
+    told_zeros = [line for line in page if line.startswith(of_zeros)]
+    assert told_zeros == [zeros] * bool(report.unmeasured.get("zero_share"))
     idle = "; ".join(text for rule, text in RULES.items() if not report.cells[rule])
     assert f"None of these: {idle}." in page
     assert {f"| {name} | {name} | {reason} |" for name, reason in dropped.items()} <= {*page}

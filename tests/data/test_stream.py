@@ -43,6 +43,7 @@ from dpol.data.stream import (
     STREAM_COLUMNS,
     SUPPRESSED,
     UNMEASURED,
+    ZERO_OR_HIDDEN,
     build_stream,
     largest_change,
     largest_change_of_average,
@@ -380,6 +381,19 @@ def test_the_best_number_that_nobody_measured_is_found_as_by_hand(
 def test_nothing_is_decided_where_all_gains_are_equal_and_their_mean_is_rounded() -> None:
     table = pd.DataFrame({"period": 0, "gain": [0.7] * 3, "count_source": "carried"})
     assert unmeasured_best(table, "gain", ["count_source"]) == {"periods": 0, "share": 0.0}
+
+
+def test_a_zero_that_may_hide_a_count_is_read_as_a_suppressed_one_is() -> None:
+    """Of beds 4 the zero would be 1/2, above the best of the first period and not of the second."""
+    rows = [(0, 2.0, 20, "suppressed"), (0, 4.0, 10, "reported"), (0, 0.0, 4, ZERO_OR_HIDDEN)]
+    rows += [(1, 0.0, 20, "reported"), (1, 6.0, 10, "reported"), (1, 0.0, 4, ZERO_OR_HIDDEN)]
+    table = pd.DataFrame(rows, columns=["period", "count", "capacity", "count_source"])
+    table["gain"] = table["count"] / table["capacity"]
+    share = round((0.4 - 0.5 / 3) / (0.4 - 0.5 / 3 + 0.6 - 0.2), 6)
+    found = unmeasured_best(table, "gain", ["count_source"])
+    assert found == {"periods": 0, "share": 0.0, "zero_share": share}
+    alone = unmeasured_best(table.iloc[1:], "gain", ["count_source"])
+    assert alone["zero_share"] == 0  # nothing says as what to read it
 
 
 # One person --------------------------------------------------------------------------------------

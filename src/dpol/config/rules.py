@@ -98,7 +98,6 @@ def files(config: Config) -> Iterator[Problem]:
         ("streams",): config.streams,
         ("questions",): games,
         ("suites",): config.suites,
-        ("dataset", "readings"): config.dataset.readings,
     }
     for place, labels in named.items():
         if len({label.lower() for label in labels}) < len(labels):

@@ -37,6 +37,7 @@ from dpol.data.stream import (
     MAX_CARRY,
     SELECTION,
     SUMS,
+    ZERO_OR_HIDDEN,
     GainStream,
     build_stream,
     unmeasured_best,
@@ -54,6 +55,7 @@ absent, missing and negative counts are carried or 0; absent, missing, negative,
 zero capacities are carried or backfilled."""
 IDLE = "a count above 0 beside a capacity of 0 or less"
 """Why an entity without a share does not play."""
+ZERO_WOULD_BE_BEST = "a zero would be the best if it hid a count"
 _SOURCES = ["count_source", "capacity_source"]
 _OF_CASES = ["suppressed_cases", "missing_cases", "negative_cases"]
 _MANY_ABOVE = 0.01  # share of the counts of a stream that may be cut without being asked for
@@ -217,11 +219,13 @@ def clean_stream(
     left_out = f"of these, {counted(small, 'entity')} with a capacity below {least:g} do not play"
     idle_named = [f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()]
     best = unmeasured_in_words(unmeasured["periods"], unmeasured["share"], of=number)
+    zeros = unmeasured.get("zero_share", 0)
     checks = {
         f"missing counts set to 0: {touched['zero_counts']:,} of {size:,} cells": (
             touched["zero_counts"] > _MANY_ZEROED * size
         ),
         f"{best}; results depend on how these are read": unmeasured["share"] > MANY_UNMEASURED,
+        f"with {100 * zeros:.0f}% of the possible gain, {ZERO_WOULD_BE_BEST}": zeros,
         f"{IDLE} (cleaning.capacity_zero: {rules.capacity_zero}): {'; '.join(idle_named)}": (
             idle_named
         ),
@@ -232,7 +236,7 @@ def clean_stream(
         f"periods in which no entity has a count, left out: {'; '.join(blank)}": blank,
         f"periods missing: {'; '.join(missing)}": missing,
     }
-    changed = cut | ~table[_SOURCES].isin(["reported"]).all(axis=1)
+    changed = cut | ~table[_SOURCES].isin(["reported", ZERO_OR_HIDDEN]).all(axis=1)
     report = {
         "stream": label,
         "entities": table["entity"].nunique(),
@@ -461,6 +465,11 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
         rows["largest density"] = [f"{stream['largest_density']:.3f}" for stream in streams]
     rows["periods in which no measured number is the largest"] = [it["periods"] for it in best]
     rows["their share of the possible gain, %"] = [f"{100 * it['share']:.3g}" for it in best]
+    zeros = [unmeasured.get("zero_share", 0) for unmeasured in best]
+    if any(zeros):
+        rows[f"share of the possible gain with which {ZERO_WOULD_BE_BEST}, %"] = [
+            f"{100 * share:.3g}" for share in zeros
+        ]
     simulated = " (simulated data)" if provenance["simulated"] else ""
     fetched = provenance.get("fetched", {})
     told = (("retrieved", "retrieved"), ("from", "url"))  # one placed by hand lacks them

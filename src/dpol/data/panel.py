@@ -16,6 +16,7 @@ from dpol.core.words import counted, did_you_mean, listed, one_line
 from dpol.data import tidy
 from dpol.data.question import Gain
 from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods, lacks_weekday
+from dpol.data.stream import ZERO_OR_HIDDEN
 from dpol.data.table import (
     LARGEST,
     PAIR,
@@ -355,6 +356,7 @@ def fill(
                 suppressed=hidden,
                 sum=summed,
                 carried=carried,
+                **{ZERO_OR_HIDDEN: (count == 0) & rules.zeros_hide},
             ),
             "capacity_source": _sources(
                 zero=idle, sum=summed_beds & known, carried=beds_carried, backfilled=backfilled

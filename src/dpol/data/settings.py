@@ -404,6 +404,11 @@ class Cleaning(Settings):
     """Replaces a suppressed count; a suppressed or negative capacity is missing.
 
     With `columns.count_days` it only replaces a count whose coverage is unknown."""
+    zeros_hide: bool = False
+    """Whether a count of 0 may be a suppressed one.
+
+    dpol still plays it as 0, and says for how much of the possible gain such a zero would be the
+    best if it were read as a suppressed count is."""
     suppressed_sum: Annotated[float, Field(ge=1, le=3)] = 2.0
     """Replaces a suppressed sum of `columns.count_days`, which hides 1 to 3."""
     capacity_zero: Literal["error", "drop", "absent", "carry"] = "error"

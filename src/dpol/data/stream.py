@@ -58,11 +58,14 @@ PUBLIC = "public"
 that no game is played again when it changes: `Run.stream` and `read_table` set it."""
 UNMEASURED = "unmeasured"
 """Key in a stream's provenance: in how many periods no measured number is the largest gain
-(`periods`), and with which share of the possible gain (`share`); absent without a panel."""
+(`periods`), and with which share of the possible gain (`share`); for which share a zero would be
+the largest if it were a suppressed count (`zero_share`); absent without a panel."""
 MANY_UNMEASURED = 0.05
 """Share of the possible gain that numbers which nobody measured may decide without a word."""
 MEASURED = ("reported", "sum")
 """Sources of the numbers of a panel that somebody measured."""
+ZERO_OR_HIDDEN = "zero_or_hidden"
+"""Source of a count of 0 that may be a suppressed one (`dataset.cleaning.zeros_hide`)."""
 HOLDS = "This folder holds your raw counts"
 COMPUTED = "These numbers are computed from raw counts that are not public"
 """What `warning_of` warns of: everything that writes outside `results/` asks it."""
@@ -280,8 +283,9 @@ def warning_of(private: bool, what: str) -> str:
 
 
 def unmeasured_of(stream: GainStream) -> dict[str, Any]:
-    """Return `UNMEASURED` of a stream; of gains without a panel, nothing is unmeasured."""
-    return {"periods": 0, "share": 0.0, **stream.provenance.get(UNMEASURED, {})}
+    """Return periods and share of `UNMEASURED`; of gains without a panel, nothing is unmeasured."""
+    found = stream.provenance.get(UNMEASURED, {})
+    return {"periods": found.get("periods", 0), "share": found.get("share", 0.0)}
 
 
 def unmeasured_in_words(periods: int, share: float, of: int, period: str = "period") -> str:
@@ -374,8 +378,18 @@ def unmeasured_best(rows: pd.DataFrame, gain: str, sources: Sequence[str]) -> di
     best, possible = gains.max(), gains.max() - gains.mean()
     known = rows[measured].groupby("period")[gain].max().reindex(best.index)
     decided = ~(known >= best) & (possible > _ROUNDING * best)
-    share = possible[decided].sum() / possible.sum() if decided.any() else 0.0
-    return {"periods": int(decided.sum()), "share": round(float(share), 6)}
+
+    def share(decided: pd.Series[bool]) -> float:
+        of = possible[decided].sum() / possible.sum() if decided.any() else 0.0
+        return round(float(of), 6)
+
+    found = {"periods": int(decided.sum()), "share": share(decided)}
+    zero = rows["count_source"] == ZERO_OR_HIDDEN
+    if not zero.any():
+        return found
+    read_as = rows.loc[rows["count_source"] == "suppressed", "count"].max()
+    least = rows[zero].groupby("period")["capacity"].min().reindex(best.index)
+    return {**found, "zero_share": share(read_as / least > best)}
 
 
 def build_stream(

@@ -227,8 +227,7 @@ MEMORY = replace(
     memory="chains",
 )
 NOISES: dict[str, Noise] = {
-    noise.name: _checked(noise)
-    for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY, MEMORY)
+    noise.name: _checked(noise) for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY, MEMORY)
 }
 """Noises of dpol by name."""
 NOISE_GROUP = "dpol.noises"

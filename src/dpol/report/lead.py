@@ -172,9 +172,9 @@ def _cost(rule: Row, streams: pd.DataFrame, config: Config) -> str:
     at_level = gains.groupby(games["mu"]).mean()
     if rule["mu"] == math.inf or math.inf not in at_level.index:
         return ""
-    free, kept = at_level.loc[math.inf], at_level.loc[rule["mu"]]
-    lost = free["gain_share"] - kept["gain_share"]
-    half = free["gain_share_half_width"] + kept["gain_share_half_width"]
+    share, half_width = (dict(at_level[name]) for name in at_level)
+    lost = float(share[math.inf] - share[rule["mu"]])
+    half = float(half_width[math.inf] + half_width[rule["mu"]])
     return f", and privacy costs it {fixed(lost, 1)}{plus_minus(half, 1)} {unit}"
 
 

@@ -17,7 +17,7 @@ from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import read_json, write_json, write_text
 from dpol.core.schemas import readable
-from dpol.data.cleaning import IDLE, rows_read_of
+from dpol.data.cleaning import IDLE, ZERO_WOULD_BE_BEST, rows_read_of
 from dpol.data.settings import Dataset
 from dpol.data.stream import HOLDS, warning_of
 from dpol.report.crate import (
@@ -323,6 +323,9 @@ def _picture(files: RunFiles, dataset: Dataset) -> str:
 def _decided(stream: Mapping[str, Any]) -> str:
     found = stream["unmeasured"]
     share = f"{100 * found['share']:.0f}% of the possible gain"
+    zeros = found.get("zero_share", 0)
+    if zeros > 0:
+        share += f"; with {100 * zeros:.0f}%, {ZERO_WOULD_BE_BEST}"
     return f"{stream['stream']}: {found['periods']} of {stream['periods']} ({share})"
 
 
