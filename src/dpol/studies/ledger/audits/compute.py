@@ -17,7 +17,7 @@ AUDITS: Mapping[Attacked, tuple[Callable[[Audits, int], Iterator[Audit]], ...]] 
     "actions": (audit_adabatch, audit_messages),
 }
 """Functions from settings and root seed to audits, by what they attack."""
-SAMPLED = 35
+SAMPLED = 30
 """Number of sampled bounds of the study, which share the error that the settings allow."""
 
 
