@@ -18,11 +18,21 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from scipy.optimize import isotonic_regression
 
+import laplace_noise
 from dpol.experts.registry import REGISTRY
 from dpol.labels.registry import LEARNERS, SELECTORS
-from dpol.noise import NOISES
+from dpol.noise import NOISES, find_noise
 from dpol.show import entries, panels
-from dpol.show.entries import ALGORITHMS, DASHED, ENTRIES, LABEL_LEARNERS, OTHERS, Look, looks_of
+from dpol.show.entries import (
+    ALGORITHMS,
+    DASHED,
+    ENTRIES,
+    LABEL_LEARNERS,
+    OTHERS,
+    Look,
+    looks_of,
+    noise_entry,
+)
 from dpol.show.heat_map import least_usual
 from legible import assert_legible, legend_texts, lines, plain, points
 
@@ -185,6 +195,11 @@ def test_every_name_of_a_registry_has_an_entry() -> None:
     }
     lost = [name for kind, names in registered.items() for name in {*names} - {*ENTRIES[kind]}]
     assert lost == [], "add `NAME: {}` to src/dpol/show/entries.yaml"
+
+
+@pytest.mark.parametrize("name", [*NOISES, laplace_noise.NAME])
+def test_a_noise_that_is_not_in_the_papers_has_the_mark(name: str) -> None:
+    assert noise_entry(name).beyond == (find_noise(name).origin != "paper")
 
 
 # ---- heat maps -----------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def table(title: str = "NM", *, grouped: bool = True) -> Table:
             TableSection(title, "n = 2", groups),
             TableSection("PA", "n = 3", (Group("plain", (whole,)),)),
         ),
-        footers=("±: half width", "†: ours"),
+        footers=("±: half width", "†: not in the papers"),
         numbers=pd.DataFrame(),
     )
 
@@ -48,7 +48,7 @@ def test_markdown(grouped: bool) -> None:
         f"|  | {noise[2]}μ = 2 | 1 | 2 |",
         f"|  | {noise[3]}μ = 1 | 3 |  |",
         f"| **PA** (n = 3) | {noise[4]}μ = 2 | 1 | 2 |",
-        *("", "- ±: half width", "- †: ours"),
+        *("", "- ±: half width", "- †: not in the papers"),
     ]
 
 
