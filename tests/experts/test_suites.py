@@ -57,19 +57,22 @@ def test_names_and_blocks_may_stand_beside_each_other():
         parse_experiment({**SMALL, "suites": ["locl"]}, "here")
 
 
+CONSTANT = "isotropic-constant"
+
+
 def test_an_entry_plays_with_its_own_noises():
     suite = Suite(
         noises=["isotropic", "capacity"],
-        algorithms=["rw-ftpl", {"algorithm": "persistence", "noises": ["capacity", "fast"]}],
+        algorithms=["rw-ftpl", {"algorithm": "persistence", "noises": ["capacity", CONSTANT]}],
     )
     last = {"algorithm": "persistence"}
     assert suite.by_noise == {
         "isotropic": ("rw-ftpl",),
         "capacity": ("rw-ftpl", last),
-        "fast": (last,),
+        CONSTANT: (last,),
     }
     assert [*Suite(algorithms=["follow-the-leader"]).by_noise] == [NO_NOISE]
-    for noises in ([], ["louder"], ["fast", "fast"], "fast"):
+    for noises in ([], ["louder"], [CONSTANT, CONSTANT], CONSTANT):
         entry = {"algorithm": "persistence", "noises": noises}
         with pytest.raises(ValueError, match="noise|twice"):
             Suite(algorithms=[entry])

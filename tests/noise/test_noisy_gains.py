@@ -1,19 +1,22 @@
 """Noise on a stream: its scale, its memory and its record."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
 import pytest
 
+import laplace_noise
 from dpol.core.errors import DataError
 from dpol.noise import NOISES, noise_scale, privatize
 from dpol.noise.noises import memory_of
 from dpol.noise.noisy_gains import Seeds, achieved_mu
 from dpol.privacy.guarantee import ONE_PERSON
+from dpol.privacy.losses import Loss
+from dpol.privacy.noise_laws import LAPLACE
 
 ROOT2 = math.sqrt(2.0)
-GAUSSIAN = [name for name, noise in NOISES.items() if noise.mechanism is None]
 BEDS = [[10.0, 20.0, 40.0], [5.0, 50.0, 100.0]]
 GAINS = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
 
@@ -71,7 +74,7 @@ def test_mu_infinity_means_no_noise(hospitals, given_gains, noise):
         assert noisy.guarantee.mu == math.inf
 
 
-@pytest.mark.parametrize("usual", ["isotropic", "laplace-uniform"])
+@pytest.mark.parametrize("usual", ["isotropic", laplace_noise.NAME])
 def test_noise_depends_on_all_that_names_it_and_not_on_the_gains(make_stream, usual):
     def standard(gains=GAINS, label="test", noise=usual, mu=1.0, seed=7):
         stream = make_stream(gains, BEDS[:1] * 2, label=label)
@@ -100,7 +103,7 @@ def test_two_releases_with_one_seed_share_their_draws(make_stream, noise, change
 
 
 @pytest.mark.parametrize("change", [1, 3])
-@pytest.mark.parametrize("noise", GAUSSIAN)
+@pytest.mark.parametrize("noise", NOISES)
 def test_the_guarantee_names_the_noise_and_what_a_person_moves(make_stream, noise, change):
     stream = make_stream(GAINS, BEDS, count_sensitivity=float(change))
     guarantee = private(stream, noise, 0.5).guarantee
@@ -135,6 +138,64 @@ def test_noisy_gains_say_what_they_were_drawn_from(hospitals):
     assert not noisy.gains.flags.writeable
     assert not noisy.noise_scale.flags.writeable
     assert noisy.seeds == Seeds(seed=3, stream="test", noise="capacity", mu=0.5, replicates=(4, 2))
+
+
+# ---- Laplace noise of another package ------------------------------------------------------------
+
+
+def test_laplace_noise_is_drawn_on_counts_at_its_strengths(hospitals):
+    noisy = private(hospitals, laplace_noise.NAME, 1.0, replicates=[4, 2])
+    generators = noisy.seeds.local_noise().generators
+    draws = np.stack([each.laplace(size=(3, 3)) for each in generators])
+    of_one = 3 / np.array(BEDS) / laplace_noise.strength_for(1.0, stay=1)
+    np.testing.assert_allclose(noisy.initial, draws[:, 0] * of_one[0], rtol=1e-10)
+    np.testing.assert_allclose(noisy.gains, GAINS + draws[:, 1:] * of_one, rtol=1e-9)
+    np.testing.assert_allclose(noisy.noise_scale, ROOT2 * of_one, rtol=1e-10)
+
+
+STRENGTHS = np.outer([0.1, 0.4, 0.3, 0.2], [1, 2, 4])
+"""Strengths of four rounds and three places."""
+
+
+def dearest(sets_of_rounds):
+    """Return mu of the dearest stay, over sets of rounds and the two places of each round."""
+    pairs = [*itertools.combinations(range(3), 2)]
+    stays = {
+        tuple(sorted(STRENGTHS[t, i] for t, pair in zip(rounds, moved, strict=True) for i in pair))
+        for rounds in sets_of_rounds
+        for moved in itertools.product(pairs, repeat=len(rounds))
+    }
+    return max(sum((LAPLACE.loss(e, 1) for e in stay), Loss()).mu for stay in stays)
+
+
+def test_the_record_of_unequal_laplace_noise_is_that_of_the_dearest_stay(monkeypatch, make_stream):
+    """The two dearest rounds are in a row."""
+    stream = make_stream(np.full((4, 3), 0.5), [[10.0, 20.0, 40.0]] * 4, stay=2)
+    unequal = dataclasses.replace(
+        laplace_noise.NOISE, scale=lambda stream, mu: ROOT2 / (STRENGTHS * stream.capacity)
+    )
+    monkeypatch.setattr(laplace_noise, "UNEQUAL", unequal, raising=False)
+    record = private(stream, "laplace_noise:UNEQUAL").guarantee
+    assert record.mu == pytest.approx(dearest([(0, 1), (1, 2), (2, 3)]))
+    for weeks in (1, 2):
+        expected = dearest(itertools.combinations(range(4), weeks))
+        assert record.of_rounds(weeks).mu == record.stays[weeks - 1].mu == pytest.approx(expected)
+    assert (record.sensitivity, record.sensitivity_unit) == (2.0, "L1, persons")
+    assert record.mechanism == "laplace_noise:UNEQUAL, Laplace noise on counts"
+
+
+def test_a_best_guess_is_that_of_the_draws(random_stream):
+    """A person stays at one of two places, and the likelier is guessed.
+
+    A share of right guesses is within 5 standard deviations, but for a chance of 6e-7.
+    """
+    stream, error = dataclasses.replace(random_stream(4, 2), stay=4), 2.5 / math.sqrt(RUNS)
+    noisy, less = (private(stream, laplace_noise.NAME, mu, replicates=RUNS) for mu in (1.0, 1.5))
+    noise = (noisy.gains - stream.gains) * stream.capacity
+    odds = (np.abs(noise + np.array([1, -1])) - np.abs(noise)).sum(axis=(1, 2)).round(9)
+    right = (odds > 0).mean() + (odds == 0).mean() / 2
+    assert abs(right - noisy.guarantee.loss.guess) <= error
+    assert abs(right - less.guarantee.loss.guess) > error
 
 
 # ---- correlated noise ----------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import signal, special
 
+import laplace_noise
 from dpol.noise import NOISES, privatize
 from dpol.privacy.composition import lattice_masses, places, spread
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
@@ -301,7 +302,9 @@ def test_masses_on_another_grid_keep_probabilities_with_and_without_the_person(o
 
 
 def test_a_record_that_was_read_knows_the_next_longer_stay(random_stream):
-    record = privatize(random_stream(40, 3), "laplace-uniform", 1.0, seed=1, replicates=1).guarantee
+    record = privatize(
+        random_stream(40, 3), laplace_noise.NAME, 1.0, seed=1, replicates=1
+    ).guarantee
     read = replace(record, in_rounds=None)
     mus = [read.of_rounds(rounds).mu for rounds in (1, 3, 8, 9, 17)]
     known = [record.of_rounds(rounds).mu for rounds in (1, 4, 8)]
