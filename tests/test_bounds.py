@@ -1,6 +1,7 @@
 """An "at most" is true wherever it is printed: Phi(1) = 0.84134 at mu = 2 is never 84.1 or 84."""
 
 import json
+import math
 import re
 from dataclasses import replace
 
@@ -12,9 +13,8 @@ from dpol.report.lead import answer_of
 from dpol.report.widgets import answer_widget
 from dpol.show import panels
 from dpol.show.words import joint_confidence, proved
-from dpol.studies.league.figure import answer_table, draw_privacy_utility, level_title
+from dpol.studies.league.figure import draw_privacy_utility, level_title
 from dpol.studies.league.privacy import attacked, privacy_table
-from dpol.studies.league.promises import promise_in_words
 from dpol.studies.league.table import league_table
 from report.run_by_hand import config
 from standings_by_hand import standings_of
@@ -22,7 +22,7 @@ from tables_by_hand import INF, lines, run, summary
 
 MU, GUESS, WRONG = 2.0, "84.2", re.compile(r"(?<![\d.])84(?:\.1\d*)?(?![\d.])")
 FACTS = replace(config().facts, streams={"nm": "Here"}, levels=(INF, MU))
-ROWS = [run("rw-ftpl", INF, 40.0), run("rw-ftpl", MU, 30.0)]
+ROWS = [run("rw-ftpl", mu, gain, mu_carried=math.nan) for mu, gain in ((INF, 40.0), (MU, 30.0))]
 
 
 def frames():
@@ -54,7 +54,6 @@ WAYS = {
     "level": lambda: level_title(MU),
     "figure": texts_of_figure,
     "axis": axis,
-    "answer": lambda: texts_of_table(answer_table(frames(), FACTS)),
     "privacy": lambda: texts_of_table(privacy_table(frames(), FACTS)),
     "page": lambda: json.dumps(answer_widget(frames(), FACTS)[0]),
 }
