@@ -23,7 +23,7 @@ from dpol.experts.learners.typical_level import TypicalLevel
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import RawGains, guarantee_of, play_rounds
-from dpol.experts.registry import LEARNERS, REGISTRY, label_of, make_members
+from dpol.experts.registry import LEARNERS, REGISTRY, label_of, make_members, simplicity_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CENTRAL_NOISES, NOISES, NoisyGains, privatize
 from replicates import many
@@ -241,6 +241,14 @@ def test_the_default_label_is_that_of_the_registry_or_the_class():
         for member in make_members(name):
             assert label_of(member.algorithm) == member.label
     assert (label_of(Bank()), label_of(RWMeta(0.5))) == ("Bank", "rw-meta")
+
+
+# --- The order of simplicity ---
+
+
+def test_the_registry_is_ordered_and_unknown_names_are_last():
+    assert [simplicity_of(name) for name in REGISTRY] == [*range(len(REGISTRY))]
+    assert simplicity_of("my.package:Mine") == simplicity_of("") == len(REGISTRY)
 
 
 # ---- the manual of configs -----------------------------------------------------------------------
