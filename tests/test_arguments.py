@@ -238,6 +238,6 @@ def test_numbers_of_any_precision_are_computed_in_double_precision(kind: type) -
 
 
 def test_whole_numbers_of_numpy_are_taken() -> None:
-    ours = noisy(mu=np.int64(2), seed=np.int64(7), replicates=np.int32(3))
+    given = noisy(mu=np.int64(2), seed=np.int64(7), replicates=np.int32(3))
     same = noisy(mu=2.0, seed=7, replicates=[0, 1, 2])
-    assert ours.gains.tolist() == same.gains.tolist()
+    assert given.gains.tolist() == same.gains.tolist()

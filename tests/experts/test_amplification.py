@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize, special
 
 import adabatch_plain as plain
-from checks import scales
+import laplace_noise
 from dpol.experts import amplification
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.amplification import (
@@ -294,16 +294,13 @@ def test_the_whole_game_equals_the_plain_one(name, n, alpha, eta, draw_noisy, cr
     assert sizes.tolist() == [expected[1] for expected in games]
 
 
-def test_the_paper_is_told_from_ours():
+def test_the_bound_of_the_paper_is_told_from_that_of_dpol():
     assert (RWAdaBatch().bound, RWAdaBatch().origin) == ("borell-tis", "paper")
-    assert RWAdaBatch(bound="reflection").origin == "ours"
+    assert RWAdaBatch(bound="reflection").origin == "dpol"
 
 
 def test_adabatch_refuses_noise_of_another_law(random_stream):
-    """Also of another package, which has a scale and no mechanism."""
-    name = scales.named("Laplace by pure epsilon")
-    noisy = privatize(random_stream(4, 4), name, 1.0, seed=1, replicates=2)
-    assert noisy.mechanism is None
+    noisy = privatize(random_stream(4, 4), laplace_noise.NAME, 1.0, seed=1, replicates=2)
     with pytest.raises(ValueError, match="RWAdaBatch needs Gaussian noise"):
         play(RWAdaBatch(), noisy)
 

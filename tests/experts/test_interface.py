@@ -41,12 +41,12 @@ def register(monkeypatch):
 
 @dataclass
 class Thawed(Functions, LocalAlgorithm[Any]):
-    origin: ClassVar[str] = "ours"
+    origin: ClassVar[str] = "dpol"
 
 
 @dataclass(frozen=True)
 class NoStep(LocalAlgorithm[Any]):
-    origin: ClassVar[str] = "ours"
+    origin: ClassVar[str] = "dpol"
 
     def init(self, setup: Any) -> Any: ...
 
@@ -55,14 +55,14 @@ class NoStep(LocalAlgorithm[Any]):
     ("kind", "message"),
     [
         (Thawed, "must be a frozen dataclass; `@dataclass(frozen=True)`"),
-        (type("No", (Functions, LocalAlgorithm), {"origin": "ours"}), "must be a frozen dataclass"),
+        (type("No", (Functions, LocalAlgorithm), {"origin": "dpol"}), "must be a frozen dataclass"),
         (
             None,
             "mine: None: must derive from an algorithm or from a bank of learners; `class Mine(",
         ),
         (frozen(), "Mine (MODULE): must derive from an algorithm or from a bank"),
         (NoStep, "mine: cannot be made: Can't instantiate abstract class NoStep "),
-        (frozen(CentralAlgorithm, origin="ours"), "Can't instantiate abstract class Mine "),
+        (frozen(CentralAlgorithm, origin="dpol"), "Can't instantiate abstract class Mine "),
     ],
     ids=lambda x: x[:20] if isinstance(x, str) else getattr(x, "__name__", None),
 )

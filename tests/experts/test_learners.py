@@ -102,10 +102,10 @@ def test_slope_share_is_the_ratio_of_a_penalised_least_squares_fit(sizes, penalt
     fitted = np.array(
         [plain.ridge_prediction(unit, window, penalty) for unit in np.eye(rounds).tolist()]
     )
-    ours = 1 + slope_share(rounds, window, penalty) * np.arange(rounds, 0, -1)
-    factor = fitted @ ours / (ours @ ours)
+    falling = 1 + slope_share(rounds, window, penalty) * np.arange(rounds, 0, -1)
+    factor = fitted @ falling / (falling @ falling)
     assert factor > 0
-    np.testing.assert_allclose(fitted, factor * ours, atol=1e-9 * np.abs(fitted).max())
+    np.testing.assert_allclose(fitted, factor * falling, atol=1e-9 * np.abs(fitted).max())
 
 
 def test_all_twelve_lines_equal_the_plain_ones(draw_noisy):

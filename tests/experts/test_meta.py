@@ -71,7 +71,7 @@ def test_the_papers_learners_and_origin():
     assert dict(PENALTIES) == {"weak": 0.1, "medium": 1.0, "strong": 10.0}
     assert RWMeta().origin == RWMeta(2).origin == "paper"
     for other in (RWMeta(0.0), RWMeta(decorrelate=False), RWMeta(learners=BANKS)):
-        assert other.origin == "ours"
+        assert other.origin == "dpol"
 
 
 # ---- the divided budget --------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""L2P, the dartboard and their rivals beside plain versions, and L2P as an algorithm for gains."""
+"""L2P, the dartboard and others beside plain versions, and L2P as an algorithm for gains."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_large_losses_neither_overflow_nor_vanish(shift):
     assert measure.sample(state, ReplicateGenerators(tapes)).tolist() == [0, 1, 1]
 
 
-# ---- rivals --------------------------------------------------------------------------------------
+# ---- other algorithms ----------------------------------------------------------------------------
 
 
 def generators(replicates: int) -> ReplicateGenerators:
@@ -237,8 +237,8 @@ def test_the_published_accountant_comes_with_the_normaliser_of_the_paper_which_i
     kinds = [LazyWeights(accountant=accountant) for accountant in ("sound", "published")]
     assert [kind.parameters_for(setup).normaliser for kind in kinds] == [1.0, 2.0]
     kinds += [ShrinkingDartboard(accountant=accountant) for accountant in ("sound", "published")]
-    assert [kind.origin for kind in kinds] == ["ours", "paper"] * 2
-    assert dataclasses.replace(kinds[1], largest_batch=1).origin == "ours"
+    assert [kind.origin for kind in kinds] == ["dpol", "paper"] * 2
+    assert dataclasses.replace(kinds[1], largest_batch=1).origin == "dpol"
 
 
 def test_a_mu_that_cannot_be_reached_is_an_error():

@@ -59,10 +59,10 @@ def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
         "learner": {"algorithms": [{"algorithm": "rw-meta", "learners": ["adalg:OtherLeaders"]}]},
         "noise": {"algorithms": [{"algorithm": "rw-ftpl", "label": "half"}], "noises": ["half"]},
     }
-    suites = theirs | {"ours": {"algorithms": [{"algorithm": "rw-ftpl", "label": "ours"}]}}
+    suites = theirs | {"shipped": {"algorithms": [{"algorithm": "rw-ftpl", "label": "shipped"}]}}
     raw = read_yaml("config/config.yaml")
     raw = {key: raw[key] for key in ("run", "seed", "dataset", "streams", "privacy")}
-    raw |= {"suites": suites, "report": {"algorithms": ["ours"]}}
+    raw |= {"suites": suites, "report": {"algorithms": ["shipped"]}}
 
     def hashes():
         forget_code()
@@ -78,7 +78,7 @@ def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
     assert {suite for suite in before if "package adalg" in before[suite]} == set(theirs)
     assert "labels" in before["noise"], "nobody knows what another package imports"
     assert "show" not in before["noise"], "a point draws nothing"
-    assert "labels" not in before["ours"]
+    assert "labels" not in before["shipped"]
     file = packages / "adalg.py"
     file.write_text(file.read_text().replace("0.9", "0.8"))
     after = hashes()
@@ -177,9 +177,9 @@ def play(stream, spec):
 
 def test_a_package_may_import_pandas(stream):
     forgets_nothing = {"algorithm": "forgetful-leader", "keep": 1.0}
-    theirs, ours = play(stream, forgets_nothing), play(stream, "rw-ftpl")
-    np.testing.assert_array_equal(theirs.actions, ours.actions)
-    assert theirs.guarantee == ours.guarantee
+    theirs, plain = play(stream, forgets_nothing), play(stream, "rw-ftpl")
+    np.testing.assert_array_equal(theirs.actions, plain.actions)
+    assert theirs.guarantee == plain.guarantee
 
 
 @pytest.mark.parametrize(

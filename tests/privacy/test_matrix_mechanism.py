@@ -61,8 +61,8 @@ def test_noise_on_prefix_sums_by_the_literature(t, largest, root_mean_square, bo
     """The numbers agree to the last published digit."""
     norms = decayed_sums(t).row_norms
     least = least_row_norm(np.tril(np.ones((t, t))))
-    ours = norms.max(), math.sqrt((norms**2).mean()), least
-    np.testing.assert_allclose(ours, (largest, root_mean_square, bound), atol=5.1e-4)
+    found = norms.max(), math.sqrt((norms**2).mean()), least
+    np.testing.assert_allclose(found, (largest, root_mean_square, bound), atol=5.1e-4)
     assert norms.max() / least <= {67: 1.09, 148: 1.08, 1024: 1.06}[t]
 
 

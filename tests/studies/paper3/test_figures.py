@@ -140,10 +140,10 @@ def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> 
         assert not hidden & {line.get_color() for line in ax.lines}
 
 
-def test_lines_are_named_and_those_of_our_learners_marked() -> None:
+def test_lines_are_named_and_those_not_in_the_paper_marked() -> None:
     texts = {" ".join(it.get_text().split()) for name in PANELS for it in drawn(name).findobj(Text)}
     guides = {"lower bound, Theorem 3", "upper bound of EXP3, Theorem 5", "slope −1/2"}
-    names = {marked(it.title, it.origin == "ours") for it in LEARNERS.values()}
+    names = {marked(it.title, it.origin != "paper") for it in LEARNERS.values()}
     assert guides | names <= texts
 
 

@@ -106,13 +106,13 @@ def by_hand(row, replicate):
     key = (row.adversary, row.T, row.d, row.epsilon)
     coins = replicate_generators(5, key, [replicate], name)
     if row.algorithm.startswith(PLAYED):
-        ours = row.algorithm in ("l2p-sound", ONE_ROUND)
+        sound = row.algorithm in ("l2p-sound", ONE_ROUND)
         shadow = row.algorithm not in DARTBOARDS
         parameters = LazyParameters(
             int(row.batch_size),
             row.eta,
             row.fake_switch,
-            normaliser=1.0 if ours else 2.0,
+            normaliser=1.0 if sound else 2.0,
             shadow=shadow,
             limit=math.inf if math.isnan(row.limit) else row.limit,
         )
@@ -188,8 +188,8 @@ def test_accounted_epsilons_agree_with_the_parameters():
     assert table.loc[~lazy, [*columns, "eta", "fake_switch"]].isna().all(axis=None)
     assert (table["limit"].notna() == (table["algorithm"] == "dartboard-published")).all()
     for row in table[lazy].itertuples():
-        ours = row.algorithm in ("l2p-sound", ONE_ROUND)
-        game = LazyGame(row.T, 1e-6, largest_change=1.0, normaliser=1.0 if ours else 2.0)
+        sound = row.algorithm in ("l2p-sound", ONE_ROUND)
+        game = LazyGame(row.T, 1e-6, largest_change=1.0, normaliser=1.0 if sound else 2.0)
         account = {
             "l2p-published": published_epsilon,
             "dartboard-sound": functools.partial(sound_epsilon, shadow=False),
