@@ -42,9 +42,9 @@ RECORDED = {
         "oracle_gain", "best_fixed_gain", "simulated", "guaranteed_mu",
     ],
     "standings": [
-        *("question", "stream", "algorithm", "family", "noise", "mu", "best", "guarantee"),
-        *("model", "rank", "gain_share", "gain_share_half_width", "best_fixed_share"),
-        *("unmeasured_share", "to_best", "to_best_half_width"),
+        *("question", "stream", "algorithm", "family", "noise", "mu", "best", "not_told_apart"),
+        *("curator", "guarantee", "model", "rank", "gain_share", "gain_share_half_width"),
+        *("best_fixed_share", "unmeasured_share", "to_best", "to_best_half_width"),
     ],
     "amplification": [
         *("n", "T", "t", "mu", "alpha", "bound", "kind", "false_positive", "false_negative"),
