@@ -20,7 +20,6 @@ const root = tab.locator("#answer-widget");
 const see = () => root.evaluate((it) => ({
   lead: document.querySelector(".lead").textContent,
   slider: it.querySelector("input").getAttribute("aria-valuetext"),
-  marked: [...document.querySelectorAll(".part:has(#answer-widget) .marked")].map((cell) => cell.textContent.trim()),
   told: it.querySelector("svg").getAttribute("aria-label").split(": ").slice(1).join(": ").split("; "),
   numbers: [...it.querySelectorAll(".number")].map((text) => [text.textContent, text.getBoundingClientRect().y]),
   hash: location.hash,
@@ -51,7 +50,7 @@ for (const [act, ...facts] of JSON.parse(steps)) {
 if (picture) await tab.screenshot({ path: picture });
 
 // On paper and without JavaScript, the figure of the run stands in its place.
-const parts = ["#answer-widget", "#figure-privacy-utility .panel img", "div[aria-label='Share of the possible gain kept']"];
+const parts = ["#answer-widget", "#figure-privacy-utility .panel img"];
 const shown = (it) => parts.map(
   (selector) => it.evaluate((name) => document.querySelector(name).checkVisibility(), selector));
 found.screen = await Promise.all(shown(tab));

@@ -61,18 +61,17 @@ found.violations = results.violations.map(
 found.passes = results.passes.map((it) => it.id);
 
 // Three clicks: ascending, descending, and back. In a table with groups, each row gets their labels.
-found.sorted = await tab.evaluate(() =>
-  ["Share of the possible gain kept", "Every system at every level"].map((caption) => {
-    const table = document.querySelector(`[aria-label^="${caption}"] table`);
-    if (!table) return null;
-    const head = table.tHead.rows[0].cells[0];
-    return [0, 1, 2].map(() => {
-      head.querySelector("button").click();
-      const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
-      const texts = rows.map((row) => row.cells[0].textContent.trim());
-      return [texts, head.getAttribute("aria-sort"), new Set(rows.map((it) => it.cells.length)).size];
-    });
-  }));
+found.sorted = await tab.evaluate(() => {
+  const table = document.querySelector("[aria-label^='Every system at every level'] table");
+  if (!table) return null;
+  const head = table.tHead.rows[0].cells[0];
+  return [0, 1, 2].map(() => {
+    head.querySelector("button").click();
+    const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
+    const texts = rows.map((row) => row.cells[0].textContent.trim());
+    return [texts, head.getAttribute("aria-sort"), new Set(rows.map((it) => it.cells.length)).size];
+  });
+});
 
 await tab.reload();
 
