@@ -254,7 +254,7 @@ def test_results_may_be_in_a_storage(imported: Path, bucket: Any, tmp_path: Path
     held = [
         it for it in objects if it.endswith(".parquet") or "/figures/" in it or "/tables/" in it
     ]
-    assert {"results/test/summary.parquet", "results/test/tables/answer.csv"} <= {*held}
+    assert {"results/test/summary.parquet", "results/test/tables/league.csv"} <= {*held}
     assert {it: objects[it] for it in held} == {it: (imported / it).read_bytes() for it in held}
     assert "Nothing to be done" in succeed(start(tmp_path, *flags, *given, "--dry-run", **keys))
     # A table that a job makes stays here, too.

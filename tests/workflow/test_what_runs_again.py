@@ -47,7 +47,6 @@ CONFIG: Config = {
     },
     "replicates": 100,
     "lazy": SMALL["lazy"],
-    "comparison": {"ours": {"algorithm": "rw-ftpl", "noise": "isotropic"}},
     "report": {"algorithms": ["rw-meta", "tree-ftpl-min-noise"]},
 }
 
@@ -85,11 +84,6 @@ def local(*algorithms: str) -> Config:
     return {"suites": SUITES | {"local": {"algorithms": [*algorithms]}}}
 
 
-def ours(algorithm: str) -> Config:
-    """Return the comparison with another method of ours."""
-    return {"comparison": {"ours": {"algorithm": algorithm, "noise": "isotropic"}}}
-
-
 CONFIGS: dict[str, tuple[int, Config]] = {
     "nothing": (0, {}),
     "a stream more": (4, {"streams": STREAMS | {"C": {"groups": ["C"]}}}),
@@ -103,7 +97,7 @@ CONFIGS: dict[str, tuple[int, Config]] = {
         {"suites": {"local": SUITES["local"]}, "report": {"algorithms": ["rw-meta"]}},
     ),
     "an algorithm more in a suite": (4, local("rw-ftpl", "rw-meta", "ridge")),
-    "an algorithm less in a suite": (4, local("rw-meta") | ours("rw-meta")),
+    "an algorithm less in a suite": (4, local("rw-meta")),
     "200 replicates for 100": (8, {"replicates": 200}),
     "50 replicates for 100": (8, {"replicates": 50}),
     "a study more": (0, {"labels": SMALL["labels"]}),
@@ -116,7 +110,6 @@ CONFIGS: dict[str, tuple[int, Config]] = {
         {"streams": STREAMS | {"A": STREAMS["A"] | {"title": "Other"}}},
     ),
     "another `report.algorithms`": (0, {"report": {"algorithms": ["l2p"]}}),
-    "another `comparison.ours`": (0, ours("rw-meta")),
 }
 """Changes of the config, each with the number of jobs of games that must run."""
 CODE = {
