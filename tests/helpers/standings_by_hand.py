@@ -56,8 +56,8 @@ def tables(rows: Iterable[Row]) -> tuple[pd.DataFrame, pd.DataFrame]:
         for run, gains in zip(runs, totals, strict=True)
         for replicate, gain in enumerate(gains)
     ]
-    for run, gains in zip(runs, totals, strict=True):
-        run |= {"mean_gain": sum(gains) / len(gains), "replicates": len(gains)}
+    for row, gains in zip(runs, totals, strict=True):
+        row |= {"mean_gain": sum(gains) / len(gains), "replicates": len(gains)}
     return summary(runs), pd.DataFrame(parts)
 
 

@@ -67,7 +67,7 @@ AUDITS = (
     {"mechanism": "noise", "variant": "isotropic", "claimed": 1.0, "lower_bound": 0.9},
     {"mechanism": "response", "variant": ODD, "claimed": 1.0, "lower_bound": 1.25},
 )
-MADE = "answer", "league", "claims", "audits"
+MADE = "league", "claims", "audits"
 """Tables that are made from the frames of the run, as a browser reads them."""
 CLEANING = {
     "provenance": {

@@ -214,7 +214,9 @@ def test_a_job_that_was_asked_something_else_tells_nothing(jobs: dict[str, str],
     told = lines(jobs)
     assert told[0].startswith("warning") == (name != "report_cleaning")
     assert (UNFINISHED in told) == (name == "render_report")
-    assert bool([line for line in told if "ridge-w64-strong with" in line]) == (name == "report_cleaning")
+    assert bool([line for line in told if "ridge-w64-strong with" in line]) == (
+        name == "report_cleaning"
+    )
 
 
 @pytest.mark.parametrize("name", MADE.values())
