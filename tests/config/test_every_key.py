@@ -14,13 +14,12 @@ from dpol.core import plugins
 from dpol.core.errors import ConfigError
 from dpol.core.settings import Settings
 from dpol.experts.registry import REGISTRY
-from small_config import COMPARED, GAINS, LOCAL, WEB, changed, parts
+from small_config import GAINS, LOCAL, WEB, changed, parts
 
 Place = tuple[str | int, ...]
 BASES: dict[str, dict[str, Any]] = {
     "small": {},
     "studies": {
-        **COMPARED,
         "batching": {"n_experts": [2], "mus": [0.5]},
         "lazy": {"n_rounds": [10], "n_experts": [2], "epsilons": [1]},
         "convex": {"n_rounds": [10], "dimensions": [2], "epsilons": [1]},

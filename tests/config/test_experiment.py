@@ -225,7 +225,7 @@ def jobs(made):
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_every_shipped_config_is_good_for_editors_too_and_is_shown_as_a_whole(path, capsys):
-    """Ours has the privacy of the baseline for every stay; the shown config makes the same run."""
+    """The shown config makes the same run."""
     loaded = load_experiment(path)
     assert 0 < len(jobs(loaded)) < 2_000
     schema = json.loads((CONFIG / "schema.json").read_text(encoding="utf-8"))

@@ -43,17 +43,6 @@ GAINS: Raw = {
     "dataset": {"source": {"kind": "gains", "file": "gains.parquet", "sensitivity": 0.1}},
     "streams": {"all": {"groups": ["all"]}},
 }
-COMPARED: Raw = yaml.safe_load("""
-suites:
-  paper: {algorithms: [rw-meta, ridge]}
-  ours: {noises: [capacity], algorithms: [random-effects, rw-ftpl]}
-  both:
-    noises: [capacity, isotropic-worst-case]
-    algorithms: [{algorithm: ridge, windows: [5]}, {algorithm: rw-meta, label: careful}]
-  trusted: {algorithms: [tree-ftpl-min-noise]}
-  open: {algorithms: [follow-the-leader]}
-report: {algorithms: [rw-ftpl]}
-""")
 DELETED = object()
 
 

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import get_origin
@@ -141,15 +140,6 @@ def test_what_draws_imports_no_algorithm() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == []
-
-
-def test_exhibits_read_every_fact_that_they_are_given(study) -> None:
-    """A change of any other would draw all figures again for nothing."""
-    modules = [find_spec(it) for section in study.sections for it in section.drawing]
-    folder = Path(find_spec(study.module).origin).parent
-    files = {*folder.rglob("*.py"), *(Path(it.origin) for it in modules)}
-    text = "".join(file.read_text() for file in files)
-    assert [it for it in study.draws if f"facts.{it}" not in text] == []
 
 
 PLAYS = """
