@@ -113,7 +113,6 @@ ELSEWHERE = [
     ({"streams.One": {"groups": ["B"]}}, "streams = ['one', 'both', 'One']: must name different files, also where a file system ignores case; change a label"),
     ({"suites.Open": {"algorithms": ["multiplicative-weights"]}}, "suites = ['noisy', 'trusted', 'open', 'Open']: must name different files, also where a file system ignores case; change a label"),
     ({"questions": {"share": {}, "Share": {"min_capacity": 5}}}, "questions = ['one-share', 'one-Share', 'both-share', 'both-Share']: must name different files, also where a file system ignores case; change a label"),
-    ({**COMPARED, "dataset.readings": {"ones": {"suppressed_value": 1}, "Ones": {"suppressed_value": 2}}}, "dataset.readings = ['ones', 'Ones']: must name different files, also where a file system ignores case; change a label"),
     ({"labels": {}}, "labels = {}: names nothing to compute; give it values, or delete it"),
     ({"labels": {"sweeps": {}}}, "labels = {'sweeps': {}}: names nothing to compute; give it values, or delete it"),
     ({"labels.sweeps": {"rounds": [], "epsilons": []}, "labels.replicates": 5}, "labels = {'sweeps': {'rounds': [], 'epsilons': []}, 'replicates': 5}: names nothing to compute; give it values, or delete it"),
