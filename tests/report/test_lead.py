@@ -197,6 +197,7 @@ def test_the_cost_has_the_interval_of_both_games_in_the_unit_of_the_count() -> N
         ({"gain": {"of": "count", "bound": 40}}, f"{0.4 * cost:.1f} exact c a week"),
     ):
         assert f"privacy costs it {expected}." in said(rows, TWO, apart=True, **changes)[2]
+    assert f"privacy costs it {100 * 30 / 148:.1f} exact c" in said(rows, TWO)[2], "of the first"
     noisy = at_levels("persistence", 54.0, 48.0, 36.0)
     noisy = [it | {"totals": [it["mean_gain"] + (-1) ** k for k in range(20)]} for it in noisy]
     halves = standings_of(noisy)["gain_share_half_width"] * 60
