@@ -89,7 +89,7 @@ def test_noise_depends_on_all_that_names_it_and_not_on_the_gains(make_stream, us
         assert not np.isclose(standard(**{name: value}), one, atol=1e-6).any()
 
 
-@pytest.mark.parametrize("noise", ["isotropic", "capacity-memory", "laplace-uniform"])
+@pytest.mark.parametrize("noise", ["isotropic", "capacity-memory", laplace_noise.NAME])
 @pytest.mark.parametrize("changed", [{"stay": 2}, {"count_sensitivity": 2.0}])
 def test_two_releases_with_one_seed_share_their_draws(make_stream, noise, changed):
     """As `privatize` says: one secret seed is for one release."""

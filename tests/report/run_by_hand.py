@@ -241,7 +241,7 @@ def record(run: Path, *, answer: Sequence[str] = (), **changes: Any) -> Path:
     write_json(run / CRATE, crate)
     for file in (*made, run / WORKFLOW, run / CONFIG, run / CRATE):
         note = Note(asked="", read={}, wrote=checksums(run, [file]), began=0, ended=1)
-        write_note(run / f"logs/{file.relative_to(run)}.log", note)
+        write_note(run, str(file.relative_to(run)), note)
     return run
 
 

@@ -207,7 +207,8 @@ def test_equal_inputs_give_equal_pages(folder: Path, whole: str) -> None:
 
 def test_a_page_comes_with_a_crate_of_its_files(copy: Path) -> None:
     log, files = copy / "logs/job.log", sorted(copy.rglob("*.*"))
-    write_note(log, Note(asked=digest({}), read={}, wrote=checksums(copy, files), began=0, ended=1))
+    note = Note(asked=digest({}), read={}, wrote=checksums(copy, files), began=0, ended=1)
+    write_note(copy, "job", note)
     write_report(
         copy / "report/index.html",
         config_name=PROVENANCE.config_name,
@@ -283,7 +284,7 @@ def test_the_data_have_their_source_and_what_to_check_in_the_table(tmp_path: Pat
     assert caveat == "Zeros may hide counts."
     assert best == "weeks in which nobody measured the best number"
     share = "nm: 13 of 148 (9% of the possible gain"
-    assert said == f"{share}); {share})"
+    assert said == f"{share}); {share}; with 19%, a zero would be the best if it hid a count)"
     idle = "Bedless (H8): a count above 0 beside a capacity of 0 or less in 2 periods"
     assert left == ("left out", idle), "once, and no other"
     text = "stream nm: periods missing: 1 between 2021-01-15 and 2021-01-29"

@@ -192,7 +192,7 @@ def note(name: str, *wrote: str) -> None:
     """Note that a job wrote these files."""
     sums = checksums(RUN, [RUN / it for it in wrote])
     found = Note(asked=digest({"seed": "1"}), read={}, wrote=sums, began=0, ended=1)
-    write_note(RUN / f"logs/{name}.log", found)
+    write_note(RUN, name, found)
 
 
 def lines(jobs: dict[str, str]) -> list[str]:

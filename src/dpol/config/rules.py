@@ -14,6 +14,7 @@ from dpol.core.words import nearest
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CAPACITY, CENTRAL_NOISES, ISOTROPIC, NOISES, find_noise
+from dpol.show.entries import ENTRIES
 from dpol.studies.games.names import BEST_LINEAR, REFERENCE_TOTALS
 
 Rule = Callable[[Config], Iterator[Problem]]
@@ -177,9 +178,15 @@ def labels(config: Config) -> Iterator[Problem]:
         for member in suite.members:
             name = member.label.lower()
             if name in taken:
-                allowed = f"is already {taken[name]}, perhaps in other case; give it a label"
+                allowed = f"is already {taken[name]}; give it a label"
                 yield Problem(("suites", label, "algorithms"), member.label, allowed)
             taken[name] = f"played by suite {label}"
+            entry = ENTRIES["algorithms"].get(name)
+            if entry and entry.plays:
+                (meant,) = make_members(entry.plays)
+                if meant.algorithm != member.algorithm:
+                    allowed = f"is the name of {dict(entry.plays)}; give it another label"
+                    yield Problem(("suites", label, "algorithms"), member.label, allowed)
 
 
 def report(config: Config) -> Iterator[Problem]:

@@ -229,15 +229,12 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     return (Member(label, family, algorithm, foreign),)
 
 
-_WORDS = "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"
 _NUMBER = re.compile(r"(?<![A-Za-z0-9.])[0-9]+(\.[0-9]+)?(e-?[0-9]+)?(?![A-Za-z0-9.])")
 
 
 def _numbers(value: object) -> list[float]:
     """Return the numbers in a label, or in the values of parameters."""
     if isinstance(value, str):
-        for number, word in enumerate(_WORDS):
-            value = value.replace(word, str(number))
         return [float(it.group()) for it in _NUMBER.finditer(value)]
     if isinstance(value, Mapping):
         value = list(value.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import cycle, product
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,8 @@ class Entry:
         long: its name in legends and sentences.
         paper1: the first paper's name for it, if it is a column of Table 2.
         beyond: whether it is not in the papers, and bears a mark.
+        plays: what an algorithm of this label must be in a suite, as a block of a config; empty if
+            its registered name says it.
         look: look of its line, if it has one of its own.
     """
 
@@ -66,6 +68,7 @@ class Entry:
     long: str
     paper1: str = ""
     beyond: bool = False
+    plays: Mapping[str, Any] = field(default_factory=dict)
     look: Look | None = None
 
     @property
@@ -85,7 +88,8 @@ def _look(block: Mapping[str, Any]) -> Look:
 
 
 def _entry(name: str, block: Mapping[str, Any], noun: str) -> Entry:
-    names = {key: block[key] for key in ("short", "long", "paper1", "beyond") if key in block}
+    keys = "short", "long", "paper1", "beyond", "plays"
+    names = {key: block[key] for key in keys if key in block}
     look = {key: value for key, value in block.items() if key not in names}
     usual = {"short": name, "long": f"{names.get('short', name)}{noun}"}
     return Entry(**usual | names, look=_look(look) if look else None)

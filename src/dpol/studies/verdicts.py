@@ -18,7 +18,7 @@ def verdict_on(difference: float, half: float) -> str:
 def verdict_between(lower: float, upper: float) -> str:
     """Return the verdict on a difference whose interval has these ends.
 
-    >>> verdict_between(0.0, 0.0), verdict_between(-math.inf, math.inf)
+    >>> verdict_between(0.0, 0.0), verdict_between(-1.0, 1.0)
     ('equal', 'undecided')
     """
     if lower > 0:

@@ -65,7 +65,7 @@ def test_the_weakest_guarantee_of_all_streams_is_shown(order: int) -> None:
 
 def test_correlated_noise_says_what_longer_stays_pay() -> None:
     # Phi(1 / 2) and Phi(2) are 0.69146 and 0.97725.
-    paid = dict(zip(STAYS, (1.0, 2.0, 3.0, 4.0), strict=True)) | {"noise_memory": "b of 0.8"}
+    paid = dict(zip(STAYS, (1.0, 2.0, 3.0, 4.0), strict=True)) | {"memory": "b of 0.8"}
     shown = privacy(
         run("rw-ftpl", 1.0, 30.0), run("rw-ftpl", 1.0, 20.0, noise="capacity-memory", **paid)
     )

@@ -247,7 +247,6 @@ CHANGED = [
     {"algorithm": "ridge", "windows": [8, 16, 32]},
     {"algorithm": "ridge", "windows": [64]},
 ]
-BY_ANOTHER = {"algorithm": "rw-ftpl", "label": "rw-meta"}
 
 
 @pytest.mark.parametrize(
@@ -260,7 +259,6 @@ BY_ANOTHER = {"algorithm": "rw-ftpl", "label": "rw-meta"}
         ),
         ({"central": {"algorithms": [TREES[0]]}}, TREES[1]),
         ({"local": {"algorithms": CHANGED}}, "rw-meta"),
-        ({"local": {"algorithms": [BY_ANOTHER, "ridge"]}}, "rw-meta"),
         (
             {"local": {"algorithms": ["rw-meta", {"algorithm": "ridge", "windows": [8, 16, 32]}]}},
             "ridge-w64-weak, ridge-w64-medium and ridge-w64-strong",
@@ -327,7 +325,6 @@ def test_runs_without_the_papers_columns_have_no_pairs() -> None:
     "entry",
     [
         {"algorithm": "ridge", "windows": [5]},
-        {"algorithm": "rw-ftpl", "label": "rw-meta"},
         "persistence",
     ],
 )
