@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import math
+import time
 import types
 from dataclasses import replace
 from functools import partial
@@ -387,6 +388,117 @@ def test_seldom_draws_beside_gaussian_noise_have_the_mu_of_their_rarest_test(
     right = draws * math.log(chance * special.expit(e))
     alone = special.ndtri_exp(right) - special.ndtri_exp(right - draws * e)
     assert alone <= loss.mu <= 1.005 * math.hypot(gaussian, alone)
+
+
+# ---- any sum has an answer in time ---------------------------------------------------------------
+
+
+def seldom(loss: Loss, chance: float) -> Loss:
+    return one_draw(loss.draws[0][0].seldom(chance))
+
+
+KINDS = {"Gaussian": lambda e: Loss(gaussian=e), "Laplace": lambda e: LAPLACE.loss(e, 1)}
+KINDS |= {"range": of_range, "pure": pure}
+SECONDS = 6.0
+"""CPU of a sum: 3 s on an idle machine."""
+
+
+def drawn_parts(number: int) -> list[tuple[Loss, int]]:
+    """One to three kinds, of 1 to 1e5 releases and strengths of 1e-10 to 50, a sixth seldom."""
+    rng = np.random.default_rng([11, number])
+    parts = []
+    for _ in range(rng.integers(1, 4)):
+        kind, least = rng.choice(sorted(KINDS)), rng.choice([1e-10, 1e-4])
+        e, count = math.exp(rng.uniform(math.log(least), math.log(50))), 10 ** rng.uniform(0, 5)
+        one = KINDS[kind](e)
+        if kind != "Gaussian" and rng.random() < 1 / 6:
+            one = seldom(one, 10 ** rng.uniform(-7, 0))
+        parts.append((one, 1 if rng.random() < 0.4 else int(count)))
+    return parts
+
+
+def mu_of_a_test(loss: Loss) -> float:
+    """A mu that a loss of one draw has at least, by one test in closed form: the loss is e."""
+    if loss.gaussian:
+        return loss.gaussian
+    ((draw, count),) = loss.draws
+    size = draw.log_moment(np.ones(1))[0]
+    if draw.between == -math.inf:  # all draws lose e
+        right = count * (draw.ends + draw.e / 2 - size)
+        wrong = right - count * draw.e
+    else:  # all draws lose e / 2 at least
+        part = lambda sign: np.logaddexp(  # noqa: E731
+            draw.ends + sign * draw.e / 2,
+            draw.between + math.log(2 * abs(math.expm1(-sign * draw.e / 4))) + sign * draw.e / 2,
+        )
+        right, wrong = (count * (part(sign) - size) for sign in (1, -1))
+    if right > -1e-15:
+        return 0.0
+    return float(special.ndtri_exp(right) - special.ndtri_exp(wrong))
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_a_drawn_sum_has_a_safe_mu_in_three_seconds(number):
+    """At least that of a test of each kind, and of each kind alone up to its grid."""
+    parts = drawn_parts(number)
+    total = sum((one.times(count) for one, count in parts), Loss())
+    start = time.process_time()
+    mu = total.mu
+    assert time.process_time() - start < SECONDS
+    for one, count in parts:
+        alone = one.times(count)
+        assert mu_of_a_test(alone) * (1 - 1e-9) <= mu
+    gaussians = math.sqrt(sum(one.gaussian**2 * count for one, count in parts))
+    assert gaussians * (1 - 1e-9) <= mu < math.inf
+
+
+FAR_APART = {
+    "seldom ranges of 30": (seldom(of_range(30), 1e-6).times(2) + pure(0.5), 5.52, 5.95),
+    "seldom ranges of 20": (seldom(of_range(20), 1e-6).times(2) + pure(0.5), 4.12, 4.16),
+    "seldom ranges of 50": (seldom(of_range(50), 1e-3).times(2) + pure(0.5), 9.5, 10.1),
+    "thousands of seldom ranges": (seldom(of_range(30), 1e-3).times(5000), 300.0, 346.0),
+    "a tiny part and a seldom one": (
+        Loss(gaussian=0.00028) + seldom(of_range(0.298), 2.2e-6) + pure(0.0003),
+        0.052967,
+        0.0530,
+    ),
+    "many and a seldom one": (
+        of_range(0.0862) + pure(0.00085).times(737) + seldom(LAPLACE.loss(30, 1), 4.2e-6),
+        4.3532,
+        4.3533,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAR_APART)
+def test_losses_far_apart_have_a_mu_in_three_seconds(name):
+    loss, least, most = FAR_APART[name]
+    start = time.process_time()
+    assert least <= loss.mu <= most
+    assert time.process_time() - start < SECONDS
+    assert math.isfinite(loss.epsilon(1e-9))
+
+
+def delta_of_range(epsilon, e):
+    """Delta of one range at any epsilon, in closed form."""
+    if epsilon < 0:
+        return 1 - mpmath.exp(epsilon) * (1 - delta_of_range(-epsilon, e))
+    return (mpmath.exp(e / 2) - mpmath.exp(min(epsilon, e) / 2)) ** 2 / mpmath.expm1(e)
+
+
+@pytest.mark.parametrize("e", [20, 30])
+@pytest.mark.parametrize("chance", [1e-6, 1e-3])
+@pytest.mark.parametrize("share", [0.2, 0.7, 1.2])
+def test_delta_of_two_seldom_ranges_is_hardly_above_its_integral(e, chance, share):
+    """By how many of the two happen, and for both by an integral over the loss of one."""
+    found = seldom(of_range(e), chance).times(2).delta(share * e)
+    with mpmath.workdps(30):
+        e, q, epsilon = mpmath.mpf(e), mpmath.mpf(chance), mpmath.mpf(share * e)
+        ends = sorted({-e, epsilon - e, min(epsilon, e), e})  # of pieces without a corner
+        both = mpmath.quad(lambda x: mpmath.exp(x / 2) * delta_of_range(epsilon - x, e), ends)
+        both /= 4 * mpmath.sinh(e / 2)
+        exact = q * q * both + 2 * q * (1 - q) * delta_of_range(epsilon, e)
+        assert exact <= found <= 1.05 * exact
 
 
 @pytest.mark.parametrize("loss", [MIXED + pure(0.2, 1e-5), NOTHING_KEPT, Loss(zcdp=0.5)])

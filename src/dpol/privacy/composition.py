@@ -26,6 +26,8 @@ BELIEVED = {1e-12: (0.05, 1e-4), 1e-8: (1e-6, 1e-6), 1e-4: (1e-10, 1e-10), 1e-2:
 """Smallest mass at which a tilt ends, and before it, by the relative error; over the largest."""
 _SMALL = 2**14
 """Most masses that are transformed together; of more, those near the mean of a tilt."""
+_MOST = 2**22
+"""Most masses of all transforms of a sum; only seldom and large losses need more, in vain."""
 _OUTSIDE = 45.0
 """Minus the log of the share of masses that are so far from the mean."""
 
@@ -44,7 +46,7 @@ def log_masses(parts: Sequence[Masses], error: float = 1e-12, reach: int = 2**62
         (the sum of k (n - 1) + 1,) log masses, on losses of the same spacing; those within reach.
 
     Raises:
-        ArithmeticError: no tilt shows some of the masses.
+        ArithmeticError: no tilt shows some of the masses, or only very many transforms do.
 
     >>> np.exp(log_masses([(np.log([0.25, 0.5, 0.25]), 2)])).round(4).tolist()
     [0.0625, 0.25, 0.375, 0.25, 0.0625]
@@ -55,9 +57,12 @@ def log_masses(parts: Sequence[Masses], error: float = 1e-12, reach: int = 2**62
     middle = size // 2
     reach = min(reach, middle)
     at, total = places(size), np.empty(size)
-    tilt, known, stop = 0.0, middle, middle + reach + 1
+    tilt, known, stop, transformed = 0.0, middle, middle + reach + 1, 0
     while known < stop:
         length = _window(parts, tilt, size)
+        transformed += length
+        if transformed > _MOST:
+            raise ArithmeticError("only very many transforms show all masses of a sum of losses")
         product, log_sum = np.ones(length // 2 + 1, dtype=complex), 0.0
         for one, count in parts:
             tilted, log_one = _tilted(one, tilt)

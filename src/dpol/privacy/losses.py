@@ -61,8 +61,9 @@ _MANY, _OF_DEVIATION, _SURELY = 16, 128, 40.0
 _POWERED = 1000
 # Minus the logarithm of probabilities that are no numbers.
 _NEVER = 720.0
-# Sums of masses that are made in logarithms, and the largest error of a transform instead.
-_LONG, _SMALL = 2**23, 1e-8
+# Most pairs of masses that are added up in logarithms where a transform would do, and where none
+# does; most masses that a transform takes for two losses; and its largest error.
+_LONG, _LONGEST, _WIDE, _SMALL = 2**23, 2**25, 2**15, 1e-8
 # Bound on the relative error of a probability for each release and each unit of its logarithm.
 _OF_LOG = 1e-13
 _LEAST_DELTA, _LARGEST = 1e-300, 1e300
@@ -462,10 +463,8 @@ def _distribution(
             kinds.append((0.0, *_normal(gaussian, min(step, gaussian / _STEPS))))
         error, logs = sum(own for own, _, _ in kinds), np.zeros(1)
         for _, one, own in sorted(kinds, key=lambda kind: len(kind[1])):
-            more, logs = _sum_of_two(logs, spread(one, own, step))
+            more, logs, step = _sum_of_two(logs, spread(one, own, step), step)
             error += more
-    if error == math.inf:
-        raise ArithmeticError("the masses of a sum of losses are too far apart")
     losses = step * places(len(logs))
     constant = sum(count * float(draw.log_moment(_ONE)[0]) for draw, count in draws)
     constant += gaussian**2 / 8
@@ -506,10 +505,9 @@ def _sum_of_kind(draw: Draw, count: int, step: float) -> tuple[float, Floats, fl
     elif step < math.inf:
         steps = max(steps, math.ceil(draw.e / step * (1 - 1e-9)))
     if draw.between == -math.inf or draw.steps == 1:
-        ends, middle, _ = draw.masses(1)
-        k = min(count, math.ceil(reach / draw.e))
-        return min(BELIEVED), lattice_masses(ends, middle, count)[count - k :][: 2 * k + 1], draw.e
-    for tried in (steps, draw.steps):  # a fine grid shows more peaks
+        return min(BELIEVED), _lattice(draw, count, reach), draw.e
+    # A fine grid shows more peaks; on the last one masses are added up in logarithms.
+    for tried in dict.fromkeys((steps, draw.steps, int(math.sqrt(_LONG) / count - 1) // 2)):
         fine = max(1, min(tried, int(_ALL * draw.e / (2 * reach))))
         masses = draw.masses(fine)
         if fine < draw.steps:  # losses on a coarse grid are larger
@@ -522,21 +520,35 @@ def _sum_of_kind(draw: Draw, count: int, step: float) -> tuple[float, Floats, fl
                 total = added(masses, total)
             return 0.0, total, draw.e / fine
         error, logs = _first_shown([(masses, count)], math.ceil(reach / draw.e * fine))
-        if error <= _SMALL or fine == draw.steps:
+        if error <= _SMALL or (fine == draw.steps and error < math.inf):
             break
+    if error == math.inf:
+        return min(BELIEVED), _lattice(draw, count, reach), draw.e
     return error * max(1.0, count / _POWERED), logs, draw.e / fine
 
 
-def _sum_of_two(one: Floats, other: Floats) -> tuple[float, Floats]:
-    """Return the error and the log masses of the sum of two losses on one grid.
+def _lattice(draw: Draw, count: int, reach: float) -> Floats:
+    """Return the logs of the masses of draws of a kind, each of which loses e, 0 or -e."""
+    ends, middle, _ = draw.masses(1)
+    k = min(count, math.ceil(reach / draw.e))
+    return lattice_masses(ends, middle, count)[count - k :][: 2 * k + 1]
 
-    A sum in logarithms has no error. Only where it takes long is there a transform.
+
+def _sum_of_two(one: Floats, other: Floats, step: float) -> tuple[float, Floats, float]:
+    """Return the error and the log masses of the sum of two losses on one grid, and its step.
+
+    A sum in logarithms has no error. Only where it takes long is there a transform; and where no
+    transform shows all masses, or many transforms would, the grid becomes coarser.
     """
-    if len(one) * len(other) * min(np.isfinite(it).mean() for it in (one, other)) > _LONG:
+    pairs = len(one) * len(other) * min(np.isfinite(it).mean() for it in (one, other))
+    if pairs > _LONG and max(len(one), len(other)) <= _WIDE:
         error, logs = _first_shown([(one, 1), (other, 1)])
         if error <= _SMALL:
-            return error, logs
-    return 0.0, added(one, other)
+            return error, logs, step
+    if pairs > _LONGEST:
+        one, other = (spread(it, step, 2 * step) for it in (one, other))
+        return _sum_of_two(one, other, 2 * step)
+    return 0.0, added(one, other), step
 
 
 def _first_shown(parts: list[Masses], reach: int = 2**62) -> tuple[float, Floats]:
