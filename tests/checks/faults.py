@@ -8,6 +8,7 @@ actions refuses a fault.
 from __future__ import annotations
 
 import math
+import os
 import sys
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -50,6 +51,78 @@ class RandomFromElsewhere(Recent):
 
     def changed(self, scores, observation, generators):
         return scores + np.random.default_rng().normal(size=scores.shape)
+
+
+class OrderedByHash(Recent):
+    """ties that are broken in the order of a set of texts"""
+
+    refused = SEED
+
+    def changed(self, scores, observation, generators):
+        names = {f"expert {place}" for place in range(scores.shape[1])}
+        order = np.array([int(name.split()[1]) for name in names])
+        return -np.argsort(order) / 100 + np.round(scores)
+
+
+class OfAHash(Recent):
+    """places that are moved by the hash of a text"""
+
+    refused = SEED
+
+    def changed(self, scores, observation, generators):
+        return np.roll(scores, hash("expert") % scores.shape[1], axis=1)
+
+
+class EndsTheProcess(Recent):
+    """an exit in the first round, with a code that says success"""
+
+    refused = SEED
+
+    def changed(self, scores, observation, generators):
+        sys.exit(0)
+
+
+class EndsTheProcessAtOnce(Recent):
+    """the same without an exception"""
+
+    refused = SEED
+
+    def changed(self, scores, observation, generators):
+        os._exit(0)
+
+
+class OrderedByHashAsLearner(Bank):
+    """a learner that takes the first text of a set"""
+
+    refused = SEED
+
+    def step(self, state, observation):
+        after, actions = super().step(state, observation)
+        return after, (actions + int(min({*"0123456789"}, key=hash))) % 4
+
+
+class RootOfNegative(Recent):
+    """the root of a gain below 0, which is no number, late in a game"""
+
+    refused = SEED
+
+    def init(self, setup):
+        return 0, super().init(setup)
+
+    def step(self, state, observation, generators):
+        t, scores = state
+        scores, actions = super().step(scores, observation, generators)
+        return (t + 1, scores), leader(np.sqrt(scores)) if t > 40 else actions
+
+
+class TooLargeForItsExponential(Recent):
+    """shares of exponentials, which are no numbers where gains are large"""
+
+    refused = SMALL
+
+    def changed(self, scores, observation, generators):
+        weights = np.exp(scores)
+        return weights / weights.sum(axis=1, keepdims=True)
 
 
 class LooksAhead(Recent):
@@ -201,6 +274,27 @@ class ByTheFirstRound(_Scaled):
 
     def of_setup(self, setup):
         return 1.0 if setup.changes is None else setup.changes[0].max() / setup.largest_change
+
+
+class OneWeekLess(_Scaled):
+    """noise for a stay that is a week shorter"""
+
+    def of_setup(self, setup):
+        return math.sqrt(max(setup.stay - 1, 1) / setup.stay)
+
+
+class OneWeekLessOfTwo(_Scaled):
+    """the same where a stay is of two weeks, and no other"""
+
+    def of_setup(self, setup):
+        return math.sqrt(0.5) if setup.stay == 2 else 1.0
+
+
+class OneWeekLessOfThree(_Scaled):
+    """the same where a stay is of three weeks, and no other"""
+
+    def of_setup(self, setup):
+        return math.sqrt(2 / 3) if setup.stay == 3 else 1.0
 
 
 # ---- noise: of which law, drawn how often --------------------------------------------------------

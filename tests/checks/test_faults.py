@@ -12,7 +12,7 @@ import pytest
 import dpol
 from checks import sound
 from checks.faults import FAULTS, refused_by, table
-from dpol.checks import audits
+from dpol.checks import CheckError, audits
 from dpol.checks.audits import long_settings
 from dpol.checks.check import check, checks_of, verdict
 from dpol.cli import main
@@ -32,6 +32,49 @@ def test_a_fault_is_refused_by_its_check(name):
     first = next((it for it in found if not it.holds), None)
     assert first is not None
     assert first.check.startswith(refused_by(FAULTS[name]))
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_a_stay_that_is_missed_by_a_week_is_refused_and_an_honest_one_is_not(seed):
+    """The audit refuses the honest one with probability 1e-6."""
+    *_, (_, missed) = checks_of("checks.faults:OneWeekLess", seed)
+    *_, (_, honest) = checks_of("checks.sound:Forgetful", seed)
+    with pytest.raises(CheckError, match=r"stay 2, .* prove mu >= "):
+        missed()
+    assert str(honest()).startswith("holds, proves mu >= ")
+
+
+def test_all_seeds_draw_stays_of_two_and_three_weeks_and_some_of_twelve():
+    stays = [
+        {each.stream.stay for each in audits.short_settings(seed, stays=True)}
+        for seed in range(1, 101)
+    ]
+    assert all({1, 2, 3} <= each <= {*range(1, 13)} for each in stays)
+    assert {*range(1, 13)} == set.union(*stays)
+
+
+def test_a_check_that_ends_its_process_prints_a_line_and_fails(capsys):
+    assert main(["check", "checks.faults:EndsTheProcessAtOnce"]) == 1
+    assert capsys.readouterr().out == (
+        "the seed decides the game: its game ends the process, with exit code 0, not with actions:"
+        " let step return them\n"
+    )
+
+
+def test_a_check_can_be_stopped():
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        verdict("any", interrupted)
+
+
+@pytest.mark.parametrize("error", [SystemExit, GeneratorExit, type("Mine", (BaseException,), {})])
+def test_whatever_a_check_raises_is_a_counterexample(error):
+    def wrong():
+        raise error("why")
+
+    assert verdict("any", wrong).counterexample.endswith(f"{error.__name__}: why")
 
 
 def test_the_page_lists_all_faults():

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -26,21 +30,29 @@ from dpol.noise import privatize
 from dpol.noise.neighbours import neighbours_of
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import Guarantee, Model
+from dpol.privacy.settings import LEAST_MU
 from dpol.studies.ledger.audits.actions import Play, Setting, delta_of
 
 Check = Callable[[Member, int], str | None]
 """A check of a member of a suite, whose games have a root seed; it may return what it found."""
 MU = 0.5
 ROUNDS, EXPERTS, REPLICATES = 12, 4, 7
+_LONG, _EXPERTS = 60, 12
 SEED = 1
 """Root seed of the games of the checks, if none is given."""
+_HASH_SEEDS = "1", "2", "3"
+"""Seeds by which Python orders sets of texts in the processes that play a game again."""
+# What a step prints does not mix with the actions.
+_REPLAY = """import pickle, sys
+printed, sys.stdout = sys.stdout.buffer, sys.stderr
+pickle.load(sys.stdin.buffer)().actions.dump(printed)"""
 _BEDS = 5.0, 17.0, 30.0, 44.0, 21.0
 _ROUNDING = 1 + 1e-12
 
 
 def random_stream(rounds: int = ROUNDS, n: int = EXPERTS) -> GainStream:
     """Make a stream of random gains and unequal capacities; all rounds have one noise scale."""
-    return stream_of(np.random.default_rng(0).random((rounds, n)), np.array(_BEDS[:n]))
+    return stream_of(np.random.default_rng(0).random((rounds, n)), np.resize(_BEDS, n))
 
 
 def source_for(
@@ -62,6 +74,33 @@ def game(member: Member, source: Source) -> Actions:
     return play(member.algorithm, source, label=member.label).actions
 
 
+def played_elsewhere(member: Member, source: Source, hash_seed: str) -> Actions:
+    """Return the actions (R, T) of `game` in a process of its own.
+
+    Args:
+        member: who plays.
+        source: gains that it plays.
+        hash_seed: seed by which Python orders a set of texts there.
+
+    Raises:
+        CheckError: the process ends without actions.
+    """
+    games = partial(play, member.algorithm, source, label=member.label)
+    changed = {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _REPLAY],
+        env={**os.environ, **changed},
+        input=pickle.dumps(games),
+        capture_output=True,
+        check=False,
+    )
+    if not done.stdout:
+        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        wrong = f"its game ends the process, with exit code {done.returncode}, not with actions"
+        raise CheckError(f"{wrong}: {said or 'let step return them'}")
+    return np.asarray(pickle.loads(done.stdout))
+
+
 def draws(member: Member, source: Source) -> bool:
     """Return whether it draws random numbers of its own."""
     generators = seeds_of(member.algorithm, source).algorithm(member.label)
@@ -72,8 +111,8 @@ def draws(member: Member, source: Source) -> bool:
 
 def plays_small_games(member: Member, seed: int = SEED) -> None:
     """Check that it plays one round and two experts, and chooses or refuses a single expert."""
-    for shape in ((1, 2), (1, 3), (2, 2)):
-        for mu in (MU, math.inf):
+    for shape in ((1, 2), (1, 3), (2, 2), (_LONG, EXPERTS)):
+        for mu in (LEAST_MU, MU, math.inf):
             game(member, source_for(member.algorithm, random_stream(*shape), mu, seed=seed))
     try:
         game(member, source_for(member.algorithm, random_stream(3, 1), seed=seed))
@@ -83,19 +122,22 @@ def plays_small_games(member: Member, seed: int = SEED) -> None:
 
 
 def seed_decides(member: Member, seed: int = SEED) -> None:
-    """Check that equal seeds give equal games, and other seeds others unless nothing is random."""
-    algorithm, stream = member.algorithm, random_stream()
+    """Check that equal seeds give equal games, and other seeds others unless nothing is random.
+
+    The equal games are played in processes of their own, where Python orders sets otherwise.
+    """
+    algorithm, stream = member.algorithm, random_stream(_LONG, _EXPERTS)
     source = source_for(algorithm, stream, seed=seed)
+    same = [played_elsewhere(member, source, hash_seed) for hash_seed in _HASH_SEEDS]
     noisy = algorithm.model == "local" or draws(member, source)
     if algorithm.model == "central" and not noisy:
         raise CheckError("it is central but draws no noise; draw some from the given generators")
-    one, same, other = (
-        game(member, source_for(algorithm, stream, seed=each)) for each in (seed, seed, seed + 1)
-    )
-    if (one != same).any() or (one == other).all() == noisy:
+    one, other = (game(member, source_for(algorithm, stream, seed=it)) for it in (seed, seed + 1))
+    if any((one != each).any() for each in same) or (one == other).all() == noisy:
         raise CheckError(
             "the seed does not decide its actions; draw all random numbers from the generators"
-            " given to step, with enough noise to move an action"
+            " given to step, with enough noise to move an action, and order no texts by their hash,"
+            " as a set does"
         )
 
 
@@ -265,13 +307,13 @@ def actions_do_not_refute_the_record(member: Member, seed: int = SEED) -> str:
     cannot see.
     """
     stays = not member.algorithm.one_round
-    asked = [*long_settings(stays=stays)], [*short_settings(stays=stays)]
+    asked = [*long_settings(stays=stays)], [*short_settings(seed, stays=stays)]
     return audit(_audited(member.algorithm), *asked, seed=seed)
 
 
 CHECKS: Mapping[str, Check] = {
-    "plays small games": plays_small_games,
     "the seed decides the game": seed_decides,
+    "plays small games": plays_small_games,
     "looks at the past only, and learns": looks_at_the_past_only,
     "a step changes and hides nothing": step_is_pure,
     "blocks of replicates do not matter": blocks_do_not_matter,

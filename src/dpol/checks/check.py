@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from dpol.checks import CheckError, algorithms, noises
 from dpol.checks.algorithms import MU, REPLICATES, random_stream
 from dpol.core.arguments import check_kind, check_whole
@@ -54,6 +56,8 @@ class Verdict:
 def check(name: str, *, seed: int = algorithms.SEED) -> tuple[Verdict, ...]:
     """Run the conformance checks on an algorithm, a bank of learners or a noise.
 
+    If the first one fails, the others do not run.
+
     Args:
         name: a name as in a config: registered, or `package.module:Class`. Parameters take their
             defaults.
@@ -66,7 +70,12 @@ def check(name: str, *, seed: int = algorithms.SEED) -> tuple[Verdict, ...]:
     >>> all(verdict.holds for verdict in check("isotropic"))
     True
     """
-    return tuple(verdict(title, run) for title, run in checks_of(name, seed))
+    verdicts: list[Verdict] = []
+    for title, run in checks_of(name, seed):
+        verdicts.append(verdict(title, run))
+        if not verdicts[0].holds:  # it may end this process too
+            break
+    return tuple(verdicts)
 
 
 def checks_of(
@@ -150,8 +159,11 @@ def _each(run: algorithms.Check, members: tuple[Member, ...], seed: int) -> str:
 def verdict(title: str, run: Callable[[], str | None]) -> Verdict:
     """Run a check of `checks_of` and return its verdict."""
     try:
-        return Verdict(title, found=run() or "holds")
+        with np.errstate(invalid="raise"):
+            return Verdict(title, found=run() or "holds")
     except CheckError as broken:
         return Verdict(title, str(broken))
-    except Exception as error:  # any error of foreign code is a counterexample
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # any error of foreign code is a counterexample
         return Verdict(title, in_one_line(error))

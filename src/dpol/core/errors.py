@@ -95,7 +95,7 @@ class OutputError(DpolError):
     """A result could not be written."""
 
 
-def in_one_line(error: Exception) -> str:
+def in_one_line(error: BaseException) -> str:
     """Return the kind, text and notes of an error that code of another package raised.
 
     >>> in_one_line(KeyError("north"))
