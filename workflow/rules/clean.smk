@@ -52,7 +52,7 @@ else:
         conda:
             "../envs/dpol.yaml"
         params:
-            **notes("clean_stream", plan.cleanings),
+            **notes("clean_stream", [{"stream": it} for it in settings.streams]),
             code=code_of_job("clean_stream"),
             dataset=settings.dataset.of_stream,
             groups=lambda wildcards: settings.streams[wildcards.stream].groups,
