@@ -256,11 +256,11 @@ def test_the_paper_has_its_table_above_its_figure(folder: Path, whole: str) -> N
 
 
 def test_a_run_that_plays_the_paper_begins_with_what_is_reproduced(folder: Path) -> None:
-    """One answer stands first in every run; then the game, and what of Table 2 is reproduced."""
+    """What of Table 2 is reproduced stands first, then one answer as in every run, and the game."""
     text = page(folder, verdict=Verdict("Reproduced: the order", "Four columns.", "They lose."))
     places = [
-        *("<h1>What does privacy cost?", 'class="lead"', "Each week an algorithm picks"),
-        *("Reproduced: the order", 'href="#paper"', "<button", '<figure id="figure-privacy'),
+        *("<h1>What does privacy cost?", "Reproduced: the order", 'href="#paper"', 'class="lead"'),
+        *("Each week an algorithm picks", "<button", '<figure id="figure-privacy'),
     ]
     assert sorted(places, key=text.index) == places
 
