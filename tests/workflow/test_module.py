@@ -47,6 +47,18 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_jobs_order_sets_of_texts_alike(tmp_path: Path) -> None:
+    """A job that Python would order by a random hash has the order of every other run."""
+    rest = """
+rule seed:
+    output: "seed.txt"
+    shell: "echo $PYTHONHASHSEED > {output}"
+"""
+    snakefile = import_it(tmp_path, rest, one={**TEST, "run": "one"})
+    succeed(start(tmp_path, "seed", snakefile=snakefile, PYTHONHASHSEED="random"))
+    assert (tmp_path / "seed.txt").read_text() == "0\n"
+
+
 def test_a_rule_of_the_importer_takes_a_result(imported: Path) -> None:
     """The jobs equal the jobs of the workflow run by itself, down to the hash of their code."""
     assert "rw-meta" in (imported / "results/best.csv").read_text().splitlines()[1]
