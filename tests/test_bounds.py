@@ -13,7 +13,7 @@ from dpol.report.lead import answer_of
 from dpol.report.widgets import answer_widget
 from dpol.show import panels
 from dpol.show.words import joint_confidence, proved
-from dpol.studies.league.figure import draw_privacy_utility, level_title
+from dpol.studies.league.figure import draw_privacy_utility
 from dpol.studies.league.privacy import attacked, privacy_table
 from dpol.studies.league.table import league_table
 from report.run_by_hand import config
@@ -51,7 +51,6 @@ def axis():
 WAYS = {
     "lead": lambda: " ".join(" ".join(it) for it in answer_of(frames(), FACTS, config()).texts),
     "finding": lambda: attacked(summary(ROWS[1:])),
-    "level": lambda: level_title(MU),
     "figure": texts_of_figure,
     "axis": axis,
     "privacy": lambda: texts_of_table(privacy_table(frames(), FACTS)),

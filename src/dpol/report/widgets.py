@@ -21,7 +21,6 @@ from dpol.show.entries import looks_of, noise_entry
 from dpol.show.panels import text_colour
 from dpol.show.rendering import load_template
 from dpol.show.words import privacy_title
-from dpol.studies.league.figure import level_title
 from dpol.studies.league.privacy import guesses_title
 from dpol.studies.league.systems import (
     IN_HINDSIGHT,
@@ -49,7 +48,6 @@ def answer_widget(frames: Frames, facts: Facts) -> Widget:
             {
                 "mu": f"{mu:g}",
                 "title": privacy_title(mu),
-                "head": level_title(mu),
                 "guesses": at_most(100 * best_guess(mu)),
             }
             for mu in levels

@@ -1,5 +1,5 @@
 "use strict";
-// Draws what each system keeps. A slider chooses the level that the lead, the table and the numbers tell of.
+// Draws what each system keeps. A slider chooses the level that the lead and the numbers tell of.
 {
   const root = document.getElementById("answer-widget");
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
@@ -10,7 +10,6 @@
   const [slider, output, choice] = ["input", "output", "select"].map(find);
   const [svg, tip] = ["svg", ".tip"].map(find);
   const said = document.querySelectorAll(".lead, .rest");
-  const table = document.querySelector(".part:has(#answer-widget) table");
   // `over`: the name of the line under the pointer.
   const state = { level: data.start, panel: panels[0], over: null };
   const ROOM = 600; // width from which numbers have room beside the lines
@@ -29,12 +28,12 @@
 
   const stroke = ({ colour, dashes, width }) => ({ stroke: colour, "stroke-width": 1.6 * width, "stroke-dasharray": dashes });
 
-  // The lines of the panel; the best fixed choice is one too.
+  // The lines of the panel; the best fixed expert is one too.
   function lines() {
     const { lines: own, fixed, share } = state.panel;
     if (share === null) return own;
     const point = [share, 0, percent(share), fixed && `always ${fixed}`];
-    return [...own, { name: "best fixed choice", colour: "#56606a", dashes: "1.5 3", width: 1, flat: true, points: levels.map(() => point) }];
+    return [...own, { name: "best fixed expert", colour: "#56606a", dashes: "1.5 3", width: 1, flat: true, points: levels.map(() => point) }];
   }
 
   // Places of levels and shares in the drawing, whose shares end at whole tens.
@@ -132,10 +131,6 @@
     output.textContent = level.title;
     slider.setAttribute("aria-valuetext", output.textContent);
     leads[state.level]?.forEach((text, k) => { said[k].textContent = text; });
-    for (const it of table?.querySelectorAll("thead th, td[data-header]") ?? []) {
-      const head = it.dataset.header ?? it.textContent.trim();
-      it.classList.toggle("marked", head.replaceAll("\u00a0", " ") === level.head);
-    }
     draw();
   }
 

@@ -8,7 +8,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpol.core.words import at_most
 from dpol.privacy.account import best_guess
 from dpol.privacy.settings import ordered_levels
 from dpol.show import panels
@@ -97,14 +96,3 @@ def _finding(standings: pd.DataFrame, facts: Facts) -> str:
     ]
     where = f" ({title})" if len(facts.streams) > 1 else ""
     return f"The best system without a curator keeps {' and '.join(kept) or 'nothing'}{where}."
-
-
-def level_title(mu: float) -> str:
-    """Name a level, with the right guesses that it allows.
-
-    >>> level_title(0.25), level_title(math.inf)
-    ('μ = 0.25 (55%)', 'μ = ∞')
-    """
-    if mu == math.inf:
-        return mu_title(mu)
-    return f"{mu_title(mu)} ({at_most(100 * best_guess(mu))}%)"
