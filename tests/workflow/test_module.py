@@ -158,9 +158,9 @@ def test_an_importer_overrides_logs_and_all_else_that_changes_no_number(tmp_path
     overrides = {
         "render_report": 'log: "mine.log"\n    benchmark: "mine.tsv"',
         "games_point": 'log: "far/{stream}-{level}-{suite}-{block}"\n    threads: 2',
-        "clean_stream": 'log: "results/test/logs/own/{stream}{reading}.log"',
+        "clean_stream": 'log: "results/test/logs/own/{stream}.log"',
         "games_results": f'log: "{tmp_path}/far/results.txt"\n    resources: mem_mb=500',
-        "comparison_point": 'benchmark: "far/{place}.tsv"\n    priority: 7',
+        "league_point": 'benchmark: "far/{place}.tsv"\n    priority: 7',
     }
     rest = "".join(
         f"use rule {name} from a as a_{name} with:\n    {lines}\n"
