@@ -71,6 +71,19 @@ def test_what_a_page_names_is_there() -> None:
     assert {name: lost for name, text in texts.items() if (lost := lacking(name, text))} == {}
 
 
+def test_what_the_set_up_names_is_there() -> None:
+    """Its errors name targets of make, with the Python to take before them."""
+    text = (ROOT / "requirements/setup.sh").read_text(encoding="utf-8")
+    named = set(re.findall(r"make PYTHON=\S+ ([a-z-]+)", text))
+    assert named
+    assert named <= TARGETS
+
+
+def test_no_page_edits_a_file_in_place() -> None:
+    """The sed of macOS reads `-i` otherwise than that of Linux."""
+    assert [page for page in docs_pages() if "sed -i" in page.read_text(encoding="utf-8")] == []
+
+
 def test_every_config_is_in_the_list() -> None:
     listed = (ROOT / "config/README.md").read_text(encoding="utf-8")
     configs = [path.name for path in (ROOT / "config").glob("*.yaml")]
