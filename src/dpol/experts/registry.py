@@ -215,8 +215,8 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     label = derived if label is None else label
     if not (isinstance(label, str) and LABEL.fullmatch(label)):
         raise ValueError(f"label {label!r} must be up to 64 letters, digits, '.', '_' and '-'")
-    namesake = REGISTRY.get(label.lower())
-    if namesake and label.lower() != family and namesake.make(label, {}) != algorithm:
+    namesake = REGISTRY.get(label.lower()) if label not in (derived, family) else None
+    if namesake and namesake.make(label, {}) != algorithm:
         raise ValueError(
             f"label {label!r} is the name of another algorithm; without a label it is {derived}"
         )
