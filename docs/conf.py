@@ -109,6 +109,7 @@ how-to/elsewhere
 :caption: Look up
 reference/config
 reference/recorded
+reference/hospitals
 reference/league
 reference/tables
 reference/exhibits
@@ -123,6 +124,7 @@ MORE = {
 OUTSIDE = {
     "reference/config": "config/README.md",
     "reference/recorded": "verify/runs/README.md",
+    "reference/hospitals": "data/hospitals/README.md",
 }
 """Pages that stand elsewhere in the repository, where a code host shows them."""
 HOMES = {

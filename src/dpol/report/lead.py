@@ -20,7 +20,7 @@ from dpol.studies.league.privacy import attacked, record_of
 from dpol.studies.league.standings import is_system
 from dpol.studies.league.systems import (
     NOT_TOLD_APART,
-    Row,
+    SystemRow,
     apart_in_words,
     first_group,
     first_level,
@@ -100,7 +100,7 @@ def answer_of(
     return Answer(texts=tuple(texts), first=first_level(facts), led=led, verdict=verdict)
 
 
-def _tell_papers(at_level: pd.DataFrame, scale: str) -> tuple[list[str], Row] | None:
+def _tell_papers(at_level: pd.DataFrame, scale: str) -> tuple[list[str], SystemRow] | None:
     """Say what the paper's systems, the best fixed expert and the best system keep at a level."""
     if not at_level["best"].any():
         return None
@@ -119,7 +119,7 @@ def _tell_papers(at_level: pd.DataFrame, scale: str) -> tuple[list[str], Row] | 
 
 def _tell_rule(
     at_level: pd.DataFrame, streams: pd.DataFrame, config: Config, scale: str
-) -> tuple[list[str], Row] | None:
+) -> tuple[list[str], SystemRow] | None:
     """Say what the simplest rule that is not told apart from the best keeps, and what it costs.
 
     Or say that the runs are too few to tell.
@@ -144,7 +144,7 @@ def _tell_rule(
     return [f"{kept}.", f"{simplest}{cost}."], rule
 
 
-def simplest_rule(at_level: pd.DataFrame) -> Row:
+def simplest_rule(at_level: pd.DataFrame) -> SystemRow:
     """Return the simplest rule of a level that is not told apart from the best.
 
     The order of the registry says what is simple; of one algorithm, the noise with which it keeps
@@ -153,11 +153,11 @@ def simplest_rule(at_level: pd.DataFrame) -> Row:
     rules = at_level[at_level["not_told_apart"]]
     rules = rules.assign(simplicity=rules["family"].map(simplicity_of))
     order = ["simplicity", "algorithm", "gain_share"]
-    rule: Row = rules.sort_values(order, ascending=[True, True, False], kind="stable").iloc[0]
+    rule: SystemRow = rules.sort_values(order, ascending=[True, True, False], kind="stable").iloc[0]
     return rule
 
 
-def _cost(rule: Row, streams: pd.DataFrame, config: Config) -> str:
+def _cost(rule: SystemRow, streams: pd.DataFrame, config: Config) -> str:
     """Say what privacy costs a rule, in the table's own unit; empty without a game without noise.
 
     The cost is the difference between the rule's games, of a mean the mean over its streams. The
@@ -190,13 +190,13 @@ def _unit(config: Config) -> tuple[float, str]:
     return 100.0, f"{count} per 100 {capacity} a {period}"
 
 
-def _fixed_points(row: Row) -> Iterator[int]:
+def _fixed_points(row: SystemRow) -> Iterator[int]:
     """Yield what the best fixed expert keeps, in points; nothing where no gain is possible."""
     if not math.isnan(row["best_fixed_share"]):
         yield round(100 * float(row["best_fixed_share"]))
 
 
-def _points(row: Row) -> int:
+def _points(row: SystemRow) -> int:
     return round(100 * float(row["gain_share"]))
 
 

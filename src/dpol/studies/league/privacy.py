@@ -17,7 +17,7 @@ from dpol.privacy.stays import STAYS
 from dpol.show.entries import noise_entry
 from dpol.show.table import Table, TableCell, one_section
 from dpol.show.words import each, mu_title
-from dpol.studies.league.systems import Row, lines_of
+from dpol.studies.league.systems import SystemRow, lines_of
 from dpol.studies.study import Facts, Frames
 
 COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta", "count_noise"]
@@ -59,7 +59,7 @@ def guesses_title(standings: pd.DataFrame) -> str:
     return f"right guesses about {unit}{exact}, at most (a coin: 50%)"
 
 
-def record_of(row: Row, summary: pd.DataFrame) -> pd.DataFrame:
+def record_of(row: SystemRow, summary: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the summary that a row of the standings is made of."""
     key = ["algorithm", "noise", "mu"]
     own = summary if row["stream"] == "" else summary[summary["stream"] == row["stream"]]

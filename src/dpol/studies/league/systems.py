@@ -36,7 +36,7 @@ IN_HINDSIGHT = {
 """Lines whose system is picked at each level, in hindsight, with their meaning."""
 NOT_TOLD_APART = "not told apart from the best"
 """What is said of a system whose difference to the best has an interval that holds 0."""
-Row: TypeAlias = "Mapping[Any, Any] | pd.Series[Any]"
+SystemRow: TypeAlias = "Mapping[Any, Any] | pd.Series[Any]"
 """A row of the standings."""
 
 
@@ -103,7 +103,7 @@ def _line_of(name: str, look: Look, rows: pd.DataFrame) -> SystemLine:
     return SystemLine(name=name, look=look, rows=rows, explained=f"{name}: {meaning}")
 
 
-def name_system(row: Row) -> str:
+def name_system(row: SystemRow) -> str:
     """Name a system: its algorithm, its noise, and a dagger if one of them is not in the papers.
 
     Without noise, which no level of mu = inf needs, it is the name of the algorithm.
@@ -118,7 +118,7 @@ def name_system(row: Row) -> str:
     return marked(f"{algorithm} with {noise} noise", beyond or noise_entry(noise).beyond)
 
 
-def others_not_told_apart(at_level: pd.DataFrame, system: Row) -> list[str]:
+def others_not_told_apart(at_level: pd.DataFrame, system: SystemRow) -> list[str]:
     """Return the names of the systems, without one, that are not told apart from the best.
 
     Without noise, an algorithm with several noises is one system.
@@ -132,12 +132,12 @@ def others_not_told_apart(at_level: pd.DataFrame, system: Row) -> list[str]:
     return [name for name in names if name != name_system(system)]
 
 
-def has_enough_runs(row: Row) -> bool:
+def has_enough_runs(row: SystemRow) -> bool:
     """Return whether intervals of so many replicates hold as often as they say."""
     return bool(row["replicates"] >= ENOUGH_RUNS)
 
 
-def apart_in_words(row: Row) -> str:
+def apart_in_words(row: SystemRow) -> str:
     """Say which systems are not told apart from the best, or that the runs are too few to say."""
     if not has_enough_runs(row):
         runs = counted(row["replicates"], "run")
