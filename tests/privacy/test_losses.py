@@ -447,7 +447,8 @@ def test_a_drawn_sum_has_a_safe_mu_in_three_seconds(number):
     assert time.process_time() - start < SECONDS
     for one, count in parts:
         alone = one.times(count)
-        assert mu_of_a_test(alone) * (1 - 1e-9) <= mu
+        # Quantiles near 0 are differences of numbers near 1, with an error of 1e-16 each.
+        assert mu_of_a_test(alone) * (1 - 1e-9) - 1e-15 <= mu
     gaussians = math.sqrt(sum(one.gaussian**2 * count for one, count in parts))
     assert gaussians * (1 - 1e-9) <= mu < math.inf
 
