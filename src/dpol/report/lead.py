@@ -82,29 +82,26 @@ def answer_of(
     scale = f"of 100 points{where} (0: a random choice; 100: the best of every {period})"
     bounds = [_unmeasured(streams, period), config.dataset.caveat, f"{BEYOND_MARK}."]
     rest = " ".join(filter(None, bounds))
-    texts, led, levels = [], None, ordered_levels(facts.levels)
+    texts, led, levels, first = [], None, ordered_levels(facts.levels), first_level(facts)
     for place, mu in enumerate(levels):
         at_level = rows[rows["mu"] == mu]
-        if verdict:
-            told = _tell_papers(at_level, scale)
-        else:
-            told = _tell_rule(at_level, streams, config, scale)
-        if told is None:
+        if not at_level["best"].any():
             texts.append((f"No private system was played at {privacy_title(mu)}.", rest))
             continue
-        sentences, system = told
+        system: SystemRow = at_level[at_level["best"]].iloc[0]
+        if verdict:
+            kept = _tell_papers(at_level, system, scale)
+        else:
+            kept, system = _tell_rule(at_level, system, streams, config, scale)
         attack = attacked(record_of(system, frames["summary"]), period)
-        texts.append((" ".join([*sentences, attack]), rest))
-        if place == first_level(facts):
+        texts.append((f"{kept} {attack}", rest))
+        if place == first:
             led = (system["algorithm"], system["noise"], mu)
-    return Answer(texts=tuple(texts), first=first_level(facts), led=led, verdict=verdict)
+    return Answer(texts=tuple(texts), first=first, led=led, verdict=verdict)
 
 
-def _tell_papers(at_level: pd.DataFrame, scale: str) -> tuple[list[str], SystemRow] | None:
+def _tell_papers(at_level: pd.DataFrame, best: SystemRow, scale: str) -> str:
     """Say what the paper's systems, the best fixed expert and the best system keep at a level."""
-    if not at_level["best"].any():
-        return None
-    best = at_level[at_level["best"]].iloc[0]
     kept = [
         f"{name} keeps {_points(at_level[is_system(at_level, system)].iloc[0])}"
         for system, name in PAPERS.items()
@@ -114,26 +111,23 @@ def _tell_papers(at_level: pd.DataFrame, scale: str) -> tuple[list[str], SystemR
     kept.append(f"the best system without a curator, picked in hindsight, {_points(best)}")
     first, *others = kept
     said = ", ".join([f"{first} {scale}", *others[:-1]]) + f", and {others[-1]}"
-    return [f"At {privacy_title(best['mu'])}, {said}."], best
+    return f"At {privacy_title(best['mu'])}, {said}."
 
 
 def _tell_rule(
-    at_level: pd.DataFrame, streams: pd.DataFrame, config: Config, scale: str
-) -> tuple[list[str], SystemRow] | None:
+    at_level: pd.DataFrame, best: SystemRow, streams: pd.DataFrame, config: Config, scale: str
+) -> tuple[str, SystemRow]:
     """Say what the simplest rule that is not told apart from the best keeps, and what it costs.
 
     Or say that the runs are too few to tell.
     """
-    if not at_level["best"].any():
-        return None
-    best = at_level[at_level["best"]].iloc[0]
     if not has_enough_runs(best):
-        return [f"{apart_in_words(best)} Raise replicates."], best
+        return f"{apart_in_words(best)} Raise replicates.", best
     rule = simplest_rule(at_level)
     name, others = name_system(rule), len(others_not_told_apart(at_level, rule))
     if rule["gain_share"] <= rule["gain_share_half_width"]:
         runs = counted(rule["replicates"], "run")
-        return [f"{runs} cannot tell {name} from a random choice. Raise replicates."], rule
+        return f"{runs} cannot tell {name} from a random choice. Raise replicates.", rule
     fixed_name = rule["best_fixed"] or "the best of each stream"
     kept = f"At {privacy_title(rule['mu'])}, {name} keeps {_points(rule)} {scale}"
     kept += "".join(f", and always {fixed_name} {share}" for share in _fixed_points(rule))
@@ -141,7 +135,7 @@ def _tell_rule(
     if others:
         simplest += f" ({counted(others, 'other')} {'is' if others == 1 else 'are'} not either)"
     cost = _cost(rule, streams, config)
-    return [f"{kept}.", f"{simplest}{cost}."], rule
+    return f"{kept}. {simplest}{cost}.", rule
 
 
 def simplest_rule(at_level: pd.DataFrame) -> SystemRow:

@@ -158,7 +158,7 @@ def league_of_run(run: Run) -> League:
 
 # ---- the config of a league ----------------------------------------------------------------------
 
-_GAMES = {*Config.model_fields} - {"run", "report", "league", "keep_rounds"}
+_GAMES = {*Config.model_fields} - {"run", "report", "keep_rounds"}
 """Keys of a config that its games depend on."""
 
 
